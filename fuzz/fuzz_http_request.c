@@ -10,6 +10,7 @@
 #include "base/bounds.h"
 #include "base/error.h"
 #include "fuzz.h"
+#include "web/client_network.h"
 #include "web/negotiate.h"
 #include "web/routes.h"
 
@@ -81,6 +82,7 @@ check_routes(const struct http_request *request)
 	    g_build_filename(top ? top : ".", "etc", "templates", NULL);
 	/* Loaded once: it takes longer than a run. */
 	static struct web_pages *pages;
+	static GArray *proxies;
 	struct route_refusal refusal;
 	pb_auto(web_request) asked = NULL;
 	pb_auto(web_request) read = NULL;
@@ -90,9 +92,12 @@ check_routes(const struct http_request *request)
 
 	if (!pages)
 		pages = web_pages_load(directory, "https://papers.example.org", &error);
+	if (!proxies)
+		proxies = client_network_parse_proxies("::/0", &error);
 	g_assert_no_error(error);
-	asked = routes_parse(
-	    &(struct routes){.pages = pages, .origin = "https://papers.example.org"},
+	asked = routes_parse(&(struct routes){.pages = pages,
+	                         .origin = "https://papers.example.org",
+	                         .proxies = proxies},
 	    request, &refusal);
 	if (!asked) {
 		g_assert(refusal.status >= 400 && refusal.status <= 415);

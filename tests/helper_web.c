@@ -3,8 +3,9 @@
  *
  *     helper_web SOCKET
  *
- * Prints each request as a line, and answers it with the status that its token names,
- * such as "limited"; others with an empty page or, for "/", with a small one.
+ * Prints each request as a line, with the client's network if it is known, and answers
+ * it with the status that its token names, such as "limited"; others with an empty page
+ * or, for "/", with a small one.
  */
 #include <poll.h>
 #include <stdio.h>
@@ -66,6 +67,8 @@ print_request(const struct web_request *request)
 
 		printf(" %s=\"%s\"", (const char *)name->data, escaped);
 	}
+	if (*request->network)
+		printf(" network=%s", request->network);
 	putchar('\n');
 	fflush(stdout);
 }

@@ -22,10 +22,10 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib
 from clock import DAY
 from daemon import Instance, days_after, parse
 from paperserver import element
-from nginx import Nginx
+from nginx import nginx_of_readme
 from peers import PASSWORD, Dovecot, Postfix, make_ca
 from readme import adapt, blocks
-from tap import Tap, free_port, run, top_builddir, top_srcdir
+from tap import Child, Tap, free_port, run, top_builddir, top_srcdir
 from web_server import WebServer
 
 EVA = "eva@example.org"
@@ -224,6 +224,58 @@ def mailbox_at_a_host(tap):
     assert any(f"sasl_username={box}" in line for line in postfix.log)
 
 
+def flooded_form(tap):
+    """a flood of the form stops neither the form for others nor sign-up by mail"""
+    recipe = Recipe(tap, "flooded", "lmtp_socket")
+    service = "paperboy@news.example"
+    path = os.path.join(recipe.directory, "lmtp")
+    postfix = tap.enter(Postfix(
+        os.path.join(recipe.directory, "postfix"), recipe.ca, lmtp=recipe.dovecot.lmtp,
+        settings={"virtual_mailbox_domains": "example.org, news.example",
+                  "default_transport": "discard:",
+                  "transport_maps": f"inline:{{ {service}=lmtp:unix:{path} }}"}))
+    web_port = free_port()
+    nginx = tap.enter(nginx_of_readme(
+        tap.subdirectory("flooded-nginx"), recipe.ca.make_chain("localhost"), web_port))
+    recipe.instance.set(
+        web__url=nginx.url, web__listen=f"127.0.0.1:{web_port}",
+        web__socket=os.path.join(recipe.directory, "daemon"))
+    recipe.configure({
+        "example.org": "news.example",
+        'host = "localhost"': f'host = "localhost"; port = {postfix.port}',
+        "/run/paperboy/lmtp": path, 'lmtp_group = "paperboy"': 'lmtp_group = "postfix"'})
+    recipe.start()
+    recipe.child.wait_socket(path)
+    page = tap.enter(Child([os.path.join(top_builddir(), "paperboy-web"), "-c",
+                            recipe.instance.config]))
+    page.wait_line("started")
+
+    def subscribe(address, client):
+        _, shown = request_page(nginx, recipe.ca, "GET", "/", client=client)
+        csrf = re.search(r'name="csrf" value="([a-z2-7]+)"', shown.decode())[1]
+        body = f"csrf={csrf}&action=subscribe&filter=diffusion&address={address}"
+        return request_page(nginx, recipe.ca, "POST", "/", body, client,
+                            Content_Type=FORM)[0].status
+
+    # One network, an address for each request: nginx lets all of them pass.
+    statuses = [subscribe(f"p{i}%40d{i}.example", f"127.0.9.{i + 1}") for i in range(80)]
+    assert statuses == [200] * 10 + [429] * 70, statuses
+    assert subscribe("ada%40example.org", "127.0.10.1") == 200
+    (asked,) = recipe.dovecot.wait_mails("ada@example.org", 1)
+    assert "diffusion" in parse(asked).get_content()
+    # Many networks: the form is closed and says so, to subscribers, too.
+    statuses = [subscribe(f"q{i}%40d{i}.example", f"127.1.{i}.1") for i in range(60)]
+    assert statuses == [200] * 49 + [429] * 11, statuses
+    recipe.write(postfix.port, service, "subscribe", "add diffusion\n")
+    (asked,) = recipe.read(1)
+    recipe.write(postfix.port, asked["Reply-To"], "Re: " + asked["Subject"], "yes\n")
+    assert any(mail["List-Id"] for mail in recipe.read(3))
+    assert subscribe(EVA.replace("@", "%40"), "127.2.0.1") == 429
+    assert recipe.instance.ctl("status", wanted=(0, 1)).count("page 60") == 1
+    log = [line for line in recipe.child.output.splitlines() if "per-network-hour" in line]
+    assert len(log) == 1, log
+
+
 def read_source(*path):
     with open(os.path.join(top_srcdir(), *path), encoding="utf-8") as file:
         return file.read()
@@ -289,33 +341,28 @@ def maildir_of_the_configuration(tap):
     assert os.listdir(os.path.join(inbox, "new")) == []
 
 
+def request_page(nginx, ca, method, path, body=None, client="127.0.0.1", **fields):
+    """A request from a client address.  @return response, body"""
+    connection = http.client.HTTPSConnection(
+        "localhost", nginx.port, context=ca.client_context(),  # knows the root only
+        timeout=300, source_address=(client, 0))
+    connection.request(method, path, body, {
+        name.replace("_", "-"): value for name, value in fields.items()},
+        encode_chunked="Transfer_Encoding" in fields)
+    response = connection.getresponse()
+    return response, response.read()
+
+
 def page_behind_nginx(tap):
     """nginx passes requests to paperboy-web, with their length and over TLS"""
     directory = tap.subdirectory("web")
     ca = make_ca(directory)
     chain = ca.make_chain("papers.example.org", "localhost")
     web = tap.enter(WebServer(directory))
-    (block,) = [text for text in blocks("The web page") if text.startswith("server {")]
-    port = free_port()
-    live = "/etc/letsencrypt/live/papers.example.org"
-    nginx = tap.enter(Nginx(tap.subdirectory("nginx"), adapt(block, {
-        "listen 443 ssl;": f"listen 127.0.0.1:{port} ssl;",
-        "listen [::]:443 ssl;": "",
-        "/var/log/nginx/error.log": "stderr",
-        f"{live}/fullchain.pem": chain.cert,
-        f"{live}/privkey.pem": chain.key,
-        "server_name papers.example.org;": "server_name papers.example.org localhost;",
-        "http://127.0.0.1:8080": f"http://127.0.0.1:{web.port}"}), port))
-    context = ca.client_context()  # knows the root only
+    nginx = tap.enter(nginx_of_readme(tap.subdirectory("nginx"), chain, web.port))
 
-    def request(method, path, body=None, **fields):
-        connection = http.client.HTTPSConnection("localhost", port, context=context,
-                                                 timeout=300)
-        connection.request(method, path, body, {
-            name.replace("_", "-"): value for name, value in fields.items()},
-            encode_chunked="Transfer_Encoding" in fields)
-        response = connection.getresponse()
-        return response, response.read()
+    def request(*arguments, **fields):
+        return request_page(nginx, ca, *arguments, **fields)
 
     response, _ = request("GET", "/?lang=de")
     assert response.status == 200
@@ -329,8 +376,18 @@ def page_behind_nginx(tap):
     assert (response.status, body) == (200, b""), response.status
     response, _ = request("POST", "/u/ghi", b"x" * 20000, Content_Type=FORM)
     assert response.status == 413, response.status
-    assert web.asked() == ["home language=de token=", "one-click language= token=abc",
-                           "one-click language= token=def"]
+    assert web.asked() == [f"{line} network=127.0.0.0/24" for line in (
+        "home language=de token=", "one-click language= token=abc",
+        "one-click language= token=def")]
+    # The claim of a client is not believed; one click has no limit, the form has.
+    forged = {"X_Forwarded_For": "192.0.2.1", "client": "127.0.5.1"}
+    statuses = [request("POST", "/u/abc", pair, Content_Type=FORM, **forged)[0].status
+                for _ in range(50)]
+    assert statuses == [200] * 50, statuses
+    assert web.asked() == ["one-click language= token=abc network=127.0.5.0/24"] * 50
+    statuses = [request("GET", "/", **forged)[0].status for _ in range(50)]
+    assert statuses[:20] == [200] * 20 and 429 in statuses, statuses
+    assert request("GET", "/", client="127.0.5.2")[0].status == 200
     with open(nginx.access_log, encoding="utf-8") as file:
         assert file.read() == "", "tokens are logged"
 
@@ -338,6 +395,7 @@ def page_behind_nginx(tap):
 def main():
     with Tap() as tap:
         tap.run(page_behind_nginx, tap)
+        tap.run(flooded_form, tap)
         tap.run(postfix_beside_it, tap)
         tap.run(pipe_of_the_manual, tap)
         tap.run(maildir_of_the_configuration, tap)

@@ -17,10 +17,9 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib
 import browser
 from clock import DAY
 from daemon import Instance, days_after, parse
-from nginx import Nginx
+from nginx import nginx_of_readme
 from paperserver import element
 from peers import Dovecot, Postfix, make_ca
-from readme import adapt, blocks
 from tap import (
     Child, Skip, Tap, free_port, skip_all, top_builddir, use_debian_python, wait_until,
 )
@@ -46,8 +45,10 @@ class Site:
             parts["postfix"], self.ca, lmtp=self.dovecot.lmtp, settings={
                 "virtual_mailbox_domains": "example.org, news.example",
                 "transport_maps": f"inline:{{ {SERVICE}=lmtp:unix:{lmtp} }}"}))
-        port, web_port = free_port(), free_port()
-        self.url = f"https://localhost:{port}"
+        web_port = free_port()
+        self.nginx = tap.enter(nginx_of_readme(
+            parts["nginx"], self.ca.make_chain("localhost"), web_port))
+        self.url = self.nginx.url
         self.instance = Instance(
             parts["home"], port=self.postfix.port, mail__from=SERVICE,
             smtp__host="localhost", commands__address=SERVICE,
@@ -62,15 +63,6 @@ class Site:
         self.web = tap.enter(Child([os.path.join(top_builddir(), "paperboy-web"), "-c",
                                     self.instance.config]))
         self.web.wait_line("started")
-        chain = self.ca.make_chain("localhost")
-        (block,) = [text for text in blocks("The web page") if text.startswith("server {")]
-        live = "/etc/letsencrypt/live/papers.example.org"
-        self.nginx = tap.enter(Nginx(parts["nginx"], adapt(block, {
-            "listen 443 ssl;": f"listen 127.0.0.1:{port} ssl;",
-            "listen [::]:443 ssl;": "", "/var/log/nginx/error.log": "stderr",
-            "server_name papers.example.org;": "",
-            f"{live}/fullchain.pem": chain.cert, f"{live}/privkey.pem": chain.key,
-            "http://127.0.0.1:8080": f"http://127.0.0.1:{web_port}"}), port))
 
     def write_days(self):
         """Three days with a paper that the filter finds, and one that it does not."""

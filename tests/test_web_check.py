@@ -18,9 +18,8 @@ import threading
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
 from clock import DAY
 from daemon import Instance, at_hour, days_after, parse
-from nginx import Nginx
+from nginx import nginx_of_readme
 from peers import Ca
-from readme import adapt, blocks
 from tap import Child, Tap, free_port, top_builddir
 
 HOME = "paperboy@news.example"
@@ -320,15 +319,7 @@ def finds_what_is_wrong_with_name_and_certificate(tap, site):
 def nginx_of_the_readme_passes(tap, site):
     """one click works behind nginx as README has it, and a stopped page is named"""
     cert = site.ca.make_cert("localhost")
-    (block,) = [text for text in blocks("The web page") if text.startswith("server {")]
-    port, live = free_port(), "/etc/letsencrypt/live/papers.example.org"
-    nginx = tap.enter(Nginx(tap.subdirectory("nginx"), adapt(block, {
-        "listen 443 ssl;": f"listen 127.0.0.1:{port} ssl;",
-        "listen [::]:443 ssl;": "",
-        "/var/log/nginx/error.log": "stderr",
-        f"{live}/fullchain.pem": cert.cert,
-        f"{live}/privkey.pem": cert.key,
-        "http://127.0.0.1:8080": f"http://127.0.0.1:{site.page_port}"}), port))
+    nginx = tap.enter(nginx_of_readme(tap.subdirectory("nginx"), cert, site.page_port))
     site.instance.set(web__url=nginx.url)
     row = site.check()
     assert row["page"]["ok"], row

@@ -95,6 +95,108 @@ all_addresses_get_the_same_response(void)
 	    c->fixture, "SELECT count(*) FROM subscription WHERE text = 'robots'", "0");
 }
 
+/* Post the form for an address from a client network. @return the status */
+static enum web_status
+submit_form(struct conversation *c, struct web_budget *budget, const char *address,
+    const char *network)
+{
+	const struct web_handler handler = {
+	    .store = c->fixture->store, .options = c->options, .budget = budget};
+	pb_auto(web_request) request = web_request_new(WEB_OP_SUBSCRIBE);
+	pb_auto(web_reply) reply = NULL;
+	struct handler_report report;
+
+	g_hash_table_insert(
+	    request->fields, g_strdup("csrf"), web_get_csrf(c, WEB_OP_HOME, ""));
+	g_hash_table_insert(request->fields, g_strdup("address"), g_strdup(address));
+	conversation_set(&request->network, network);
+	reply = web_handler_run(&handler, request, &report, NULL);
+	g_assert_true(web_flag(reply, "is_sent") == (reply->status == WEB_STATUS_OK));
+	if (reply->status != WEB_STATUS_OK)
+		web_assert_has(reply, "The form has had too many requests");
+	return reply->status;
+}
+
+static unsigned
+submit_forms(struct conversation *c, struct web_budget *budget, unsigned count,
+    const char *network)
+{
+	unsigned accepted = 0;
+
+	for (unsigned i = 0; i < count; i++) {
+		g_autofree char *address =
+		    g_strdup_printf("p@d%u-%c.example.com", i, *network);
+
+		accepted += submit_form(c, budget, address, network) == WEB_STATUS_OK;
+	}
+	return accepted;
+}
+
+static void
+a_flood_of_the_form_leaves_mail_alone(void)
+{
+	pb_auto(conversation) c = web_fixture_new();
+	int64_t mails = conversation_count_mails(c);
+
+	g_assert_cmpuint(submit_forms(c, NULL, 70, "1.2.3.0/24"), ==, 60);
+	g_assert_cmpint(conversation_count_mails(c), ==, mails + 60);
+	/* The reply tells nothing about an address. */
+	g_assert_cmpint(submit_form(c, NULL, EVA, ""), ==, WEB_STATUS_LIMITED);
+	g_assert_cmpint(
+	    submit_form(c, NULL, "p@d0-1.example.com", ""), ==, WEB_STATUS_LIMITED);
+	g_assert_cmpint(
+	    conversation_send(c, ADAM, HOME, "subscribe"), ==, HANDLER_CONFIRMING);
+	c->options.now += HOUR;
+	g_assert_cmpint(submit_form(c, NULL, "new@example.com", ""), ==, WEB_STATUS_OK);
+	assert_rows(
+	    c->fixture, "SELECT value FROM cursor WHERE name = 'dropped total'", "12");
+}
+
+static void
+forms_of_a_network_are_limited(void)
+{
+	pb_auto(conversation) c = web_fixture_new();
+	pb_auto(web_budget) budget = web_budget_new(WEB_TESTS_PER_HOUR);
+
+	g_assert_cmpuint(submit_forms(c, budget, 20, "1.2.3.0/24"), ==, 10);
+	g_assert_cmpint(
+	    submit_form(c, budget, EVA, "1.2.3.0/24"), ==, WEB_STATUS_LIMITED);
+	g_assert_cmpuint(submit_forms(c, budget, 20, "2001:db8:1::/48"), ==, 10);
+	/* Unknown. */
+	g_assert_cmpint(submit_form(c, budget, EVA, ""), ==, WEB_STATUS_OK);
+	c->options.now += HOUR - 1;
+	g_assert_cmpint(
+	    submit_form(c, budget, ADAM, "1.2.3.0/24"), ==, WEB_STATUS_LIMITED);
+	c->options.now++;
+	g_assert_cmpint(submit_form(c, budget, ADAM, "1.2.3.0/24"), ==, WEB_STATUS_OK);
+}
+
+static void
+a_network_from_paperboy_web_is_checked(void)
+{
+	static const struct {
+		const char *network;
+		bool is_valid;
+	} rows[] = {{"", true}, {"192.0.2.0/24", true}, {"ffff:ffff:ffff::/48", true},
+	    {"192.0.2.0/24 ", false}, {"localhost", false}, {"1\n", false},
+	    {"1111111111111111111111111", false}};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		pb_auto(web_request) request = web_request_new(WEB_OP_HOME);
+		g_autoptr(GBytes) frame = NULL;
+		g_autoptr(GBytes) body = NULL;
+		pb_auto(web_request) parsed = NULL;
+
+		conversation_set(&request->network, rows[i].network);
+		frame = web_request_write(request);
+		body = g_bytes_new_from_bytes(frame, 4, g_bytes_get_size(frame) - 4);
+		parsed = web_request_parse(body, NULL);
+		g_assert_true(rows[i].is_valid == (parsed != NULL));
+		if (parsed)
+			g_assert_cmpstr(parsed->network, ==, rows[i].network);
+	}
+}
+
 static void
 mistakes_in_the_form_mail_nothing(void)
 {
@@ -510,9 +612,11 @@ failures_of_the_store_change_nothing(void)
 
 UNIT_MAIN(home_page_has_no_effect, a_test_shows_papers_and_days,
     a_test_reports_the_column_of_an_error, all_addresses_get_the_same_response,
-    mistakes_in_the_form_mail_nothing, subscription_by_the_page_records_consent,
-    forms_need_their_token, viewing_the_unsubscribe_page_has_no_effect,
-    one_click_unsubscribes_at_once, repeated_one_click_sends_one_mail_a_day,
+    a_flood_of_the_form_leaves_mail_alone, forms_of_a_network_are_limited,
+    a_network_from_paperboy_web_is_checked, mistakes_in_the_form_mail_nothing,
+    subscription_by_the_page_records_consent, forms_need_their_token,
+    viewing_the_unsubscribe_page_has_no_effect, one_click_unsubscribes_at_once,
+    repeated_one_click_sends_one_mail_a_day,
     leaving_and_undoing_in_turn_sends_few_mails, forged_one_click_changes_nothing,
     one_click_works_with_a_retired_key_after_a_year, leaving_can_be_undone_on_the_page,
     a_forwarded_digest_pauses_and_reduces_only,

@@ -115,6 +115,50 @@ def reaches_paperboyd(web):
         assert response.fields.get("retry-after") == wait, response
 
 
+# X-Forwarded-For, the network that paperboyd is told.
+NETWORKS = [
+    ("192.0.2.77", "192.0.2.0/24"),
+    ("203.0.113.9, 192.0.2.77", "192.0.2.0/24"),
+    ("192.0.2.77\r\nX-Forwarded-For: 2001:db8:1:2::3", "2001:db8:1::/48"),
+    ("unknown,\t::ffff:192.0.2.77", "192.0.2.0/24"),
+    ("2001:DB8:ffff:ffff:ffff:ffff:ffff:ffff", "2001:db8:ffff::/48"),
+    ("", ""),
+    ("unknown", ""),
+    ("192.0.2.77,", ""),
+    ("192.0.2.77:80", ""),
+    ("192.0.2", ""),
+    ("192.0.2.77 network=1", ""),
+    ("x" * 4000, ""),
+]
+
+
+def reports_the_network(web):
+    """the last address that a trusted web server names, cut to /24 or /48"""
+    web.asked()
+    for value, network in NETWORKS:
+        web.request("GET", "/u/abc", X_Forwarded_For=value)
+        suffix = network and " network=" + network
+        assert web.asked() == ["leave-show language= token=abc" + suffix], value
+
+
+def trusts_named_proxies_only(tap):
+    """another peer is the client itself, and a list that cannot be parsed is an error"""
+    for number, (proxies, network) in enumerate((
+            ("", "127.0.0.0/24"), ("192.0.2.0/24 ::1", "127.0.0.0/24"),
+            ("127.0.0.1", "192.0.2.0/24"), ("192.0.2.1 127.0.0.0/9", "192.0.2.0/24"),
+            ("127.128.0.0/9", "127.0.0.0/24"), ("::ffff:0:0/96", "192.0.2.0/24"))):
+        with WebServer(tap.subdirectory(f"proxies{number}"), proxies=proxies) as web:
+            web.request("GET", "/u/abc", X_Forwarded_For="192.0.2.77")
+            line = f"leave-show language= token=abc network={network}"
+            assert web.asked() == [line], proxies
+    directory = tap.subdirectory("wrong")
+    for proxies in ("localhost", "127.0.0.1,::1", "127.0.0.0/33", "::1/129", "127.0.0.1/"):
+        config = write_config(directory, "127.0.0.1:1", proxies=proxies)
+        done = subprocess.run([program(), "-c", config, "--check"], capture_output=True,
+                              text=True)
+        assert done.returncode == 78 and "web.trusted_proxy: '" in done.stderr, done
+
+
 def refuses(web):
     """unknown paths, methods, types and foreign pages are refused at once"""
     web.asked()
@@ -337,6 +381,7 @@ def takes_sockets_of_systemd(tap):
 with Tap() as tap:
     with WebServer(tap.subdirectory("web")) as web:
         tap.run(reaches_paperboyd, web)
+        tap.run(reports_the_network, web)
         tap.run(refuses, web)
         tap.run(unsubscribes, web)
         tap.run(sends_fields_of_security, web)
@@ -347,6 +392,7 @@ with Tap() as tap:
     tap.run(finishes_requests, tap)
     tap.run(finishes_unread_requests, tap)
     tap.run(checks_its_configuration, tap)
+    tap.run(trusts_named_proxies_only, tap)
     tap.run(has_options)
     tap.run(links_few_libraries)
     tap.run(listens_on_a_path, tap)

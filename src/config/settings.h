@@ -60,6 +60,7 @@ struct settings {
 	char *web_url;    /* "": no page */
 	char *web_listen; /* of paperboy-web without socket activation */
 	char *web_socket; /* of paperboyd, for paperboy-web */
+	char *web_trusted_proxy;
 	char *web_ca_file;
 	bool web_search;
 
@@ -68,6 +69,7 @@ struct settings {
 	int limit_confirmations_per_month;
 	int limit_confirmations_per_hour;
 	int limit_confirmations_per_domain_hour;
+	int limit_forms_per_network_hour;
 	int limit_unknown_sender_per_day;
 	int limit_replies_per_day;
 	int limit_help_per_day;

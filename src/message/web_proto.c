@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 
-#define REQUEST_TYPE "(yssa{ss})"
+#define REQUEST_TYPE "(ysssa{ss})"
 #define REPLY_TYPE   "(yysa{sv})"
 
 #define LENGTH_BYTES 4
@@ -20,6 +20,7 @@ web_request_new(enum web_op op)
 	request->op = op;
 	request->language = g_strdup("");
 	request->token = g_strdup("");
+	request->network = g_strdup("");
 	request->fields =
 	    g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
 	return request;
@@ -32,6 +33,7 @@ web_request_free(struct web_request *request)
 		return;
 	g_free(request->language);
 	g_free(request->token);
+	g_free(request->network);
 	g_hash_table_unref(request->fields);
 	g_free(request);
 }
@@ -127,8 +129,9 @@ web_request_write(const struct web_request *request)
 	g_hash_table_iter_init(&iter, request->fields);
 	while (g_hash_table_iter_next(&iter, &name, &value))
 		g_variant_builder_add(&fields, "{ss}", name, value);
-	return write_frame(g_variant_new(REQUEST_TYPE, (guint8)request->op,
-	                       request->language, request->token, &fields),
+	return write_frame(
+	    g_variant_new(REQUEST_TYPE, (guint8)request->op, request->language,
+	        request->token, request->network, &fields),
 	    WEB_PROTO_REQUEST_BYTES);
 }
 
@@ -172,21 +175,25 @@ web_request_parse(GBytes *frame, GError **error)
 	g_autoptr(GVariant) value = parse_frame(frame, REQUEST_TYPE);
 	g_autoptr(GVariantIter) fields = NULL;
 	pb_auto(web_request) request = NULL;
-	const char *language, *token;
+	const char *language, *token, *network;
 	guint8 op;
 
 	if (value) {
-		g_variant_get(value, "(y&s&sa{ss})", &op, &language, &token, &fields);
+		g_variant_get(
+		    value, "(y&s&s&sa{ss})", &op, &language, &token, &network, &fields);
 		request = web_request_new(op);
 		if (op < WEB_OPS &&
 		    is_word(language, "abcdefghijklmnopqrstuvwxyz", 3) &&
 		    is_word(token, "abcdefghijklmnopqrstuvwxyz234567",
 		        WEB_PROTO_TOKEN_BYTES) &&
+		    is_word(network, "0123456789abcdef.:/", WEB_PROTO_NETWORK_BYTES) &&
 		    read_fields(request, fields)) {
 			g_free(request->language);
 			g_free(request->token);
+			g_free(request->network);
 			request->language = g_strdup(language);
 			request->token = g_strdup(token);
+			request->network = g_strdup(network);
 			return g_steal_pointer(&request);
 		}
 	}

@@ -87,13 +87,15 @@ enum web_page {
 #define WEB_PROTO_NAME_BYTES    20
 #define WEB_PROTO_FIELD_BYTES   8192
 #define WEB_PROTO_TOKEN_BYTES   64
-#define WEB_PROTO_DEPTH         6 /* nested values of a reply */
+#define WEB_PROTO_NETWORK_BYTES 24 /* "2001:db8:ffff::/48" */
+#define WEB_PROTO_DEPTH         6  /* nested values of a reply */
 
 /* Owned. */
 struct web_request {
 	enum web_op op;
 	char *language;     /* requested by the reader, or "": the subscriber's */
 	char *token;        /* [a-z2-7], or "" */
+	char *network;      /* of the client, "192.0.2.0/24"; "" if unknown */
 	GHashTable *fields; /* char * → char *: valid UTF-8 without controls but LF */
 };
 

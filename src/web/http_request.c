@@ -19,20 +19,25 @@
 /* Maximum size of the first line, with "OPTIONS" and the line end. */
 #define REQUEST_LINE_BYTES (BOUNDS_WEB_TARGET_BYTES + 19)
 
+/* Which one of several counts. */
+enum repetition { REPEATED_INVALID, REPEATED_FIRST, REPEATED_LAST };
+
 static const struct {
 	const char *name;
-	bool is_repeatable; /* the first one counts */
+	enum repetition repetition;
 } known_fields[HTTP_FIELDS] = {
-    [HTTP_HOST] = {"Host", false},
-    [HTTP_CONTENT_LENGTH] = {"Content-Length", false},
-    [HTTP_CONTENT_TYPE] = {"Content-Type", false},
-    [HTTP_TRANSFER_ENCODING] = {"Transfer-Encoding", false},
-    [HTTP_EXPECT] = {"Expect", false},
-    [HTTP_COOKIE] = {"Cookie", true},
-    [HTTP_ORIGIN] = {"Origin", false},
-    [HTTP_SEC_FETCH_SITE] = {"Sec-Fetch-Site", false},
-    [HTTP_ACCEPT_LANGUAGE] = {"Accept-Language", true},
-    [HTTP_IF_NONE_MATCH] = {"If-None-Match", true},
+    [HTTP_HOST] = {"Host", REPEATED_INVALID},
+    [HTTP_CONTENT_LENGTH] = {"Content-Length", REPEATED_INVALID},
+    [HTTP_CONTENT_TYPE] = {"Content-Type", REPEATED_INVALID},
+    [HTTP_TRANSFER_ENCODING] = {"Transfer-Encoding", REPEATED_INVALID},
+    [HTTP_EXPECT] = {"Expect", REPEATED_INVALID},
+    [HTTP_COOKIE] = {"Cookie", REPEATED_FIRST},
+    [HTTP_ORIGIN] = {"Origin", REPEATED_INVALID},
+    [HTTP_SEC_FETCH_SITE] = {"Sec-Fetch-Site", REPEATED_INVALID},
+    [HTTP_ACCEPT_LANGUAGE] = {"Accept-Language", REPEATED_FIRST},
+    [HTTP_IF_NONE_MATCH] = {"If-None-Match", REPEATED_FIRST},
+    /* A web server adds its field or its element behind those of the client. */
+    [HTTP_FORWARDED_FOR] = {"X-Forwarded-For", REPEATED_LAST},
 };
 
 /* RFC 9110 section 5.6.2 */
@@ -165,9 +170,9 @@ parse_field(struct http_request *request, char *line)
 	for (unsigned i = 0; i < HTTP_FIELDS; i++) {
 		if (g_ascii_strcasecmp(line, known_fields[i].name) != 0)
 			continue;
-		if (!request->fields[i])
+		if (!request->fields[i] || known_fields[i].repetition == REPEATED_LAST)
 			request->fields[i] = value;
-		else if (!known_fields[i].is_repeatable)
+		else if (known_fields[i].repetition == REPEATED_INVALID)
 			return BAD_REQUEST;
 	}
 	return 0;

@@ -10,6 +10,7 @@
 #define PAPERBOY_WEB_HTTP_REQUEST_H
 
 #include <glib.h>
+#include <netinet/in.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -31,6 +32,7 @@ enum http_field {
 	HTTP_SEC_FETCH_SITE,
 	HTTP_ACCEPT_LANGUAGE,
 	HTTP_IF_NONE_MATCH,
+	HTTP_FORWARDED_FOR,
 	HTTP_FIELDS
 };
 
@@ -42,6 +44,9 @@ struct http_request {
 	const char *fields[HTTP_FIELDS]; /* trimmed; NULL if absent */
 	const char *body;                /* may contain NULs; "" if there is none */
 	size_t body_size;
+
+	/* The address of the client, as client_network_get_peer(); of the caller. */
+	struct in6_addr peer;
 
 	/* Internal. */
 	char *head;

@@ -78,8 +78,7 @@ run(const struct web_options *options)
 		fprintf(stderr, "paperboy-web: %s\n", (char *)problems->pdata[i]);
 	if (!settings)
 		return EX_CONFIG;
-	responder = responder_new(
-	    settings->template_dir, settings->web_url, settings->web_socket, &error);
+	responder = responder_new(settings, &error);
 	if (responder && (options->is_check || serve(settings, responder, &error)))
 		return EX_OK;
 	fprintf(stderr, "paperboy-web: %s\n", error->message);

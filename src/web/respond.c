@@ -7,6 +7,7 @@
 
 #include "base/bounds.h"
 #include "base/error.h"
+#include "web/client_network.h"
 #include "web/daemon_client.h"
 #include "web/negotiate.h"
 #include "web/routes.h"
@@ -32,23 +33,29 @@ static const int http_status[WEB_STATUSES] = {
 struct responder {
 	struct web_pages *pages;
 	char *origin, *socket;
+	GArray *proxies;
 	struct routes routes;
 	gint has_failed; /* atomic: the last exchange with paperboyd */
 };
 
 struct responder *
-responder_new(
-    const char *template_dir, const char *url, const char *socket, GError **error)
+responder_new(const struct settings *settings, GError **error)
 {
 	pb_auto(responder) responder = g_new0(struct responder, 1);
 
-	responder->pages = web_pages_load(template_dir, url, error);
+	responder->pages =
+	    web_pages_load(settings->template_dir, settings->web_url, error);
 	if (!responder->pages)
 		return NULL;
-	responder->origin = negotiate_get_origin(url);
-	responder->socket = g_strdup(socket);
-	responder->routes =
-	    (struct routes){.pages = responder->pages, .origin = responder->origin};
+	responder->proxies =
+	    client_network_parse_proxies(settings->web_trusted_proxy, error);
+	if (!responder->proxies)
+		return NULL;
+	responder->origin = negotiate_get_origin(settings->web_url);
+	responder->socket = g_strdup(settings->web_socket);
+	responder->routes = (struct routes){.pages = responder->pages,
+	    .origin = responder->origin,
+	    .proxies = responder->proxies};
 	return g_steal_pointer(&responder);
 }
 
@@ -60,6 +67,7 @@ responder_free(struct responder *responder)
 	web_pages_free(responder->pages);
 	g_free(responder->origin);
 	g_free(responder->socket);
+	g_clear_pointer(&responder->proxies, g_array_unref);
 	g_free(responder);
 }
 

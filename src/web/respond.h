@@ -7,19 +7,13 @@
 #include <glib.h>
 
 #include "base/cleanup.h"
+#include "config/settings.h"
 #include "web/http_request.h"
 
 struct responder;
 
-/**
- * Load the pages.
- *
- * @param url     public base of the page
- * @param socket  path of paperboyd's socket
- * @return NULL with an error; owned by the caller
- */
-struct responder *responder_new(
-    const char *template_dir, const char *url, const char *socket, GError **error);
+/** Load the pages. @return NULL with an error; owned by the caller */
+struct responder *responder_new(const struct settings *settings, GError **error);
 void responder_free(struct responder *responder);
 PB_DEFINE_AUTO(responder, responder_free);
 

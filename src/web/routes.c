@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/token.h"
+#include "web/client_network.h"
 #include "web/form.h"
 #include "web/negotiate.h"
 
@@ -236,6 +237,9 @@ routes_parse(const struct routes *routes, const struct http_request *request,
 		return NULL;
 	g_free(out->language);
 	out->language = choose_language(routes, request, query);
+	g_free(out->network);
+	out->network = client_network_find(
+	    routes->proxies, &request->peer, request->fields[HTTP_FORWARDED_FOR]);
 	add_query(out, query);
 	if (token) {
 		g_free(out->token);

@@ -14,7 +14,8 @@
 /* Borrowed. */
 struct routes {
 	const struct web_pages *pages;
-	const char *origin; /* our own */
+	const char *origin;    /* our own */
+	const GArray *proxies; /* client_network_parse_proxies() */
 };
 
 /* Why a request is refused. */

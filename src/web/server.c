@@ -16,6 +16,7 @@
 
 #include "base/bounds.h"
 #include "base/error.h"
+#include "web/client_network.h"
 
 #define EVENTS        64 /* handled before other sources */
 #define ACCEPTS       64 /* of a listener, likewise */
@@ -284,7 +285,7 @@ close_late(gpointer data)
 }
 
 static void
-add_connection(struct server *server, int fd)
+add_connection(struct server *server, int fd, const struct sockaddr *peer)
 {
 	struct connection *connection;
 
@@ -296,6 +297,7 @@ add_connection(struct server *server, int fd)
 	connection->watch = (struct watch){handle_connection, fd};
 	connection->link.data = connection;
 	connection->request = http_request_new();
+	connection->request->peer = client_network_get_peer(peer);
 	connection->phase = PHASE_READING;
 	connection->deadline =
 	    g_get_monotonic_time() + BOUNDS_WEB_REQUEST_S * G_USEC_PER_SEC;
@@ -310,10 +312,13 @@ static void
 handle_listener(struct server *server, struct watch *watch)
 {
 	for (unsigned i = 0; i < ACCEPTS; i++) {
-		int fd = accept4(watch->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+		struct sockaddr_storage peer = {0};
+		socklen_t size = sizeof(peer);
+		int fd = accept4(watch->fd, (struct sockaddr *)&peer, &size,
+		    SOCK_NONBLOCK | SOCK_CLOEXEC);
 
 		if (fd >= 0)
-			add_connection(server, fd);
+			add_connection(server, fd, (struct sockaddr *)&peer);
 		else if (errno != EMFILE && errno != ENFILE && errno != ENOMEM)
 			return;
 		else if (!close_slowest(server))

@@ -4,6 +4,7 @@
 #include "web/web_options.h"
 
 #include "config/web_url.h"
+#include "web/client_network.h"
 #include "web/web_listen.h"
 
 #define DEFAULT_CONFIG PAPERBOY_SYSCONFDIR "/paperboy.conf"
@@ -64,6 +65,7 @@ web_options_load(const struct web_options *options, GPtrArray *problems)
 {
 	const char *path = options->config ? options->config : DEFAULT_CONFIG;
 	pb_auto(settings) settings = settings_load(path, problems, NULL);
+	g_autoptr(GArray) proxies = NULL;
 	g_autoptr(GError) error = NULL;
 
 	if (!settings)
@@ -75,5 +77,8 @@ web_options_load(const struct web_options *options, GPtrArray *problems)
 		add_problem(problems, path, "web.url", &error);
 	if (!web_listen_check(settings->web_listen, &error))
 		add_problem(problems, path, "web.listen", &error);
+	proxies = client_network_parse_proxies(settings->web_trusted_proxy, &error);
+	if (!proxies)
+		add_problem(problems, path, "web.trusted_proxy", &error);
 	return problems->len == 0 ? g_steal_pointer(&settings) : NULL;
 }

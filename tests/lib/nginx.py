@@ -1,12 +1,14 @@
 """nginx.py - nginx with a server block, in a directory of its own.
 
     with Nginx(directory, block, port) as nginx: ...
+    with nginx_of_readme(directory, chain, web_port) as nginx: ...
 """
 
 import os
 
 from peers import is_root, write
-from tap import Child, need_programs
+from readme import adapt, blocks
+from tap import Child, free_port, need_programs
 
 CONFIG = """\
 daemon off;
@@ -54,3 +56,18 @@ class Nginx:
 
     def __exit__(self, *_):
         self.child.stop()
+
+
+def nginx_of_readme(directory, chain, web_port):
+    """nginx as README configures it, for https://localhost and paperboy-web on a port."""
+    (block,) = [text for text in blocks("The web page") if "ssl_certificate " in text]
+    port = free_port()
+    live = "/etc/letsencrypt/live/papers.example.org"
+    return Nginx(directory, adapt(block, {
+        "listen 443 ssl;": f"listen 127.0.0.1:{port} ssl;",
+        "listen [::]:443 ssl;": "",
+        "/var/log/nginx/error.log": "stderr",
+        f"{live}/fullchain.pem": chain.cert,
+        f"{live}/privkey.pem": chain.key,
+        "server_name papers.example.org;": "server_name papers.example.org localhost;",
+        "http://127.0.0.1:8080": f"http://127.0.0.1:{web_port}"}), port)

@@ -19,7 +19,8 @@ ORIGIN = "https://papers.example.org"
 CONFIG = """\
 template_dir = "{templates}";
 mail: {{ from = "paperboy@machine.example"; owner = "root@machine.example"; }};
-web: {{ url = "{origin}"; listen = "{listen}"; socket = "{socket}"; }};
+web: {{ url = "{origin}"; listen = "{listen}"; socket = "{socket}";
+trusted_proxy = "{proxies}"; }};
 """
 
 Response = collections.namedtuple("Response", "status fields body")
@@ -37,13 +38,13 @@ def helper():
     return os.path.join(top_builddir(), "tests", "helper_web")
 
 
-def write_config(directory, listen, name="paperboy.conf"):
+def write_config(directory, listen, name="paperboy.conf", proxies="127.0.0.1"):
     """Write a configuration.  @return its path"""
     path = os.path.join(directory, name)
     with open(path, "w", encoding="utf-8") as file:
         file.write(CONFIG.format(
             templates=os.path.join(top_srcdir(), "etc", "templates"), origin=ORIGIN,
-            listen=listen, socket=os.path.join(directory, "daemon")))
+            listen=listen, socket=os.path.join(directory, "daemon"), proxies=proxies))
     return path
 
 
@@ -74,10 +75,11 @@ def read_all(connection):
 class WebServer:
     """A running paperboy-web, and what stands in for paperboyd."""
 
-    def __init__(self, directory, has_daemon=True, **popen):
+    def __init__(self, directory, has_daemon=True, proxies="127.0.0.1", **popen):
         self.directory = directory
         self.port = free_port()
-        self.config = write_config(directory, f"127.0.0.1:{self.port}")
+        self.config = write_config(
+            directory, f"127.0.0.1:{self.port}", proxies=proxies)
         self.daemon_path = os.path.join(directory, "daemon")
         self.has_daemon = has_daemon
         self.popen = popen

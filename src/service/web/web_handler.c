@@ -10,18 +10,39 @@
 #include "base/token.h"
 #include "message/subaddress.h"
 #include "service/inbound/handler_request.h"
+#include "service/log/event.h"
 #include "service/web/web_private.h"
 #include "store/mail/outbox.h"
 #include "transport/token_bucket.h"
 
 #define ENGLISH "en"
 
-/* ---- limits on tests ---- */
+/* ---- limits ---- */
+
+/* Forms of a client network in the hour since the first of them.  It is kept for this
+ * hour, in memory only, and as an HMAC. */
+struct window {
+	char *key;
+	int64_t since;
+	int count;
+};
 
 struct web_budget {
 	GMutex lock;
-	struct token_bucket buckets[WEB_LIMITS]; /* under the lock */
+	/* Under the lock. */
+	struct token_bucket buckets[WEB_LIMITS];
+	GHashTable *windows; /* by key */
+	GQueue order;        /* of windows, oldest first */
 };
+
+static void
+window_free(gpointer data)
+{
+	struct window *window = data;
+
+	g_free(window->key);
+	g_free(window);
+}
 
 struct web_budget *
 web_budget_new(unsigned tests_per_hour)
@@ -31,6 +52,8 @@ web_budget_new(unsigned tests_per_hour)
 	g_mutex_init(&budget->lock);
 	for (size_t i = 0; i < G_N_ELEMENTS(budget->buckets); i++)
 		token_bucket_init(&budget->buckets[i], tests_per_hour, CLOCK_HOUR_S);
+	budget->windows = g_hash_table_new(g_str_hash, g_str_equal);
+	g_queue_init(&budget->order);
 	return budget;
 }
 
@@ -39,6 +62,8 @@ web_budget_free(struct web_budget *budget)
 {
 	if (!budget)
 		return;
+	g_hash_table_unref(budget->windows);
+	g_queue_clear_full(&budget->order, window_free);
 	g_mutex_clear(&budget->lock);
 	g_free(budget);
 }
@@ -71,6 +96,75 @@ web_take_own_test(struct web_call *call, const struct subscriber *subscriber)
 	int64_t number = subscriber->id % (WEB_LIMITS - WEB_LIMIT_SUBSCRIBERS);
 
 	return web_take_test(call, (enum web_limit)(WEB_LIMIT_SUBSCRIBERS + number));
+}
+
+/* Remove windows that have ended, and the oldest one if there is no room. */
+static void
+prune_windows(struct web_budget *budget, int64_t now)
+{
+	struct window *oldest;
+
+	while ((oldest = g_queue_peek_head(&budget->order)) &&
+	       (oldest->since > now || oldest->since + CLOCK_HOUR_S <= now ||
+	           budget->order.length >= WEB_NETWORKS)) {
+		g_hash_table_remove(budget->windows, oldest->key);
+		window_free(g_queue_pop_head(&budget->order));
+	}
+}
+
+/* @return how many forms the network of a request has posted, with this one */
+static int
+count_form(struct web_call *call)
+{
+	const struct handler_options *options = &call->handler->options;
+	struct web_budget *budget = call->handler->budget;
+	g_autofree char *key =
+	    token_hash_string(options->key, "limit-network", call->request->network);
+	struct window *window;
+	int count;
+
+	g_mutex_lock(&budget->lock);
+	prune_windows(budget, options->now);
+	window = g_hash_table_lookup(budget->windows, key);
+	if (!window) {
+		window = g_new0(struct window, 1);
+		window->key = g_steal_pointer(&key);
+		window->since = options->now;
+		g_hash_table_insert(budget->windows, window->key, window);
+		g_queue_push_tail(&budget->order, window);
+	}
+	count = MIN(window->count, G_MAXINT - 1) + 1;
+	window->count = count;
+	g_mutex_unlock(&budget->lock);
+	return count;
+}
+
+void
+web_refuse_form(struct web_call *call, const char *reason)
+{
+	const char *address =
+	    call->handler->options.own_addresses->commands.address.text;
+
+	if (reason)
+		event_log_committed(call->handler->store, EVENT_REPLY_SUPPRESSED,
+		    EVENT_WORD("actor", "web"), EVENT_WORD("reason", reason));
+	call->status = WEB_STATUS_LIMITED;
+	web_add_phrase(call, "error", "page_full", "address", address);
+}
+
+/* Outside of the transaction, which may run twice. */
+static bool
+take_form(struct web_call *call)
+{
+	const int most = call->handler->options.settings->limit_forms_per_network_hour;
+	int count =
+	    call->handler->budget && *call->request->network ? count_form(call) : 0;
+
+	/* A flood is one line in the log. */
+	if (count > most)
+		web_refuse_form(
+		    call, count == most + 1 ? "forms-per-network-hour" : NULL);
+	return count <= most;
 }
 
 /* ---- fields ---- */
@@ -364,6 +458,8 @@ run(struct web_call *call, GError **error)
 
 	if (operation->form && !web_check_csrf(call, operation->form))
 		return web_refuse(call, WEB_STATUS_FORBIDDEN);
+	if (call->request->op == WEB_OP_SUBSCRIBE && !take_form(call))
+		return web_run_home(call, error);
 	if (!operation->is_change)
 		return operation->run(call, error);
 	return run_change(call, error) &&

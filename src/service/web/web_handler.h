@@ -19,7 +19,11 @@
 /* Tests of filters in an hour, by each limit; a sixtieth may come at once. */
 #define WEB_TESTS_PER_HOUR 3600
 
-/* Limits on tests of filters, shared by threads. */
+/* Maximum number of client networks whose forms are counted, about 150 bytes each; of
+ * more than that the oldest ones are forgotten. */
+#define WEB_NETWORKS 10000
+
+/* Limits on tests of filters, and on forms of one client network; shared by threads. */
 struct web_budget;
 
 struct web_budget *web_budget_new(unsigned tests_per_hour);

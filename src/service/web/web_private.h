@@ -114,6 +114,13 @@ bool web_take_test(struct web_call *call, enum web_limit limit);
 /** Likewise, by the limit of a subscriber. */
 bool web_take_own_test(struct web_call *call, const struct subscriber *subscriber);
 
+/**
+ * Reply that the form has had too many requests, and that mail works.
+ *
+ * @param reason  a keyword for the log, or NULL
+ */
+void web_refuse_form(struct web_call *call, const char *reason);
+
 /** Test a filter: add the value `backtest`, or its error. */
 bool web_add_test(
     struct web_call *call, const char *filter, int64_t subscriber_id, GError **error);

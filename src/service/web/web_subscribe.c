@@ -9,6 +9,7 @@
 #include "service/command/command.h"
 #include "service/inbound/handler_request.h"
 #include "service/web/web_private.h"
+#include "store/mail/rate_log.h"
 
 /* @param is_sent  whether a confirmation was requested */
 static void
@@ -143,6 +144,30 @@ request_mail(struct web_call *call, struct request *request, GError **error)
 	                       : web_send_link(call, request, RATE_CASE_TYPED, error);
 }
 
+/*
+ * Whether the limits for all allow one more confirmation to this domain.  The reply
+ * must not depend on the address, so subscribers and others are treated alike.
+ */
+static bool
+check_limits(
+    struct web_call *call, const struct form *form, bool *is_open, GError **error)
+{
+	struct request request;
+	const char *reason;
+	bool is_ok;
+
+	web_init_request(call, NULL, &request);
+	is_ok = rate_limit_check_shared(
+	    &request, RATE_CASE_CONFIRMATION_PAGE, form->address, &reason, error);
+	*is_open = is_ok && !reason;
+	if (is_ok && reason) {
+		web_refuse_form(call, reason);
+		is_ok = rate_log_save_dropped(request.store, request.now, error);
+	}
+	request_clear(&request);
+	return is_ok;
+}
+
 /* As by mail from an address that is not proven. */
 static bool
 request_subscription(struct web_call *call, const struct form *form, GError **error)
@@ -174,6 +199,8 @@ web_run_subscribe(struct web_call *call, GError **error)
 	if (!check_form(call, &form, &is_valid, error))
 		return false;
 	is_valid = is_valid && web_take_test(call, WEB_LIMIT_SUBSCRIPTIONS);
+	if (is_valid && !check_limits(call, &form, &is_valid, error))
+		return false;
 	show_home(call, is_valid);
 	return !is_valid || request_subscription(call, &form, error);
 }
