@@ -337,7 +337,7 @@ message_id_identifies_replies_only_without_subaddresses(void)
 	} rows[] = {
 	    {"digest.abc@example.org", NULL, "abc", true},
 	    {"DIGEST.ABC@EXAMPLE.ORG", NULL, "abc", true},
-	    {"letter.random.abc@example.org", NULL, "abc", false},
+	    {"letter.random.abc@example.org", NULL, "abc", true},
 	    {NULL, "digest.abc@example.org", "abc", true},
 	    {"other@example.net", "digest.abc@example.org", "", false},
 	    {"letter.random@example.org", NULL, "", false},
@@ -502,6 +502,55 @@ only_the_topmost_result_of_our_own_server_is_trusted(void)
 }
 
 static void
+results_are_aligned_with_the_domain_of_from(void)
+{
+	static const struct {
+		const char *method, *result, *properties;
+		bool is_aligned, is_failed;
+	} rows[] = {
+	    {"dmarc", "pass", "header.from=sub.example.com", true, false},
+	    {"dmarc", "pass", "header.from=example.com", false, false},
+	    {"dmarc", "fail", "header.from=sub.example.com", false, true},
+	    {"dmarc", "fail", "", false, true},
+	    {"dmarc", "temperror", "header.from=sub.example.com", false, false},
+	    {"dkim", "pass", "header.d=sub.example.com", true, false},
+	    {"dkim", "pass", "header.d=EXAMPLE.com header.i=@example.com", true, false},
+	    {"dkim", "pass", "header.i=@example.com header.s=x", true, false},
+	    {"dkim", "fail", "header.d=example.com", false, false},
+	    {"dkim", "pass", "header.d=x.sub.example.com", false, false},
+	    {"dkim", "pass", "header.d=le.com", false, false},
+	    {"dkim", "pass", "header.d=com", false, false},
+	    {"dkim", "pass", "header.b=example.com", false, false},
+	    {"spf", "pass", "smtp.mailfrom=bounce@sub.example.com", true, false},
+	    {"spf", "pass", "smtp.mailfrom=example.com", true, false},
+	    {"spf", "pass", "smtp.helo=example.com", false, false},
+	    {"spf", "softfail", "smtp.mailfrom=example.com", false, false},
+	    {"auth", "pass", "smtp.mailfrom=example.com", false, false},
+	};
+	struct autoreply_verdict verdict = {0};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		pb_auto(inmail) mail = vouched("mx.example.org", rows[i].method,
+		    rows[i].result, rows[i].properties);
+		struct inmail_address *from = mail->from->pdata[0];
+
+		conversation_set(&from->address, "eva@sub.example.com");
+		check(mail, NULL, NULL, &verdict);
+		g_test_message(
+		    "%s=%s %s", rows[i].method, rows[i].result, rows[i].properties);
+		g_assert_true(verdict.is_aligned == rows[i].is_aligned);
+		g_assert_true(verdict.is_failed == rows[i].is_failed);
+		/* A pass of DMARC below one of another server does not count, a failure
+		 * does; DKIM does not make up for it. */
+		conversation_add_result(mail, "mx.example.org", "dmarc", "fail", "");
+		check(mail, NULL, NULL, &verdict);
+		g_assert_true(!verdict.is_aligned && !verdict.is_verified);
+		g_assert_true(verdict.is_failed);
+	}
+	autoreply_clear(&verdict);
+}
+
+static void
 rate_key_ignores_subaddress_and_dots(void)
 {
 	static const struct {
@@ -550,6 +599,7 @@ main(int argc, char **argv)
 	    recipient_address_selects_the_purpose, every_envelope_recipient_is_a_target,
 	    header_is_used_if_the_envelope_was_rewritten,
 	    only_the_topmost_result_of_our_own_server_is_trusted,
+	    results_are_aligned_with_the_domain_of_from,
 	    rate_key_ignores_subaddress_and_dots);
 	return g_test_run();
 }

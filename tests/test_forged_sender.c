@@ -95,18 +95,70 @@ find_line(const char *verb)
 	return verb;
 }
 
+/* Mail of a forger who has seen a digest or a reply, and the results of our server. */
+static const struct forgery {
+	const char *server; /* whose results are believed */
+	/* In-Reply-To: "%s" is the Message-ID's token of the digest, or the token of a
+	 * reply, which is that of its Reply-To, too. */
+	const char *parent;
+	const char *method, *result, *properties;
+} forgeries[] = {
+    {"", NULL, "dmarc", "pass", "header.from=example.com"},
+    {"mx.example.org", NULL, "dkim", "pass", "header.d=example.com"},
+    {"mx.example.org", "digest.%s", "dmarc", "none", "header.from=example.com"},
+    {"", "digest.%s", "dkim", "pass", "header.d=example.com"},
+    {"mx.example.org", "digest.%s", "dkim", "pass", "header.d=mail.example.com"},
+    {"mx.example.org", "digest.%s", "spf", "pass", "smtp.mailfrom=a@example.net"},
+    {"mx.example.org", "digest.%s", "dkim", "fail", "header.d=example.com"},
+    {"mx.example.org", "letter.id.%s", "dmarc", "none", "header.from=example.com"},
+    {"mx.example.org", "reply", "dmarc", "fail", "header.from=example.com"},
+};
+
+static void
+forge(struct conversation *c, const struct forgery *forgery, const char *line)
+{
+	pb_auto(inmail) mail = conversation_new_mail(EVA, line, "");
+	g_autofree char *stored = store_fixture_text(
+	    c->fixture, "SELECT message_token FROM digest WHERE subscriber_id = 1");
+	g_autofree char *digest = token_format_with_id(stored, 1);
+	int64_t made_at = store_fixture_number(
+	    c->fixture, "SELECT created_at FROM digest WHERE subscriber_id = 1");
+	g_autofree char *token =
+	    token_sign(c->fixture->key, SUBADDRESS_TOKEN_REPLY, 1, made_at);
+	const char *parent = forgery->parent ? forgery->parent : "";
+	g_autofree char *reply = g_strdup_printf("paperboy+r-%s@example.org", token);
+
+	conversation_set(&c->settings->commands_authserv_id, forgery->server);
+	conversation_add_result(mail, *forgery->server ? forgery->server : "mx.net",
+	    forgery->method, forgery->result, forgery->properties);
+	if (strchr(parent, '%')) {
+		g_auto(GStrv) parts = g_strsplit(parent, "%s", 2);
+
+		g_ptr_array_add(mail->in_reply_to,
+		    g_strconcat(parts[0], *parent == 'd' ? digest : token,
+		        "@example.org", NULL));
+	}
+	conversation_hand_in(c, mail, EVA, strcmp(parent, "reply") == 0 ? reply : HOME);
+}
+
 static void
 forged_commands_change_nothing_but_unsubscribe(void)
 {
-	for (const struct command_row *row = command_rows; row->verb; row++) {
+	for (size_t i = 0;; i++) {
+		const struct command_row *row =
+		    &command_rows[i / G_N_ELEMENTS(forgeries)];
+		const struct forgery *forgery = &forgeries[i % G_N_ELEMENTS(forgeries)];
 		pb_auto(conversation) c = begin();
 		g_autofree char *before = get_state(c);
-		const char *line = find_line(row->verb);
+		const char *line = row->verb ? find_line(row->verb) : NULL;
 		g_autofree char *after = NULL;
 
-		conversation_send(c, EVA, HOME, line);
+		if (!line)
+			break;
+		forge(c, forgery, line);
 		after = get_state(c);
-		g_test_message("%s", line);
+		g_test_message("%s, %s %s=%s", line, forgery->parent, forgery->method,
+		    forgery->result);
 		if (strcmp(row->verb, "unsubscribe") == 0) {
 			g_assert_cmpstr(after, !=, before);
 			assert_rows(c->fixture,

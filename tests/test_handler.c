@@ -31,6 +31,12 @@ trust_our_server(struct conversation *c)
 }
 
 static void
+trust_no_server(struct conversation *c)
+{
+	conversation_set(&c->settings->commands_authserv_id, "");
+}
+
+static void
 finish_erasure(struct conversation *c, unsigned wanted)
 {
 	unsigned count = 0;
@@ -152,6 +158,7 @@ static const struct step conversations[] = {
 
     TITLE("sender verified by our server is proven"),
     CALL(subscribe_eva),
+    CALL(trust_no_server),
     MAIL(EVA, HOME, "change", "confirmation requested", "run " EVA " change;",
         .authserv = "mx.example.org"),
     CALL(trust_our_server),

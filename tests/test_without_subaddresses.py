@@ -21,17 +21,23 @@ from peers import HOST, SmtpSink
 from tap import Tap, wait_until
 
 GONE, NEVER, MALLORY = "gone@example.org", "never@example.org", "mallory@example.org"
+SERVER = "mx.example.org"
 NEW = "new@example.org"
 
 
 def make_network(tap, name, **settings):
-    """Mail to two addresses is accepted by the provider, and returned."""
+    """Mail to two addresses is accepted by the provider, and returned.
+
+    It finds that SPF passes for each envelope sender.
+    """
     refuser = tap.enter(SmtpSink(tap.subdirectory(name + "-refuser"), [
         "-f", "RCPT", "-B", "550 5.1.1 no such user"]))
     onward = f"smtp:[{HOST}]:{refuser.port}"
     return HostedNetwork(tap, name, postfix={
         "recipient_delimiter": "",
         "smtpd_discard_ehlo_keywords": "dsn",
+        "smtpd_data_restrictions": "check_sender_access regexp:{{"
+            f"/(.+)/ prepend Authentication-Results: {SERVER}; spf=pass smtp.mailfrom=$$1}}}}",
         "transport_maps": f"inline:{{{GONE}={onward}, {NEVER}={onward}}}",
     }, dovecot="recipient_delimiter =", **settings)
 
@@ -76,7 +82,8 @@ class User:
 
 def everything_works_by_mail(tap):
     """subscribe, confirm, filters, digest, why, pause, unsubscribe, undo, bounces"""
-    with make_network(tap, "dialogue", commands__delimiter="") as network:
+    with make_network(tap, "dialogue", commands__delimiter="",
+                      commands__authserv_id=SERVER) as network:
         instance, value = network.instance, network.instance.value
         for back in range(3):
             instance.write_day(days_after(DAY, -back), [back * 2 + 1, back * 2 + 2])
@@ -160,6 +167,10 @@ def forged_mail_changes_nothing(network, user, digest, value):
     assert "[c-" in asked["Subject"]
     user.reply(digest, "del papers\n", sender=MALLORY)
     assert len(network.read(1, user=MALLORY)) == 1
+    # Her address in From alone, and the Message-ID of a digest that she forwarded.
+    user.reply(digest, "del papers\n", envelope="mallory@mallory.example")
+    (asked,) = user.receive()
+    assert "[c-" in asked["Subject"]
     assert value(filters) == before
 
 

@@ -37,7 +37,8 @@ struct conversation {
  * Delimiter of subaddresses of new conversations: "+", or "" without.  In the latter,
  * an address with a token stands for a message that has this token elsewhere: in its
  * subject, In-Reply-To or returned header.  "<ID>" stands for a reply to that
- * Message-ID.
+ * Message-ID.  Such replies have a valid DKIM signature of the domain in From, unless
+ * they have other results.
  */
 extern const char *conversation_delimiter;
 

@@ -68,13 +68,16 @@ class Network:
         with smtplib.SMTP("127.0.0.1", self.postfix.port) as smtp:
             smtp.sendmail(sender, recipients, mail.as_bytes())
 
-    def write(self, recipient, subject="", text="", sender=EVA, **headers):
-        """Send a mail; in names of headers "_" stands for the dash."""
+    def write(self, recipient, subject="", text="", sender=EVA, envelope=None, **headers):
+        """Send a mail; in names of headers "_" stands for the dash.
+
+        envelope: its sender; None: that of From
+        """
         self.count += 1
         step = conversations.make_step("", "", subject, text, sender=sender, **headers)
         mail = conversations.compose(100 + self.count, step, recipient)
         mail["Date"] = email.utils.formatdate()
-        self.send(sender, [recipient], mail)
+        self.send(envelope or sender, [recipient], mail)
 
     def play(self, steps):
         return conversations.play(steps, self.instance, self.commands, self.send, self.read)

@@ -117,7 +117,8 @@ mail_token_find_parent(const struct mail_token *mail_token, const char *token,
 	        mail_token->store, token, &id, &subscriber_id, error))
 		return false;
 	if (!subscriber_id)
-		return true;
+		return mail_token_find_reply(
+		    mail_token, token, subscriber, digest_id, error);
 	if (!digests_find_head(mail_token->store, id, &digest, error))
 		return false;
 	if (!digest || !is_recent(mail_token, digest))

@@ -37,8 +37,8 @@ bool mail_token_find_reply(const struct mail_token *mail_token, const char *toke
     struct subscriber **subscriber, int64_t *digest_id, GError **error);
 
 /**
- * Find the subscriber of a digest by the token of its Message-ID, which a reply names:
- * as mail_token_find_reply(), for mail servers without subaddresses.
+ * Find the subscriber of a digest or a reply by the token of its Message-ID: as
+ * mail_token_find_reply(), for mail servers without subaddresses.
  */
 bool mail_token_find_parent(const struct mail_token *mail_token, const char *token,
     struct subscriber **subscriber, int64_t *digest_id, GError **error);

@@ -432,7 +432,7 @@ find_parent(const struct check *check, GPtrArray *targets)
 	if (g_strv_length(parts) == 2 && strcmp(parts[0], "digest") == 0)
 		insert_target(targets, SUBADDRESS_REPLY, parts[1], true);
 	if (g_strv_length(parts) == 3 && strcmp(parts[0], "letter") == 0)
-		insert_target(targets, SUBADDRESS_REPLY, parts[2], false);
+		insert_target(targets, SUBADDRESS_REPLY, parts[2], true);
 }
 
 /*
@@ -492,54 +492,101 @@ set_sender(const struct inmail *mail, struct autoreply_verdict *verdict)
 	verdict->name = g_strdup(box->name);
 }
 
-/* Match the domain in "header.from=", which some servers give as an address. */
+/* A property that names the domain that a method has authenticated. */
+static const struct property {
+	const char *method, *name;
+	bool is_relaxed; /* it may be a parent domain of that in From */
+} properties[] = {
+    {"dmarc", "header.from=", false},
+    {"dkim", "header.d=", true},
+    {"dkim", "header.i=", true},
+    {"spf", "smtp.mailfrom=", true},
+};
+
+/* The owner of a domain controls the domains below it, but not those above. */
 static bool
-matches_from(const char *properties, const char *domain)
+is_aligned(const struct property *property, const char *found, const char *domain)
 {
-	g_auto(GStrv) words = g_strsplit(properties, " ", -1);
+	size_t size = strlen(domain), found_size = strlen(found);
+
+	if (strcmp(found, domain) == 0)
+		return true;
+	return property->is_relaxed && size > found_size &&
+	       domain[size - found_size - 1] == '.' && g_str_has_suffix(domain, found);
+}
+
+/* Match the domain of a property, which some servers give as an address. */
+static bool
+matches_from(const char *text, const struct property *property, const char *domain)
+{
+	g_auto(GStrv) words = g_strsplit(text, " ", -1);
+	size_t size = strlen(property->name);
 	bool is_ok = false;
 
 	for (size_t i = 0; words[i]; i++) {
-		const char *value = words[i] + strlen("header.from=");
+		const char *value = words[i] + size;
 		g_autofree char *parsed = NULL;
 
-		if (g_ascii_strncasecmp(
-		        words[i], "header.from=", strlen("header.from=")) != 0)
+		if (g_ascii_strncasecmp(words[i], property->name, size) != 0)
 			continue;
 		if (strchr(value, '@'))
 			value = strrchr(value, '@') + 1;
 		parsed = address_parse_domain(value, NULL);
-		if (is_ok || !parsed || strcmp(parsed, domain) != 0)
+		if (is_ok || !parsed || !is_aligned(property, parsed, domain))
 			return false;
 		is_ok = true;
 	}
 	return is_ok;
 }
 
-/* Trust only the topmost field, which our own server added (RFC 8601 section 7.1). */
 static bool
-is_verified(const struct check *check, const char *domain)
+is_pass(const struct auth_result *result, const char *domain)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(properties); i++)
+		if (strcmp(result->method, properties[i].method) == 0 &&
+		    strcmp(result->result, "pass") == 0 &&
+		    matches_from(result->properties, &properties[i], domain))
+			return true;
+	return false;
+}
+
+/* A pass counts in the topmost field only, which our own server added (RFC 8601 section
+ * 7.1), and that of DMARC only if there is no other result of it. */
+static void
+read_results(const struct auth_results *field, bool is_top,
+    struct autoreply_verdict *verdict, unsigned *dmarc_passes)
+{
+	for (unsigned i = 0; i < field->results->len; i++) {
+		const struct auth_result *result = field->results->pdata[i];
+		bool is_dmarc = strcmp(result->method, "dmarc") == 0;
+		bool is_ok = is_top && is_pass(result, verdict->domain);
+
+		if (is_dmarc && strcmp(result->result, "fail") == 0)
+			verdict->is_failed = true;
+		if (is_dmarc && is_top)
+			*dmarc_passes += is_ok ? 1 : 2;
+		else if (is_ok)
+			verdict->is_aligned = true;
+	}
+}
+
+static void
+set_authentication(const struct check *check, struct autoreply_verdict *verdict)
 {
 	const char *id = check->settings->authserv_id;
-	const struct auth_results *top;
-	bool is_passed = false;
+	const GPtrArray *fields = check->mail->authentications;
+	unsigned dmarc_passes = 0;
 
-	if (!*id || !domain || !check->mail->authentications->len)
-		return false;
-	top = check->mail->authentications->pdata[0];
-	if (g_ascii_strcasecmp(top->server, id) != 0)
-		return false;
-	for (unsigned i = 0; i < top->results->len; i++) {
-		const struct auth_result *result = top->results->pdata[i];
+	verdict->is_verified = verdict->is_aligned = verdict->is_failed = false;
+	for (unsigned i = 0; *id && verdict->domain && i < fields->len; i++) {
+		const struct auth_results *field = fields->pdata[i];
 
-		if (strcmp(result->method, "dmarc") != 0)
-			continue;
-		if (is_passed || strcmp(result->result, "pass") != 0 ||
-		    !matches_from(result->properties, domain))
-			return false;
-		is_passed = true;
+		if (g_ascii_strcasecmp(field->server, id) == 0)
+			read_results(field, i == 0, verdict, &dmarc_passes);
 	}
-	return is_passed;
+	verdict->is_verified = dmarc_passes == 1 && !verdict->is_failed;
+	verdict->is_aligned =
+	    !verdict->is_failed && (verdict->is_verified || verdict->is_aligned);
 }
 
 void
@@ -555,7 +602,7 @@ autoreply_check(const struct autoreply_settings *settings, const struct inmail *
 			verdict->reason = reasons[i].name;
 	if (!verdict->reason && !verdict->address)
 		verdict->reason = "no-from";
-	verdict->is_verified = is_verified(&check, verdict->domain);
+	set_authentication(&check, verdict);
 }
 
 void

@@ -30,9 +30,10 @@ struct autoreply_settings {
 /* One of our addresses as recipient, or what takes its place without subaddresses. */
 struct autoreply_target {
 	enum subaddress_kind kind;
-	char *token;        /* "": none */
-	bool is_message_id; /* of a reply: the token is that of the digest's Message-ID
-	                     */
+	char *token; /* "": none */
+	/* Of a reply: the token is that of the Message-ID that it names, which anybody
+	 * can know who has seen the message forwarded or quoted. */
+	bool is_message_id;
 };
 
 struct autoreply_verdict {
@@ -53,8 +54,11 @@ struct autoreply_verdict {
 	char *address; /* an addr-spec */
 	char *key;     /* as address_format_key() */
 	char *domain;
-	char *name;       /* or NULL */
-	bool is_verified; /* DMARC passed, by the operator's mail server */
+	char *name; /* or NULL */
+	/* By the operator's mail server, for the domain of From: */
+	bool is_verified; /* DMARC passed */
+	bool is_aligned;  /* DMARC, DKIM or SPF passed, and DMARC did not fail */
+	bool is_failed;   /* DMARC failed */
 };
 
 /** @param verdict  zeroed by the caller; autoreply_clear() it */

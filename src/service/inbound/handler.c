@@ -188,6 +188,7 @@ accept_or_answer(struct request *request, char **answer, bool *is_done, GError *
 
 /*
  * Process as from the address in From, which the MTA's DMARC result or a token proves.
+ * A token proves nothing if DMARC failed, nor does the token of a Message-ID alone.
  *
  * @param key  address key that the token belongs to, or NULL
  */
@@ -197,7 +198,7 @@ process_sender(struct request *request, const struct autoreply_verdict *verdict,
 {
 	g_autofree char *answer = NULL;
 	enum handler_mail may_mail;
-	bool is_done;
+	bool is_own, is_done;
 
 	if (!handler_set_requester(request, verdict->address, &may_mail, error))
 		return false;
@@ -206,9 +207,11 @@ process_sender(struct request *request, const struct autoreply_verdict *verdict,
 		return true;
 	}
 	request->name = verdict->name;
-	request->has_token = key && strcmp(key, request->address_key) == 0;
+	is_own = key && strcmp(key, request->address_key) == 0;
+	request->has_token = is_own && !verdict->is_failed &&
+	                     (!verdict->is_message_id || verdict->is_aligned);
 	request->is_proven = request->has_token || verdict->is_verified;
-	if (!request->has_token)
+	if (!is_own)
 		request->digest_id = 0;
 	if (!handler_restore_suspended(request, error))
 		return false;
