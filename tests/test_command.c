@@ -605,6 +605,8 @@ offer(struct command_test *test, const char *command, int number)
 
 	g_assert_true(proposals_offer(test->fixture->store, &proposal, filter,
 	    test->request.now, &offered, NULL));
+	g_assert_true(proposals_save_shown(test->fixture->store, test->ada,
+	    offered->number, "letter.made-up", test->request.now, NULL));
 	return g_strdup_printf("%u", offered->number);
 }
 

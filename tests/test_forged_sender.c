@@ -26,9 +26,9 @@ static const char shares_and_proposals[] =
     " 'robots'), 1, 1, NULL FROM subscription s JOIN subscriber p ON p.id ="
     " subscriber_id WHERE address = '" EVA "' AND is_block = 0;"
     "INSERT INTO proposal (subscriber_id, number, subscription_id, filter, term,"
-    " command, gained, lost, days, title, made_at, expires_at, state)"
-    " SELECT id, 1, 0, '', 'images', 'block images', 0, 1, 30, '', 0, 9000000000,"
-    " 'open' FROM subscriber WHERE address = '" EVA "'";
+    " command, gained, lost, days, title, shown_in, made_at, expires_at, state)"
+    " SELECT id, 1, 0, '', 'images', 'block images', 0, 1, 30, '', 'letter.made-up', 0,"
+    " 9000000000, 'open' FROM subscriber WHERE address = '" EVA "'";
 
 /* With the real messages, subscribers and papers. */
 static struct conversation *

@@ -56,6 +56,12 @@ offer(struct conversation *c, const char *command, const char *term, int number)
 	g_assert_true(proposals_offer(
 	    c->fixture->store, &wanted, filter, c->options.now, &offered, &error));
 	g_assert_no_error(error);
+	if (offered) {
+		g_autofree char *message = conversation_get_message(c, EVA);
+
+		g_assert_true(proposals_save_shown(c->fixture->store, 1,
+		    offered->number, message, c->options.now, NULL));
+	}
 	return offered;
 }
 
@@ -210,6 +216,7 @@ static const struct step conversations[] = {
     TITLE("an unproven yes waits for a confirmation"),
     NEW_READER,
     CALL(offer_edit),
+    RUN("UPDATE outbox SET state = 'UNKNOWN', claimed_at = 0, next_try_at = NULL"),
     MAIL(EVA, HOME, "Re: papers", "confirmation requested", NULL, .text = "yes"),
     SAVE("c"),
     ROWS(STATES, "1|open"),
@@ -228,6 +235,10 @@ static const struct step conversations[] = {
     ROWS(STATES, "1|open"),
     MAIL(EVA, "$r", "Re: papers", "replied", NULL, .text = "lsit"),
     LATER(60),
+    MAIL(EVA, "$r", "Re: papers", "replied", NULL, .text = "list"),
+    /* The suggestion is in the mail before. */
+    MAIL(EVA, "$r", "Re: papers", "replied", NULL, .text = "yes"),
+    HAS("Reply with one of: yes 1\r"),
     CALL(offer_edit),
     MAIL(EVA, "$r", "Re: papers", "replied", NULL, .text = "yes"),
     ROWS(STATES, "1|applied"),

@@ -189,9 +189,26 @@ sign(struct inmail *mail)
 		conversation_add_result(mail, OWN_SERVER, "dkim", "pass", domain);
 }
 
-/* Put the token of an address elsewhere. @return whether it has one */
+/* A reply names the newest mail to its sender, and without subaddresses the token. */
+static void
+add_parent(struct conversation *conversation, struct inmail *mail, const char *token)
+{
+	const struct inmail_address *from = mail->from->pdata[0];
+	g_autofree char *message =
+	    conversation_get_message(conversation, from->address);
+
+	if (!mail->in_reply_to->len)
+		g_ptr_array_add(mail->in_reply_to,
+		    g_strdup_printf("%s%s%s@example.org", message,
+		        has_subaddresses(conversation) ? "" : ".",
+		        has_subaddresses(conversation) ? "" : token));
+}
+
+/* Put the token of an address elsewhere, but for subaddresses. @return whether it has
+ * one
+ */
 static bool
-move_token(struct inmail *mail, const char *address)
+move_token(struct conversation *conversation, struct inmail *mail, const char *address)
 {
 	g_autofree char *token = NULL;
 	enum subaddress_kind kind;
@@ -204,10 +221,12 @@ move_token(struct inmail *mail, const char *address)
 	}
 	if (!address || !parse_subaddress(address, &kind, &token) || !*token)
 		return false;
+	if (kind == SUBADDRESS_REPLY)
+		add_parent(conversation, mail, token);
+	if (has_subaddresses(conversation))
+		return false;
 	if (kind == SUBADDRESS_REPLY) {
 		sign(mail);
-		g_ptr_array_add(mail->in_reply_to,
-		    g_strdup_printf("letter.made-up.%s@example.org", token));
 	} else if (kind == SUBADDRESS_BOUNCE) {
 		g_ptr_array_add(
 		    mail->returned, inmail_field_new(SUBADDRESS_BOUNCE_FIELD, token));
@@ -246,8 +265,7 @@ struct handler_report
 conversation_hand_in(struct conversation *conversation, const struct inmail *mail,
     const char *sender, const char *recipient)
 {
-	bool is_moved = !has_subaddresses(conversation) &&
-	                move_token((struct inmail *)mail, recipient);
+	bool is_moved = move_token(conversation, (struct inmail *)mail, recipient);
 	const struct receive_mail envelope = {
 	    .id = 1, .sender = sender, .recipient = is_moved ? HOME : recipient};
 	struct handling handling = {conversation, mail, &envelope,
@@ -257,6 +275,21 @@ conversation_hand_in(struct conversation *conversation, const struct inmail *mai
 	store_transact(conversation->fixture->store, handle, &handling, &error);
 	g_assert_no_error(error);
 	return handling.report;
+}
+
+char *
+conversation_get_message(struct conversation *conversation, const char *address)
+{
+	g_autofree char *sql = g_strdup_printf(
+	    "SELECT substr(text, instr(text, 'Message-ID: <') + 13, 100) FROM"
+	    " (SELECT id, CAST(message AS TEXT) AS text FROM outbox"
+	    " WHERE lower(recipient) = lower('%s')) ORDER BY id DESC LIMIT 1",
+	    address);
+	g_autofree char *row = store_fixture_text(conversation->fixture, sql);
+	g_auto(GStrv) parts = g_strsplit_set(row, ".@", 3);
+
+	return *row ? g_strconcat(parts[0], ".", parts[1], NULL)
+	            : g_strdup("letter.made-up");
 }
 
 int64_t
@@ -379,7 +412,7 @@ find_token(const char *mail)
 {
 	g_autoptr(GRegex) regex =
 	    g_regex_new("\\[(c-[a-z2-7]+)\\]\r$|"
-	                "^Message-ID: <letter[.][a-z2-7]+[.]([a-z2-7]+)@",
+	                "^Message-ID: <letter[.][a-z0-9]+[.]([a-z2-7]+)@",
 	        G_REGEX_MULTILINE, 0, NULL);
 	g_autoptr(GMatchInfo) match = NULL;
 	g_autofree char *confirm = NULL;

@@ -36,7 +36,8 @@ struct conversation {
 /*
  * Delimiter of subaddresses of new conversations: "+", or "" without.  In the latter,
  * an address with a token stands for a message that has this token elsewhere: in its
- * subject, In-Reply-To or returned header.  "<ID>" stands for a reply to that
+ * subject, In-Reply-To or returned header.  Mail to a reply address answers the newest
+ * mail to its sender, as its In-Reply-To says; "<ID>" stands for a reply to that
  * Message-ID.  Such replies have a valid DKIM signature of the domain in From, unless
  * they have other results.
  */
@@ -93,6 +94,12 @@ int64_t conversation_count_mails(struct conversation *conversation);
 
 /** Get the newest mail. @return a new string */
 char *conversation_get_mail(struct conversation *conversation);
+
+/**
+ * The newest mail to an address but digests, as the local part of its Message-ID
+ * without a token for replies. @return a new string
+ */
+char *conversation_get_message(struct conversation *conversation, const char *address);
 
 /** Find where a bounce of a mail in the outbox goes. @return a new string */
 char *conversation_find_sender(struct conversation *conversation, int64_t outbox_id);

@@ -118,6 +118,7 @@ struct draft {
 	const struct subscriber *subscriber;
 	struct reply_text text;
 	GArray *filters; /* of struct looked */
+	GArray *shown;   /* of unsigned: numbers of proposals */
 	unsigned points;
 };
 
@@ -135,6 +136,8 @@ static void
 add_point(struct draft *draft, unsigned number, char *text, const char *command)
 {
 	reply_text_add_blank(&draft->text);
+	if (number)
+		g_array_append_val(draft->shown, number);
 	if (number)
 		reply_text_add_paragraph(&draft->text, "checkup.point", "text", text,
 		    "number", MSG_INT(number), "command", command);
@@ -437,6 +440,8 @@ send(struct draft *draft, GError **error)
 	    has_one_click ? g_strconcat(settings->web_url, "/u/", leave, NULL) : NULL;
 	g_autofree char *list = sender_format_unsubscribe(page, link);
 	g_autofree char *subject = reply_text_format(&draft->text, "checkup.subject");
+	g_autofree char *message_id = system_mail_new_token(mailer);
+	g_autofree char *message = g_strconcat("letter.", message_id, NULL);
 	const struct system_mail mail = {
 	    .kind = OUTBOX_NOTICE,
 	    .subscriber_id = subscriber->id,
@@ -445,12 +450,18 @@ send(struct draft *draft, GError **error)
 	    .reply_token = reply,
 	    .reply_kind = SUBADDRESS_REPLY,
 	    .subject = subject,
+	    .id = message_id,
 	    .text = draft->text.text->str,
 	    .list_unsubscribe = list,
 	    .has_one_click = has_one_click,
 	};
 	int64_t id;
 
+	for (guint i = 0; i < draft->shown->len; i++)
+		if (!proposals_save_shown(mailer->store, subscriber->id,
+		        g_array_index(draft->shown, unsigned, i), message, mailer->now,
+		        error))
+			return false;
 	return system_mail_send(mailer, &mail, &id, error);
 }
 
@@ -460,7 +471,8 @@ make_report(const struct checkup *checkup, const struct subscriber *subscriber,
 {
 	struct draft draft = {.checkup = checkup,
 	    .subscriber = subscriber,
-	    .filters = g_array_new(FALSE, FALSE, sizeof(struct looked))};
+	    .filters = g_array_new(FALSE, FALSE, sizeof(struct looked)),
+	    .shown = g_array_new(FALSE, FALSE, sizeof(unsigned))};
 	const char *language = *subscriber->language ? subscriber->language : "en";
 	bool is_ok;
 
@@ -476,6 +488,7 @@ make_report(const struct checkup *checkup, const struct subscriber *subscriber,
 		is_ok = send(&draft, error);
 	}
 	g_array_unref(draft.filters);
+	g_array_unref(draft.shown);
 	reply_text_clear(&draft.text);
 	return is_ok;
 }

@@ -29,39 +29,73 @@ add_number(GArray *numbers, unsigned number)
 	g_array_append_val(numbers, number);
 }
 
+/* Whether a mail could show a proposal to the subscriber. */
+static bool
+was_shown(const struct proposal *proposal)
+{
+	return *proposal->shown_in;
+}
+
 /*
- * Without numbers: the proposals of the newest mail.
+ * Which proposals an answer without numbers means: those of the message that it
+ * answers, or else of the last one that was sent, if it shows any.
+ *
+ * @param message  set: as proposal.shown_in; NULL: none
+ */
+static bool
+find_message(struct request *request, const GPtrArray *open, char **message,
+    const struct proposal **newest, GError **error)
+{
+	bool is_last;
+
+	*newest = NULL;
+	for (unsigned i = 0; i < open->len; i++) {
+		const struct proposal *proposal = open->pdata[i];
+
+		if (was_shown(proposal) &&
+		    (!*newest || proposal->made_at > (*newest)->made_at))
+			*newest = proposal;
+	}
+	if (!*newest)
+		return command_fail(request, error, "proposal_none");
+	if (!request_find_answered(request, message, error))
+		return false;
+	if (*message)
+		return true;
+	if (!proposals_is_last_mail(request->store, request->subscriber->id,
+	        (*newest)->made_at, &is_last, error))
+		return false;
+	if (is_last)
+		*message = g_strdup((*newest)->shown_in);
+	return true;
+}
+
+/*
+ * Without numbers: the proposals of the message that is answered.
  *
  * @param is_one  they must be one
  */
 static bool
-add_newest(struct request *request, bool is_one, GArray *numbers, GError **error)
+add_shown(struct request *request, bool is_one, GArray *numbers, GError **error)
 {
 	g_autoptr(GPtrArray) open = proposals_load_open(
 	    request->store, request->subscriber->id, 0, request->now, error);
 	g_autoptr(GString) list = g_string_new(NULL);
-	int64_t newest = 0;
-	bool is_last;
+	const struct proposal *newest;
+	g_autofree char *message = NULL;
 
-	if (!open)
+	if (!open || !find_message(request, open, &message, &newest, error))
 		return false;
-	for (unsigned i = 0; i < open->len; i++)
-		newest = MAX(newest, ((struct proposal *)open->pdata[i])->made_at);
 	for (unsigned i = 0; i < open->len; i++) {
 		const struct proposal *proposal = open->pdata[i];
 
-		if (proposal->made_at != newest)
-			continue;
-		add_number(numbers, proposal->number);
-		g_string_append_printf(list, "%s%s %u", list->len ? ", " : "",
-		    is_one ? "yes" : "no", proposal->number);
+		if (g_strcmp0(proposal->shown_in, message) == 0)
+			add_number(numbers, proposal->number);
+		if (strcmp(proposal->shown_in, newest->shown_in) == 0)
+			g_string_append_printf(list, "%s%s %u", list->len ? ", " : "",
+			    is_one ? "yes" : "no", proposal->number);
 	}
-	if (!numbers->len)
-		return command_fail(request, error, "proposal_none");
-	if (!proposals_is_last_mail(
-	        request->store, request->subscriber->id, newest, &is_last, error))
-		return false;
-	if ((is_one && numbers->len > 1) || !is_last)
+	if (!numbers->len || (is_one && numbers->len > 1))
 		return command_fail(
 		    request, error, "proposal_which", "choices", list->str);
 	return true;
@@ -89,7 +123,7 @@ parse_numbers(
 		command_fail(request, error, "too_many_words");
 		return NULL;
 	}
-	if (!numbers->len && !add_newest(request, is_one, numbers, error))
+	if (!numbers->len && !add_shown(request, is_one, numbers, error))
 		return NULL;
 	return g_steal_pointer(&numbers);
 }
@@ -103,6 +137,11 @@ find_number(struct request *request, unsigned number, GError **error)
 	if (!proposals_find(request->store, request->subscriber->id, number,
 	        request->now, &proposal, error))
 		return NULL;
+	/* Pages have a button; in a mail nobody can know the number of one that was not
+	 * shown. */
+	if (proposal && request->mail && proposal->state == PROPOSAL_OPEN &&
+	    !was_shown(proposal))
+		g_clear_pointer(&proposal, g_free);
 	if (!proposal)
 		command_fail(request, error, "proposal_no_number", "number", text);
 	return proposal;
@@ -396,6 +435,9 @@ add_proposal(struct request *request, const struct proposal *proposal)
 
 	reply_phrase(&request->text, "", "proposal", "number", number, "effect", text,
 	    "command", shown);
+	if (!request->reply.shown)
+		request->reply.shown = g_array_new(FALSE, FALSE, sizeof(unsigned));
+	g_array_append_val(request->reply.shown, proposal->number);
 }
 
 void

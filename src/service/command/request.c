@@ -3,7 +3,12 @@
  */
 #include "service/command/request.h"
 
+#include <string.h>
+
+#include "base/token.h"
 #include "message/address.h"
+#include "model/digest.h"
+#include "store/mail/digests.h"
 #include "store/subscriber/subscribers.h"
 
 static bool
@@ -68,6 +73,49 @@ request_reload(struct request *request, GError **error)
 	return true;
 }
 
+/*
+ * The Message-ID of a digest ends in the id of its subscriber (token_format_with_id()),
+ * that of another mail may end in a token for replies.
+ *
+ * @return the local part of a Message-ID of ours without these; or NULL
+ */
+static char *
+parse_own_id(const struct request *request, const char *id)
+{
+	const char *at = strrchr(id, '@');
+	g_autofree char *local = at ? g_ascii_strdown(id, at - id) : NULL;
+	g_auto(GStrv) parts = local ? g_strsplit(local, ".", 3) : NULL;
+
+	if (!at || g_strv_length(parts) < 2 ||
+	    g_ascii_strcasecmp(at + 1, request->own_addresses->domain) != 0)
+		return NULL;
+	if (strcmp(parts[0], "digest") == 0 && strlen(parts[1]) > TOKEN_LENGTH)
+		parts[1][TOKEN_LENGTH] = '\0';
+	return g_strconcat(parts[0], ".", parts[1], NULL);
+}
+
+bool
+request_find_answered(const struct request *request, char **answered, GError **error)
+{
+	pb_auto(digest) digest = NULL;
+	const GPtrArray *ids = NULL;
+
+	*answered = NULL;
+	if (request->mail)
+		ids = request->mail->in_reply_to->len ? request->mail->in_reply_to
+		                                      : request->mail->references;
+	/* The parent is last. */
+	if (ids && ids->len)
+		*answered = parse_own_id(request, ids->pdata[ids->len - 1]);
+	if (*answered || !request->digest_id)
+		return true;
+	if (!digests_find_head(request->store, request->digest_id, &digest, error))
+		return false;
+	if (digest)
+		*answered = g_strconcat("digest.", digest->message_token, NULL);
+	return true;
+}
+
 void
 request_clear(struct request *request)
 {
@@ -101,5 +149,6 @@ command_reply_clear(struct command_reply *reply)
 	g_free(reply->attachment_name);
 	g_free(reply->attachment_type);
 	g_clear_pointer(&reply->results, g_ptr_array_unref);
+	g_clear_pointer(&reply->shown, g_array_unref);
 	*reply = (struct command_reply){0};
 }

@@ -78,6 +78,7 @@ struct command_reply {
 	char language[8]; /* of the text */
 	unsigned done, failed, waiting; /* command lines */
 	GPtrArray *results; /* struct reply_result *, of `lines` only; else NULL */
+	GArray *shown;      /* unsigned: numbers of proposals in the text; or NULL */
 	double recall; /* of the filter with suggestions, from 0 to 1; 0: unknown */
 };
 
@@ -154,6 +155,16 @@ struct request {
  */
 bool
 request_set_requester(struct request *request, const char *address, GError **error);
+
+/**
+ * Find the message of ours that a mail answers.
+ *
+ * @param answered  set: as proposal.shown_in; NULL if the mail does not name it; owned
+ *                  by the caller
+ * @return false if the store fails
+ */
+bool
+request_find_answered(const struct request *request, char **answered, GError **error);
 
 /** Reload the subscriber after a change. */
 bool request_reload(struct request *request, GError **error);

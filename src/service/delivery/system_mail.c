@@ -128,9 +128,9 @@ static char *
 format_id(const struct system_mailer *system_mailer, const struct system_mail *mail,
     const char *random)
 {
-	g_autofree char *id = has_tag(system_mailer, mail, SUBADDRESS_REPLY)
-	                          ? g_strconcat(random, ".", mail->reply_token, NULL)
-	                          : g_strdup(mail->id ? mail->id : random);
+	bool is_tagged = has_tag(system_mailer, mail, SUBADDRESS_REPLY);
+	g_autofree char *id = g_strconcat(mail->id ? mail->id : random,
+	    is_tagged ? "." : NULL, mail->reply_token, NULL);
 
 	return system_mail_format_message_id(system_mailer, id);
 }

@@ -440,7 +440,8 @@ save_digests(struct store *store, const gpointer *plans, unsigned count,
 		count_plan(report, plan);
 		if (plan->is_made)
 			digests[made++] = &plan->digest;
-		if (plan->reported && !digest_news_save(store, plan->reported, error))
+		if (plan->reported &&
+		    !digest_news_save(store, &plan->digest, plan->reported, error))
 			return fail_plan(plan, error);
 	}
 	return digests_insert(store, digests, made, error);

@@ -5,6 +5,7 @@
 
 #include "base/msg.h"
 #include "base/text.h"
+#include "store/subscriber/proposals.h"
 #include "store/subscriber/shares.h"
 
 /* Maximum characters of the clauses that are added, and of those removed. */
@@ -87,8 +88,9 @@ digest_news_add(struct store *store, int64_t subscriber_id, int64_t now,
 		if (!line)
 			continue;
 		g_string_append_printf(notices, "%s%s", notices->len ? "\n" : "", line);
-		g_array_append_val(reported,
-		    ((struct digest_news){news->subscription_id, news->news}));
+		g_array_append_val(
+		    reported, ((struct digest_news){news->subscription_id, news->news,
+		                  news->news ? (unsigned)news->proposal : 0}));
 	}
 	if (!all || !reported->len)
 		return all != NULL;
@@ -100,13 +102,19 @@ digest_news_add(struct store *store, int64_t subscriber_id, int64_t now,
 }
 
 bool
-digest_news_save(struct store *store, const GArray *reported, GError **error)
+digest_news_save(struct store *store, const struct digest_record *digest,
+    const GArray *reported, GError **error)
 {
+	g_autofree char *message = g_strconcat("digest.", digest->message_token, NULL);
+
 	for (unsigned i = 0; i < reported->len; i++) {
 		const struct digest_news *one =
 		    &g_array_index(reported, struct digest_news, i);
 
-		if (!shares_clear_news(store, one->subscription_id, one->news, error))
+		if (!shares_clear_news(store, one->subscription_id, one->news, error) ||
+		    (one->proposal &&
+		        !proposals_save_shown(store, digest->subscriber_id,
+		            one->proposal, message, digest->created_at, error)))
 			return false;
 	}
 	return true;

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "model/digest_contents.h"
 #include "store/core/store.h"
+#include "store/mail/digests.h"
 
 /* Least time that a proposal is valid after the digest that names it. */
 #define DIGEST_NEWS_PROPOSAL_S (7 * (int64_t)CLOCK_DAY_S)
@@ -22,6 +23,7 @@
 struct digest_news {
 	int64_t subscription_id;
 	int news;
+	unsigned proposal; /* its number; 0: none */
 };
 
 /**
@@ -34,8 +36,9 @@ bool digest_news_add(struct store *store, int64_t subscriber_id, int64_t now,
     const char *const *texts, struct digest_contents *contents, GArray *reported,
     GError **error);
 
-/** Record what was reported; in the transaction that stores the digest. */
-bool digest_news_save(struct store *store, const GArray *reported, GError **error);
+/** Record what a digest reports; in the transaction that stores it. */
+bool digest_news_save(struct store *store, const struct digest_record *digest,
+    const GArray *reported, GError **error);
 
 /** Format "adds A, B; removes C". @param added, removed  one a line @return new */
 char *digest_news_format_change(

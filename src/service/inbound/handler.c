@@ -126,9 +126,26 @@ handler_run_commands(struct request *request, GError **error)
 	       (is_done || handler_reply(request, error));
 }
 
+/* Whether a mail answers the one that proposed a corrected command. */
+static bool
+answers_suggestion(struct request *request, const struct confirmation *confirmation,
+    bool *answers, GError **error)
+{
+	g_autofree char *id = handler_format_confirm_id(confirmation);
+	g_autofree char *message = g_strconcat("letter.", id, NULL);
+	g_autofree char *answered = NULL;
+
+	if (!request_find_answered(request, &answered, error))
+		return false;
+	*answers = g_strcmp0(answered, message) == 0;
+	return answered || !request->subscriber ||
+	       proposals_is_last_mail(request->store, request->subscriber->id,
+	           confirmation->made_at, answers, error);
+}
+
 /* A plain "yes" accepts the suggestion in the message it replies to. */
 static bool
-accept_suggestion(struct request *request, int64_t after, bool *is_done, GError **error)
+accept_suggestion(struct request *request, bool *is_done, GError **error)
 {
 	g_autofree struct confirmation *confirmation = NULL;
 
@@ -136,32 +153,30 @@ accept_suggestion(struct request *request, int64_t after, bool *is_done, GError 
 	if (!confirmations_find_pending(request->store, CONFIRMATION_CONFIRM,
 	        request->address_key, request->now, &confirmation, error))
 		return false;
-	if (!confirmation || confirmation->made_at < after ||
+	if (!confirmation ||
 	    handler_match_consent(request, confirmation, "") != CONSENT_YES)
 		return true;
-	*is_done = true;
-	return handler_apply_confirmation(request, confirmation, error);
+	return answers_suggestion(request, confirmation, is_done, error) &&
+	       (!*is_done || handler_apply_confirmation(request, confirmation, error));
 }
 
-/* @param newest  set: when a proposal was offered last; -1 if none is open */
 static bool
-load_newest_proposal(struct request *request, int64_t *newest, GError **error)
+has_open_proposal(struct request *request, bool *has, GError **error)
 {
 	g_autoptr(GPtrArray) open = NULL;
 
-	*newest = -1;
+	*has = false;
 	if (!request->subscriber)
 		return true;
 	open = proposals_load_open(
 	    request->store, request->subscriber->id, 0, request->now, error);
 	for (unsigned i = 0; open && i < open->len; i++)
-		*newest = MAX(*newest, ((struct proposal *)open->pdata[i])->made_at);
+		*has = *has || *((struct proposal *)open->pdata[i])->shown_in;
 	return open != NULL;
 }
 
 /*
- * Accept the suggestion of a corrected command, or find the answer to proposals:
- * whichever was sent last.
+ * Accept the suggestion of a corrected command, or find the answer to proposals.
  *
  * @param answer  set: a command, or NULL
  */
@@ -170,18 +185,19 @@ accept_or_answer(struct request *request, char **answer, bool *is_done, GError *
 {
 	enum consent consent = handler_match_consent(request, NULL, "");
 	g_autofree char *found = NULL;
-	bool has_numbers;
-	int64_t newest;
+	bool has_numbers, has_open;
 
 	*is_done = false;
 	found = command_find_answer(
 	    request->mail, consent == CONSENT_NO ? "no" : "yes", &has_numbers);
-	if (!load_newest_proposal(request, &newest, error))
+	if (request->has_token && !has_numbers &&
+	    !accept_suggestion(request, is_done, error))
 		return false;
-	if (!has_numbers && !accept_suggestion(request, newest, is_done, error))
+	if (*is_done || (consent != CONSENT_YES && consent != CONSENT_NO))
+		return true;
+	if (!has_open_proposal(request, &has_open, error))
 		return false;
-	if (!*is_done && newest >= 0 &&
-	    (consent == CONSENT_YES || consent == CONSENT_NO))
+	if (has_open)
 		*answer = g_steal_pointer(&found);
 	return true;
 }
@@ -215,7 +231,7 @@ process_sender(struct request *request, const struct autoreply_verdict *verdict,
 		request->digest_id = 0;
 	if (!handler_restore_suspended(request, error))
 		return false;
-	if (request->has_token && !request->verb) {
+	if (is_own && !request->verb) {
 		if (!accept_or_answer(request, &answer, &is_done, error))
 			return false;
 		if (is_done)

@@ -13,6 +13,7 @@
 #include "store/core/audit.h"
 #include "store/mail/rate_log.h"
 #include "store/subscriber/erasure.h"
+#include "store/subscriber/proposals.h"
 #include "store/subscriber/subscribers.h"
 
 /* Hexadecimal digits of a token's hash in the Message-ID. */
@@ -319,15 +320,35 @@ handler_save_undo(struct request *request, GError **error)
 	return insert_undo(request, &draft, error);
 }
 
+/* @param id  set: of the Message-ID, by which a plain "yes" finds the suggestion */
 static bool
-save_suggestion(struct request *request, GError **error)
+save_suggestion(struct request *request, char **id, GError **error)
 {
 	pb_local(draft) draft = {0};
 
-	return confirmations_revoke(
-	           request->store, CONFIRMATION_CONFIRM, request->address_key, error) &&
-	       insert_confirmation(request, CONFIRMATION_CONFIRM, request->address,
-	           request->reply.suggestion, &draft, error);
+	if (!confirmations_revoke(
+	        request->store, CONFIRMATION_CONFIRM, request->address_key, error) ||
+	    !insert_confirmation(request, CONFIRMATION_CONFIRM, request->address,
+	        request->reply.suggestion, &draft, error))
+		return false;
+	g_free(*id);
+	*id = handler_format_confirm_id(&draft.confirmation);
+	return true;
+}
+
+/* @param id  of the Message-ID of the reply */
+static bool
+save_shown(struct request *request, const char *id, GError **error)
+{
+	const GArray *shown = request->reply.shown;
+	g_autofree char *message = g_strconcat("letter.", id, NULL);
+
+	for (guint i = 0; shown && request->subscriber && i < shown->len; i++)
+		if (!proposals_save_shown(request->store, request->subscriber->id,
+		        g_array_index(shown, unsigned, i), message, request->now,
+		        error))
+			return false;
+	return true;
 }
 
 static bool
@@ -336,6 +357,8 @@ send_reply(struct request *request, GError **error)
 	struct command_reply *reply = &request->reply;
 	g_autofree char *subject = format_subject(request);
 	g_autofree char *token = format_reply_token(request);
+	struct system_mailer mailer = handler_get_mailer(request);
+	g_autofree char *message_id = system_mail_new_token(&mailer);
 	pb_local(draft) undo = {0};
 	struct system_mail mail = {
 	    .kind = OUTBOX_REPLY,
@@ -353,11 +376,13 @@ send_reply(struct request *request, GError **error)
 	if (reply->undo && !insert_undo(request, &undo, error))
 		return false;
 	if (reply->suggestion && request->subscriber_id &&
-	    !save_suggestion(request, error))
+	    !save_suggestion(request, &message_id, error))
 		return false;
+	mail.id = message_id;
 	command_fill_tokens(reply, NULL, undo.token);
 	request->report->outcome = HANDLER_REPLIED;
 	return send(request, &mail, &id, error) &&
+	       save_shown(request, message_id, error) &&
 	       (!reply->is_erased || schedule_erasure(request, id, error));
 }
 

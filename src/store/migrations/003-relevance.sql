@@ -52,6 +52,8 @@ CREATE TABLE proposal (
 	lost            INTEGER NOT NULL CHECK (lost >= 0),
 	days            INTEGER NOT NULL CHECK (days >= 0),
 	title           TEXT NOT NULL, -- of the latest of these papers
+	-- The message that showed it last, as the local part of its Message-ID; '': none.
+	shown_in        TEXT NOT NULL DEFAULT '',
 	made_at         INTEGER NOT NULL,
 	expires_at      INTEGER NOT NULL,
 	ended_at        INTEGER CHECK ((ended_at IS NULL) = (state = 'open')),

@@ -416,6 +416,8 @@ CREATE TABLE proposal (
 	lost            BIGINT NOT NULL CHECK (lost >= 0),
 	days            BIGINT NOT NULL CHECK (days >= 0),
 	title           TEXT COLLATE "C" NOT NULL,
+
+	shown_in        TEXT COLLATE "C" NOT NULL DEFAULT '',
 	made_at         BIGINT NOT NULL,
 	expires_at      BIGINT NOT NULL,
 	ended_at        BIGINT CHECK ((ended_at IS NULL) = (state = 'open')),

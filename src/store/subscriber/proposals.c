@@ -11,17 +11,17 @@
 
 #define COLUMNS                                                                       \
 	"id, subscriber_id, number, subscription_id, filter, term, command, gained, " \
-	"lost, days, title, made_at, expires_at, ended_at, state"
+	"lost, days, title, shown_in, made_at, expires_at, ended_at, state"
 
 #define COLUMN(...) RECORD_COLUMN(proposal, __VA_ARGS__)
 static const struct record_column columns[] = {COLUMN(id), COLUMN(subscriber_id),
     COLUMN(number), COLUMN(subscription_id), COLUMN(filter), COLUMN(term),
     COLUMN(command), COLUMN(gained), COLUMN(lost), COLUMN(days), COLUMN(title),
-    COLUMN(made_at), COLUMN(expires_at), COLUMN(ended_at),
+    COLUMN(shown_in), COLUMN(made_at), COLUMN(expires_at), COLUMN(ended_at),
     COLUMN(state, RECORD_CHECK(PROPOSAL_STATE))};
 #undef COLUMN
 static const struct record_layout layout =
-    RECORD_LAYOUT(proposal, columns, "proposal", "iinntttnnntnnNt");
+    RECORD_LAYOUT(proposal, columns, "proposal", "iinntttnnnttnnNt");
 
 /* Columns to compare and restore, of a filter and of a row of proposal_change. */
 #define FILTER_VALUES                                                       \
@@ -153,16 +153,29 @@ proposals_load_open(struct store *store, int64_t subscriber_id, int64_t subscrip
 }
 
 bool
-proposals_is_last_mail(struct store *store, int64_t subscriber_id, int64_t made_at,
+proposals_save_shown(struct store *store, int64_t subscriber_id, unsigned number,
+    const char *message, int64_t now, GError **error)
+{
+	static const char sql[] =
+	    "UPDATE proposal SET shown_in = ?3, made_at = ?4"
+	    " WHERE subscriber_id = ?1 AND number = ?2 AND state = 'open'";
+
+	return sql_exec(store, sql, error, SQL_INT(subscriber_id), SQL_INT(number),
+	    SQL_TEXT(message), SQL_INT(now));
+}
+
+bool
+proposals_is_last_mail(struct store *store, int64_t subscriber_id, int64_t at,
     bool *is_last, GError **error)
 {
 	static const char sql[] =
-	    "SELECT NOT EXISTS (SELECT 1 FROM outbox WHERE address_key ="
-	    " (SELECT address_key FROM subscriber WHERE id = ?1)"
-	    " AND kind = 'answer' AND queued_at > ?2)";
+	    "SELECT coalesce(max(at), -1) = ?2 FROM (SELECT queued_at AS at FROM outbox"
+	    "  WHERE address_key = (SELECT address_key FROM subscriber WHERE id = ?1)"
+	    "  AND state IN ('SENT', 'UNKNOWN')"
+	    " UNION ALL SELECT created_at FROM digest"
+	    "  WHERE subscriber_id = ?1 AND state = 'sent') AS mail";
 
-	return sql_has(
-	    store, sql, is_last, error, SQL_INT(subscriber_id), SQL_INT(made_at));
+	return sql_has(store, sql, is_last, error, SQL_INT(subscriber_id), SQL_INT(at));
 }
 
 bool

@@ -41,7 +41,10 @@ struct proposal {
 	int64_t gained, lost;    /* papers in the last `days` days */
 	int64_t days;
 	const char *title; /* of the latest of these papers; or "" */
-	int64_t made_at;   /* the same for all proposals of one mail */
+	const char
+	    *shown_in; /* "letter.abc", see proposals_save_shown(); "": nowhere */
+	int64_t
+	    made_at; /* of the offer, then of that message: the same for all in it */
 	int64_t expires_at;
 	int64_t ended_at; /* or -1 */
 	enum proposal_state state;
@@ -76,8 +79,16 @@ bool proposals_is_refused(struct store *store, int64_t subscriber_id,
 GPtrArray *proposals_load_open(struct store *store, int64_t subscriber_id,
     int64_t subscription_id, int64_t now, GError **error);
 
-/** Whether no reply was sent after a proposal: a plain yes cannot mean another mail. */
-bool proposals_is_last_mail(struct store *store, int64_t subscriber_id, int64_t made_at,
+/**
+ * Record that a message shows an open proposal; in the transaction that queues it.
+ *
+ * @param message  the local part of its Message-ID, without a token for replies
+ */
+bool proposals_save_shown(struct store *store, int64_t subscriber_id, unsigned number,
+    const char *message, int64_t now, GError **error);
+
+/** Whether the last mail that was sent to a subscriber is of a time. */
+bool proposals_is_last_mail(struct store *store, int64_t subscriber_id, int64_t at,
     bool *is_last, GError **error);
 
 /** Find a proposal by number, in any state. @param proposal  set; NULL for none */
