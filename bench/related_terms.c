@@ -11,7 +11,6 @@
 
 #include "paper_file.h"
 #include "query/query.h"
-#include "query/taste/recall.h"
 #include "query/taste/related.h"
 #include "query/text/acronym.h"
 #include "store/core/tokenizer.h"
@@ -85,57 +84,6 @@ find_matching(const struct archive *archive, const struct query *query, bool *ma
 	return found;
 }
 
-/* @return number of papers that only other forms of acronyms find */
-static unsigned
-count_missed(const struct archive *archive, const struct query *query,
-    const bool *matches, const GPtrArray *acronyms)
-{
-	g_autoptr(GPtrArray) forms = related_list_forms(query, acronyms);
-	g_autofree bool *is_missed = g_new0(bool, archive->papers->len);
-	g_autofree bool *found = g_new0(bool, archive->papers->len);
-	unsigned missed = 0;
-
-	for (unsigned i = 0; i < forms->len; i++) {
-		g_autofree char *text =
-		    g_strdup_printf("\"%s\"", (char *)forms->pdata[i]);
-		pb_auto(query) form =
-		    query_parse(text, archive->tokenizer, NULL, NULL, NULL);
-
-		if (!form)
-			continue;
-		find_matching(archive, form, found, NULL);
-		for (unsigned j = 0; j < archive->papers->len; j++)
-			is_missed[j] |= found[j] && !matches[j];
-	}
-	for (unsigned i = 0; i < archive->papers->len; i++)
-		missed += is_missed[i];
-	return missed;
-}
-
-static void
-print_recall(const struct archive *archive, const char *text, const struct query *query)
-{
-	g_autoptr(GPtrArray) acronyms =
-	    g_ptr_array_new_with_free_func((GDestroyNotify)acronym_free);
-	g_autofree bool *matches = g_new0(bool, archive->papers->len);
-	const struct related_source source = {
-	    .matrix = archive->matrix, .matches = matches};
-	pb_local(recall) recall = {0};
-	unsigned matching, missed;
-
-	recall_init(&recall);
-	matching = find_matching(archive, query, matches, acronyms);
-	missed = count_missed(archive, query, matches, acronyms);
-	recall_add_all(&recall, query, &source);
-	printf("%s\t%.3f\t", text,
-	    missed ? recall_estimate_forms(matching, missed)
-	           : recall_estimate(&recall, archive->papers->len, matching));
-	for (unsigned i = 0; i < archive->papers->len; i++)
-		if (matches[i])
-			printf("%s ", ((struct paper *)archive->papers->pdata[i])->id);
-	printf("\n");
-}
-
 static void
 print_related(
     const struct archive *archive, const char *text, const struct query *query)
@@ -158,7 +106,7 @@ print_related(
 }
 
 static void
-print_filter(const struct archive *archive, const char *text, bool is_recall)
+print_filter(const struct archive *archive, const char *text)
 {
 	g_autoptr(GError) error = NULL;
 	pb_auto(query) query =
@@ -166,8 +114,6 @@ print_filter(const struct archive *archive, const char *text, bool is_recall)
 
 	if (!query)
 		fprintf(stderr, "%s: %s\n", text, error->message);
-	else if (is_recall)
-		print_recall(archive, text, query);
 	else
 		print_related(archive, text, query);
 	fflush(stdout);
@@ -179,11 +125,10 @@ main(int argc, char **argv)
 	pb_local(archive) archive = {0};
 	char line[LINE_BYTES];
 	sqlite3 *db = NULL;
-	bool is_recall = argc > 1 && strcmp(argv[1], "--recall") == 0;
 
 	g_set_prgname("related");
-	if (argc != 2 + is_recall) {
-		fprintf(stderr, "usage: related [--recall] CORPUS.jsonl <FILTERS\n");
+	if (argc != 2) {
+		fprintf(stderr, "usage: related CORPUS.jsonl <FILTERS\n");
 		return 64;
 	}
 	sqlite3_open(":memory:", &db);
@@ -193,7 +138,7 @@ main(int argc, char **argv)
 			paper_file_fail("standard input: line too long");
 		g_strstrip(line);
 		if (*line)
-			print_filter(&archive, line, is_recall);
+			print_filter(&archive, line);
 	}
 	return 0;
 }

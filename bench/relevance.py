@@ -9,9 +9,7 @@ baselines are centroids of tf-idf vectors (1 + ln tf, title counted twice, cosin
 words, and of words and pairs.  Five hidden papers are the best ones that are not
 wanted; they are not candidates.  Acronyms: pairs that papers define at least twice,
 found by a second implementation (A. Schwartz and M. Hearst, 2003), and all
-definitions deleted; is the short form among the terms related to the long one?  Recall:
-estimated against true part that one form of these pairs finds of the papers with
-either, and that some filters find of the wanted papers of a review.
+definitions deleted; is the short form among the terms related to the long one?
 
 Prints means, the ratio to the better baseline and
 its 95 % interval, by bootstrap over authors, or over draws of the reviews.
@@ -110,14 +108,6 @@ class Programs:
                              check=True, capture_output=True, text=True)
         return [line.split("\t")[0] for line in run.stdout.splitlines()]
 
-    def estimate(self, filters):
-        """{filter: (estimated recall, {id})}"""
-        run = subprocess.run([os.path.join(TOP, "bench/related"), "--recall",
-                              self.path("corpus")], input="\n".join(filters), text=True,
-                             check=True, capture_output=True)
-        rows = (line.split("\t") for line in run.stdout.splitlines())
-        return {row[0]: (float(row[1]), set(row[2].split())) for row in rows}
-
 
 def load_papers():
     with open(os.path.join(DATA, "corpus-before-2025-10.jsonl"), encoding="utf-8") as file:
@@ -183,30 +173,6 @@ def run_case(programs, centroids, case):
     return [ndcg([i in wanted for i in order[:10]], len(wanted)) for order in orders]
 
 
-# Filters that a person may have typed for the subject of a review, or for a part of it.
-FILTERS = {
-    "ADHD": ('adhd', '"attention deficit"', 'adhd OR "attention deficit"',
-        'methylphenidate', 'methylphenidate OR atomoxetine OR bupropion',
-        'adhd "double-blind"', '(adhd OR "attention deficit") (placebo OR randomized)',
-        'children attention', 'hyperactivity', 'placebo', 'adhd adult',
-        'guanfacine OR bupropion OR desipramine'),
-    "Kitchenham_2010": ('"systematic review"', '"literature review"',
-        '"systematic literature review"', '"systematic review" OR "literature review"',
-        'survey', '"empirical studies"', 'review', '"software engineering" review',
-        'evidence', '"cost estimation" OR "effort estimation"',
-        'agile OR "test-driven"', 'meta-analysis'),
-    "OralHypoglycemics": ('repaglinide', 'glyburide OR glibenclamide',
-        'sulfonylurea OR sulphonylurea', 'metformin', '"type 2 diabetes"', 'hba1c',
-        'repaglinide OR nateglinide OR glimepiride', 'rosiglitazone OR pioglitazone',
-        'glycemic control', 'glimepiride', 'randomized "type 2 diabetes"',
-        '"double-blind"'),
-    "Triptans": ('sumatriptan', 'triptan', 'zolmitriptan OR rizatriptan',
-        'migraine placebo', 'migraine', '"double-blind"', 'rizatriptan',
-        '"acute treatment" migraine', 'headache response',
-        'naratriptan OR eletriptan OR almotriptan',
-        'sumatriptan OR zolmitriptan OR rizatriptan', 'randomized migraine'),
-}
-
 DEFINITION = re.compile(r"\(\s*([A-Za-z][A-Za-z0-9-]{1,9}?)s?\s*\)")
 
 
@@ -227,28 +193,6 @@ def find_long_form(short, text):
 def fold(text):
     return " ".join(word if len(word) < 4 else re.sub("(?<![siu])s$", "", word)
                     for word in WORD.findall(text.lower()))
-
-
-def show_recall(title, cases):
-    """cases: [(estimated, true)]"""
-    errors = [estimated - true for estimated, true in cases if estimated >= 0]
-    print(f"recall, {title} n={len(errors)}: within .15:"
-          f" {mean([abs(e) <= .15 for e in errors]):.3f}  mean error {mean(errors):+.3f}",
-          flush=True)
-
-
-def show_acronym_recall(programs, pairs):
-    filters = {f for long, short in pairs for f in (short, f'"{long}"')}
-    found = programs.estimate(sorted(filters))
-    show_recall("acronyms", [
-        (found[form][0], len(found[form][1]) / len(found[short][1] | found[f'"{long}"'][1]))
-        for long, short in pairs for form in (short, f'"{long}"')])
-
-
-def list_review_recall(programs, name, wanted):
-    found = programs.estimate(FILTERS.get(name, ()))
-    return [(estimated, len(ids & wanted) / len(wanted))
-            for estimated, ids in found.values()]
 
 
 def show_acronyms(papers, directory):
@@ -282,7 +226,6 @@ def show_acronyms(papers, directory):
     print(f"acronyms n={len(pairs)}:", *(
         f"first {n}: {sum(p < n for p in places.values()) / len(pairs):.3f}"
         for n in (1, 5, 10)))
-    show_acronym_recall(Programs(papers, directory), pairs)
     print("  not in the first five:", *(f"{long} ({short});" for long, short in pairs
                                         if places.get((long, short), 9) >= 5))
 
@@ -330,10 +273,8 @@ def main():
             show(f"A, k={k}, even authors", rows[::2])
             show(f"A, k={k}, odd authors", rows[1::2])
         results = {3: [], 10: []}
-        recalls = []
         for name, (papers, wanted) in load_reviews().items():
             programs = Programs(papers, directory)
-            recalls += list_review_recall(programs, name, wanted)
             centroids = [Centroid(papers, False), Centroid(papers, True)]
             for k, all_rows in results.items():
                 rows = [run_case(programs, centroids, case) for case in
@@ -342,7 +283,6 @@ def main():
                 all_rows += rows
         for k, rows in results.items():
             show(f"B, k={k}", rows)
-        show_recall("reviews", recalls)
     return 0
 
 

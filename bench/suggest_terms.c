@@ -3,7 +3,7 @@
  *
  * suggest STORE DAY <FILTERS: read filters from standard input, one a line, and print
  * "FILTER TAB TERM TAB PAPERS TAB SIMILAR% TAB TITLE TAB NEW FILTER" for each
- * suggestion at noon of a day, then "FILTER TAB TAB MILLISECONDS TAB RECALL".
+ * suggestion at noon of a day, then "FILTER TAB TAB MILLISECONDS".
  */
 #include <glib.h>
 #include <stdio.h>
@@ -29,9 +29,9 @@ static void
 print_suggestions(struct store *store, const char *filter, int64_t now)
 {
 	const struct suggest_request request = {.text = filter, .now = now};
-	double begin = get_cpu_ms(), recall = -1;
+	double begin = get_cpu_ms();
 	g_autoptr(GError) error = NULL;
-	g_autoptr(GPtrArray) found = suggest_find(store, &request, &recall, &error);
+	g_autoptr(GPtrArray) found = suggest_find(store, &request, &error);
 
 	if (!found) {
 		fprintf(stderr, "%s: %s\n", filter, error->message);
@@ -44,7 +44,7 @@ print_suggestions(struct store *store, const char *filter, int64_t now)
 		printf("%s\t%s\t%u\t%u%%\t%s\t%s\n", filter, one->term, one->gained,
 		    one->similar, one->title, one->text);
 	}
-	printf("%s\t\t%.1f\t%.2f\n", filter, begin, recall);
+	printf("%s\t\t%.1f\n", filter, begin);
 	fflush(stdout);
 }
 

@@ -59,8 +59,7 @@ find(struct conversation *c, const char *text)
 	    .subscription_id = 1,
 	    .now = c->options.now};
 	g_autoptr(GError) error = NULL;
-	g_autoptr(GPtrArray) found =
-	    suggest_find(c->fixture->store, &request, NULL, &error);
+	g_autoptr(GPtrArray) found = suggest_find(c->fixture->store, &request, &error);
 	GString *list = g_string_new(NULL);
 
 	g_assert_no_error(error);
@@ -115,15 +114,14 @@ refused_terms_are_left_out(void)
 
 	fill(c);
 	conversation_subscribe(c, EVA);
-	offered =
-	    suggest_offer(c->fixture->store, &filter, c->options.now, NULL, &error);
+	offered = suggest_offer(c->fixture->store, &filter, c->options.now, &error);
 	g_assert_no_error(error);
 	g_assert_cmpuint(offered->len, ==, 1);
 	first = offered->pdata[0];
 	g_assert_cmpstr(first->command, ==, "edit 1 agents OR \"function calling\"");
 	g_assert_true(proposals_save_state(
 	    c->fixture->store, first->id, PROPOSAL_REFUSED, c->options.now, NULL));
-	again = suggest_offer(c->fixture->store, &filter, c->options.now, NULL, &error);
+	again = suggest_offer(c->fixture->store, &filter, c->options.now, &error);
 	g_assert_no_error(error);
 	g_assert_cmpuint(again->len, ==, 0);
 }
@@ -311,7 +309,7 @@ three_suggestions_find_most_of_a_subject(void)
 		const struct suggest_request request = {
 		    .text = filter, .now = c->options.now};
 		g_autoptr(GPtrArray) found =
-		    suggest_find(c->fixture->store, &request, NULL, NULL);
+		    suggest_find(c->fixture->store, &request, NULL);
 
 		g_assert_cmpuint(found->len, >=, 1);
 		g_free(filter);

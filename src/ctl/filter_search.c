@@ -218,11 +218,8 @@ json_of_suggestions(const GPtrArray *suggestions)
 }
 
 static void
-print_suggestions(const GPtrArray *suggestions, double recall)
+print_suggestions(const GPtrArray *suggestions)
 {
-	if (recall >= 0)
-		printf("The filter finds about %.0f %% of the papers on its subject.\n",
-		    recall * 100);
 	if (!suggestions->len)
 		puts("No suggestions: no other term would find similar papers.");
 	for (unsigned i = 0; i < suggestions->len; i++) {
@@ -246,7 +243,6 @@ ctl_run_filter_suggest(struct ctl *ctl, int argc, char **argv, GError **error)
 	struct backtest_request wanted = {0};
 	pb_auto(subscription) own = NULL;
 	g_autoptr(GPtrArray) found = NULL;
-	double recall;
 	struct suggest_request request = {.now = clock_get_now(&ctl->clock)};
 
 	if (!ctl_parse(entries, 1, &argc, &argv, error))
@@ -257,15 +253,14 @@ ctl_run_filter_suggest(struct ctl *ctl, int argc, char **argv, GError **error)
 	request.text = wanted.text;
 	request.subscriber_id = own ? own->subscriber_id : 0;
 	request.subscription_id = own ? own->id : 0;
-	found = suggest_find(ctl->store, &request, &recall, error);
+	found = suggest_find(ctl->store, &request, error);
 	if (!found)
 		return false;
 	if (ctl->is_json)
-		print_json(json_pack("{s:o, s:o}", "recall",
-		    recall < 0 ? json_null() : json_real(recall), "suggestions",
-		    json_of_suggestions(found)));
+		print_json(
+		    json_pack("{s:o}", "suggestions", json_of_suggestions(found)));
 	else
-		print_suggestions(found, recall);
+		print_suggestions(found);
 	return true;
 }
 
@@ -307,8 +302,8 @@ print_search(const struct search_answer *answer, const char *filter)
 		    paper->id, result->stored->day, paper->title, result->words);
 	}
 	if (answer->is_cut)
-		printf("Only %d papers were evaluated: better ones may be missing.\n",
-		    BOUNDS_SEARCH_PAPERS);
+		printf("Only %d papers were read one by one: others may match.\n",
+		    BOUNDS_SEARCH_EVALUATED);
 }
 
 bool

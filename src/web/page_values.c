@@ -80,7 +80,6 @@ const char *const page_value_names[] = {
     "published",
     "query",
     "reasons",
-    "recall",
     "service",
     "settings",
     "sharing",

@@ -311,8 +311,8 @@ add_suggestions(struct draft *draft, GError **error)
 		if (looked->followed || looked->is_flood || !looked->found)
 			continue;
 		filters++;
-		offered = suggest_offer(
-		    mailer->store, looked->filter, mailer->now, NULL, error);
+		offered =
+		    suggest_offer(mailer->store, looked->filter, mailer->now, error);
 		if (!offered)
 			return false;
 		for (unsigned k = 0; k < MIN(offered->len, 1); k++) {

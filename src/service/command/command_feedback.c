@@ -365,7 +365,7 @@ try_edit(struct request *request, const struct subscription *filter, const GArra
 	    .subscriber_id = filter->subscriber_id,
 	    .subscription_id = filter->id,
 	    .now = request->now};
-	g_autoptr(GPtrArray) found = suggest_find(request->store, &wanted, NULL, error);
+	g_autoptr(GPtrArray) found = suggest_find(request->store, &wanted, error);
 
 	for (unsigned i = 0; found && i < found->len && !*offered; i++) {
 		bool is_good;

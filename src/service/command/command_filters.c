@@ -218,16 +218,6 @@ has_suggestions(const struct request *request, bool is_block)
 	return request->subscriber && !is_block && !request->is_applying;
 }
 
-/* @param recall  from 0 to 1; -1: unknown */
-static void
-add_recall(struct request *request, double recall)
-{
-	g_autofree char *percent = g_strdup_printf("%.0f", recall * 100);
-
-	if (recall >= 0)
-		reply_phrase(&request->text, "", "recall", "percent", percent);
-}
-
 /* @param number  of the filter; 0: of none */
 static bool
 add_suggestions(struct request *request, const char *text, int number, GError **error)
@@ -236,7 +226,6 @@ add_suggestions(struct request *request, const char *text, int number, GError **
 	struct subscription typed = {
 	    .subscriber_id = request->subscriber->id, .text = (char *)text};
 	const struct subscription *filter = &typed;
-	double recall;
 	g_autoptr(GPtrArray) proposals = NULL;
 
 	if (!own)
@@ -244,15 +233,12 @@ add_suggestions(struct request *request, const char *text, int number, GError **
 	for (unsigned i = 0; number && i < own->len; i++)
 		if (((struct subscription *)own->pdata[i])->number == number)
 			filter = own->pdata[i];
-	proposals = suggest_offer(request->store, filter, request->now, &recall, error);
+	proposals = suggest_offer(request->store, filter, request->now, error);
 	if (!proposals)
 		return false;
-	request->reply.recall = MAX(recall, 0);
 	/* Pages have a list of them. */
-	if (!request->text.results && proposals->len) {
-		add_recall(request, recall);
+	if (!request->text.results && proposals->len)
 		command_add_proposals(request, proposals);
-	}
 	return true;
 }
 

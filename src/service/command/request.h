@@ -79,7 +79,6 @@ struct command_reply {
 	unsigned done, failed, waiting; /* command lines */
 	GPtrArray *results; /* struct reply_result *, of `lines` only; else NULL */
 	GArray *shown;      /* unsigned: numbers of proposals in the text; or NULL */
-	double recall; /* of the filter with suggestions, from 0 to 1; 0: unknown */
 };
 
 struct request {

@@ -8,9 +8,7 @@
 #include "base/error.h"
 #include "query/parse/canonical.h"
 #include "query/parse/tree.h"
-#include "query/taste/recall.h"
 #include "query/text/acronym.h"
-#include "service/explain/recall_search.h"
 #include "service/explain/suggest_trial.h"
 #include "store/paper/archive.h"
 #include "store/paper/archive_cache.h"
@@ -318,34 +316,8 @@ find(struct suggest_trial *trial, GPtrArray *suggestions, GError **error)
 	       try_related(trial, suggestions, error);
 }
 
-static bool
-estimate_recall(struct suggest_trial *trial, double *recall, GError **error)
-{
-	const struct related_source source = suggest_hits_get_source(trial->hits);
-	const struct search_scope scope = {
-	    .oldest_day = trial->hits->since, .now = trial->hits->request->now};
-	const struct recall_request request = {.query = trial->hits->query,
-	    .source = &source,
-	    .sampled = trial->hits->seqs,
-	    .scope = &scope,
-	    .papers = (unsigned)trial->hits->searched,
-	    .hits = trial->hits->own};
-
-	*recall = -1;
-	if (trial->missed) {
-		*recall = recall_estimate_forms(trial->hits->seqs->len, trial->missed);
-		return true;
-	}
-	if (!matrix_count_papers(trial->hits->matrix))
-		return true;
-	g_array_set_size(
-	    trial->hits->seqs, MIN(trial->hits->seqs->len, SUGGEST_HITS_SAMPLE));
-	return recall_search(trial->hits->store, &request, recall, error);
-}
-
 GPtrArray *
-suggest_find(struct store *store, const struct suggest_request *request, double *recall,
-    GError **error)
+suggest_find(struct store *store, const struct suggest_request *request, GError **error)
 {
 	g_autoptr(GPtrArray) suggestions =
 	    g_ptr_array_new_with_free_func((GDestroyNotify)suggestion_free);
@@ -361,8 +333,7 @@ suggest_find(struct store *store, const struct suggest_request *request, double 
 		return NULL;
 	suggest_hits_init(&hits, store, request, query);
 	suggest_trial_init(&trial, &hits);
-	is_ok = find(&trial, suggestions, error) &&
-	        (!recall || estimate_recall(&trial, recall, error));
+	is_ok = find(&trial, suggestions, error);
 	suggest_trial_clear(&trial);
 	suggest_hits_clear(&hits);
 	return is_ok ? g_steal_pointer(&suggestions) : NULL;
@@ -397,7 +368,7 @@ suggest_offer_one(struct store *store, const struct subscription *subscription,
 
 GPtrArray *
 suggest_offer(struct store *store, const struct subscription *subscription, int64_t now,
-    double *recall, GError **error)
+    GError **error)
 {
 	const struct suggest_request request = {.text = subscription->text,
 	    .subscriber_id = subscription->subscriber_id,
@@ -406,11 +377,9 @@ suggest_offer(struct store *store, const struct subscription *subscription, int6
 	g_autoptr(GPtrArray) offered = g_ptr_array_new_with_free_func(g_free);
 	g_autoptr(GPtrArray) found = NULL;
 
-	if (recall)
-		*recall = -1;
 	if (subscription->is_block)
 		return g_steal_pointer(&offered);
-	found = suggest_find(store, &request, recall, error);
+	found = suggest_find(store, &request, error);
 	for (unsigned i = 0; found && i < found->len; i++) {
 		struct proposal *one;
 

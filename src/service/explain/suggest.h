@@ -44,14 +44,12 @@ struct suggest_request {
 };
 
 /**
- * Find suggestions, and estimate the filter's recall.
+ * Find suggestions.
  *
- * @param recall  NULL, or set to the part of the papers on its subject that the filter
- *                finds, from 0 to 1 (query/taste/recall.h); -1: unknown
  * @return of struct suggestion *, the best first, at most SUGGEST_MAX
  */
-GPtrArray *suggest_find(struct store *store, const struct suggest_request *request,
-    double *recall, GError **error);
+GPtrArray *suggest_find(
+    struct store *store, const struct suggest_request *request, GError **error);
 
 /**
  * Store a suggestion for a filter of a subscriber as a proposal.
@@ -66,10 +64,9 @@ bool suggest_offer_one(struct store *store, const struct subscription *subscript
 /**
  * Find suggestions for a filter of a subscriber, and store all as proposals.
  *
- * @param recall  likewise
  * @return of struct proposal *; empty for a block
  */
 GPtrArray *suggest_offer(struct store *store, const struct subscription *subscription,
-    int64_t now, double *recall, GError **error);
+    int64_t now, GError **error);
 
 #endif

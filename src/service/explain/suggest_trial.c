@@ -345,8 +345,6 @@ try_place(struct suggest_trial *trial, const struct place *place,
 	if (!search_foreach(
 	        trial->hits->store, replaced, &scope, add_gain, &gain, NULL, error))
 		return false;
-	if (candidate->is_form)
-		trial->missed += gain.all;
 	if (!is_good(trial, &gain, candidate))
 		return true;
 	*made = make_suggestion(trial, place, term, &gain);

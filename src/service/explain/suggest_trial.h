@@ -14,7 +14,6 @@ struct suggest_trial {
 	struct suggest_hits *hits;
 	GArray *places;            /* parts of the filter to which terms are added */
 	struct likeness *likeness; /* of papers to the hits; NULL: not compared */
-	unsigned missed;           /* other papers with a form of a clause */
 };
 
 /* A term to be tried. */

@@ -151,7 +151,6 @@ run_line(struct web_call *call, const struct subscriber *subscriber, const char 
 	if (is_ok) {
 		call->report->is_changed |= request.reply.is_changed;
 		call->is_done = request.reply.failed == 0;
-		call->recall = request.reply.recall;
 		*is_left = request.reply.undo != NULL;
 		if (!request.reply.pending && !*is_left)
 			web_add_results(call, request.reply.results, field);

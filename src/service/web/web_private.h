@@ -33,7 +33,6 @@ struct web_call {
 	/* A form of the preferences had no mistake: it is shown empty again. */
 	bool is_done;
 	int64_t offered_at; /* show proposals of this time; 0: none */
-	double recall;      /* of the filter they are for, from 0 to 1; 0: unknown */
 	unsigned applied;   /* number of a proposal to show with its undo; 0: none */
 };
 

@@ -34,7 +34,6 @@ web_offer_suggestions(
 	g_autoptr(GPtrArray) own =
 	    subscribers_load_subscriptions(store, subscriber_id, error);
 	g_autoptr(GPtrArray) offered = NULL;
-	double recall;
 
 	if (!own)
 		return false;
@@ -44,11 +43,10 @@ web_offer_suggestions(
 		if (!filter || strcmp(filter->text, text) != 0)
 			return true;
 	}
-	offered = suggest_offer(store, filter, now, &recall, error);
+	offered = suggest_offer(store, filter, now, error);
 	if (!offered)
 		return false;
 	call->offered_at = now;
-	call->recall = MAX(recall, 0);
 	return true;
 }
 
@@ -104,17 +102,6 @@ add_proposal(
 	web_list_add(list, values);
 }
 
-static void
-add_recall(struct web_call *call)
-{
-	g_autofree char *percent = g_strdup_printf("%.0f", call->recall * 100);
-	g_autofree char *text =
-	    reply_text_format(&call->text, "recall", "percent", percent);
-
-	if (call->recall > 0)
-		web_values_add(call->values, "recall", text);
-}
-
 bool
 web_add_proposals(struct web_call *call, const struct subscriber *subscriber,
     const GPtrArray *own, bool is_all, GError **error)
@@ -140,6 +127,5 @@ web_add_proposals(struct web_call *call, const struct subscriber *subscriber,
 			add_proposal(call, list, proposal);
 	}
 	web_values_take(call->values, "proposals", list);
-	add_recall(call);
 	return true;
 }
