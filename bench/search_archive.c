@@ -73,26 +73,19 @@ search(struct store *store, const char *text)
 	return answer ? answer->found : 0;
 }
 
-static GPtrArray *
-load_class(void *data, const char *folded, GError **error)
-{
-	return archive_load_class(data, folded, error);
-}
-
 /* Our own expressions, plurals and all, given to FTS5 and nobody else. */
 static GPtrArray *
 translate(struct store *store, const GPtrArray *queries)
 {
-	const struct term_frequencies lexicon = {load_class, store};
 	GPtrArray *expressions = g_ptr_array_new_with_free_func(g_free);
 
 	for (unsigned i = 0; i < queries->len; i++) {
 		pb_auto(query) query = query_parse(
 		    queries->pdata[i], store_get_tokenizer(store), NULL, NULL, NULL);
-		pb_auto(fts_query) fts = fts_query_new(query, &lexicon, NULL);
+		pb_auto(fts_query) fts = fts_query_new(query);
 
 		g_ptr_array_add(expressions,
-		    g_strdup(fts->is_required ? fts->expression : "nothing"));
+		    g_strdup(fts->expression ? fts->expression : "nothing"));
 	}
 	return expressions;
 }

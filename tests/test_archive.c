@@ -10,11 +10,11 @@
 #include "base/error.h"
 #include "lib/store_fixture.h"
 #include "lib/unit.h"
+#include "service/match/corpus.h"
 #include "store/core/sql.h"
 #include "store/core/transaction.h"
 #include "store/paper/archive.h"
 #include "store/paper/paper_history.h"
-#include "store/paper/paper_values.h"
 
 #define DAY "2026-11-20"
 #define AT  store_fixture_time("2026-11-20T12:00:00Z")
@@ -267,31 +267,57 @@ a_failure_anywhere_leaves_words_and_papers_together(void)
 	assert_sound(fixture);
 }
 
-/* The number of a paper and the places of the first phrase. */
-static void
-append_row(void *data, int64_t seq, void *row)
+/* Numbers of papers that may match, the newest first, or the best. */
+static char *
+find(struct store_fixture *fixture, const char *text, const char *oldest_day,
+    bool is_best)
 {
-	unsigned columns[] = {0, 0, 0};
-	GString *text = data;
+	pb_auto(query) query =
+	    query_parse(text, store_get_tokenizer(fixture->store), NULL, NULL, NULL);
+	pb_auto(fts_query) fts = fts_query_new(query);
+	pb_auto(corpus) corpus = corpus_new(fixture->store, NULL);
+	pb_auto(rank) rank = corpus_make_rank(corpus, query, NULL);
+	const struct archive_selection selection = {.fts = fts,
+	    .oldest_day = oldest_day,
+	    .rank = rank,
+	    .now = store_fixture_time("2026-11-20T12:00:00Z"),
+	    .limit = 2};
+	g_autoptr(GError) error = NULL;
+	g_autoptr(GArray) found = (is_best ? archive_find_best : archive_find_newest)(
+	    fixture->store, &selection, &error);
+	GString *seqs = g_string_new(NULL);
+	int64_t count;
 
-	archive_count_places(row, 0, columns);
-	g_string_append_printf(text, "%s%" G_GINT64_FORMAT ":%u+%u+%u",
-	    text->len ? " " : "", seq, columns[0], columns[1], columns[2]);
+	g_assert_no_error(error);
+	for (guint i = 0; i < found->len; i++)
+		g_string_append_printf(seqs, "%" G_GINT64_FORMAT " ",
+		    g_array_index(found, struct archive_candidate, i).seq);
+	g_assert_true(archive_count(fixture->store, &selection, &count, NULL));
+	g_string_append_printf(seqs, "of %" G_GINT64_FORMAT, count);
+	store_fixture_assert_idle(fixture);
+	return g_string_free(seqs, FALSE);
 }
 
 static void
-papers_are_found_by_words_the_oldest_first(void)
+candidates_are_the_newest_or_the_best(void)
 {
 	static const struct {
-		const char *match;
-		int64_t least_seq;
+		const char *query;
+		const char *oldest_day;
+		bool is_best;
 		const char *wanted;
 	} rows[] = {
-	    {"mamba", 0, "1:1+0+0 3:2+0+0"},
-	    {"mamba", 2, "3:2+0+0"},
-	    {"mamba", 4, ""},
-	    {"ada OR mamba", 2, "2:0+0+1 3:0+0+1"},
-	    {"nothing", 0, ""},
+	    {"mamba", NULL, false, "3 1 of 2"},
+	    {"mamba", NULL, true, "3 1 of 2"},
+	    {"mamba^9 OR trees", NULL, true, "3 1 of 3"},
+	    {"mamba OR trees^9", NULL, true, "2 3 of 3"},
+	    {"mamba", "2026-11-19", false, "3 of 1"},
+	    {"author:Ada", "2026-11-19", false, "3 2 of 2"},
+	    {"upvotes:>=3", NULL, false, "3 of 1"},
+	    {"mamba upvotes:>=1", NULL, true, "3 of 1"},
+	    {"has:code", NULL, false, "3 2 1 of 3"},
+	    {"has:code", NULL, true, "3 2 of 3"},
+	    {"nothing", NULL, false, "of 0"},
 	};
 	pb_auto(store_fixture) fixture = store_fixture_new();
 
@@ -299,108 +325,40 @@ papers_are_found_by_words_the_oldest_first(void)
 	store_fixture_list(fixture, "2026-11-19", "2", "Trees", 2);
 	store_fixture_list(fixture, "2026-11-20", "3", "Mamba or mamba", 3);
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		g_autoptr(GString) text = g_string_new(NULL);
+		g_autofree char *found =
+		    find(fixture, rows[i].query, rows[i].oldest_day, rows[i].is_best);
 
-		g_assert_true(archive_find(fixture->store, rows[i].match,
-		    rows[i].least_seq, append_row, text, NULL));
-		g_assert_cmpstr(text->str, ==, rows[i].wanted);
-		store_fixture_assert_idle(fixture);
+		g_assert_cmpstr(found, ==, rows[i].wanted);
 	}
 }
 
-/* Days, votes and numbers of words. */
 static void
-assert_values(struct store *store, const char *wanted)
-{
-	g_autoptr(GString) text = g_string_new(NULL);
-	g_autoptr(GError) error = NULL;
-	const struct paper_values *all =
-	    paper_values_load(store, PAPER_PART_DAYS | PAPER_PART_WORDS, 0, &error);
-	const GArray *values = all ? all->values : NULL;
-
-	g_assert_no_error(error);
-	for (guint i = 0; i < values->len; i++) {
-		const struct paper_value *value =
-		    &g_array_index(values, struct paper_value, i);
-		char day[DAY_BYTES];
-
-		if (value->day == PAPER_VALUE_NONE)
-			continue;
-		day_format(value->day * (int64_t)CLOCK_DAY_S, day);
-		g_string_append_printf(text, "%s%s %u:%" G_GINT64_FORMAT ":%u+%u",
-		    text->len ? ", " : "", day, value->date, value->upvotes,
-		    value->words[0], value->words[1]);
-	}
-	g_assert_cmpstr(text->str, ==, wanted);
-}
-
-static void
-values_of_papers_are_read_again_after_a_change(void)
+enriched_values_are_indexed(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
-	struct store *store = fixture->store;
-	pb_auto(store) other = NULL;
-	g_autoptr(GString) title = g_string_new("Mamba");
-	const struct paper_values *values;
+	g_autofree char *before = NULL, *after = NULL;
 
-	assert_values(store, "");
-	store_fixture_list(fixture, "2026-11-18", "1", "Mamba or mamba", PAPER_UNKNOWN);
-	store_fixture_list(fixture, "2026-11-19", "2", "Trees", 2);
-	assert_values(store, "2026-11-18 20261118:-1:3+0, 2026-11-19 20261119:2:1+0");
-	values = paper_values_load(store, PAPER_PART_LINKS, 0, NULL);
-	g_assert_true(values == paper_values_load(store, 0, 0, NULL));
-	g_assert_cmpint(
-	    g_array_index(values->details, struct paper_details, 1).links, ==, 0);
-
-	other = store_open(fixture->path, NULL);
-	g_assert_cmpint(sqlite3_exec(other->db,
-	                    "UPDATE paper SET upvotes = 5, video_url = 'x'"
-	                    " WHERE seq = 1",
-	                    NULL, NULL, NULL),
-	    ==, SQLITE_OK);
-	values = paper_values_load(store, PAPER_PART_LINKS, 0, NULL);
-	g_assert_cmpint(
-	    g_array_index(values->details, struct paper_details, 1).links, ==, 4);
-	for (int i = 1; i < 200; i++)
-		g_string_append(title, " mamba");
-	store_fixture_list(fixture, "2026-11-20", "2", title->str, 2);
-	assert_values(store, "2026-11-18 20261118:5:3+0, 2026-11-20 20261120:2:200+0");
-}
-
-static void
-count_wrong_phrase(void *data, int64_t seq, void *row)
-{
-	(void)seq;
-	archive_count_places(row, 1, data);
-}
-
-static void
-a_failure_of_the_index_is_an_error(void)
-{
-	pb_auto(store_fixture) fixture = store_fixture_new();
-	g_autoptr(GError) error = NULL;
-	unsigned columns[] = {0, 0, 0};
-
-	store_fixture_list(fixture, "2026-11-18", "1", "Mamba", 1);
-	g_assert_false(archive_find(
-	    fixture->store, "mamba", 0, count_wrong_phrase, columns, &error));
-	g_assert_error(error, PB_ERROR, PB_ERROR_PERMANENT);
-	store_fixture_assert_idle(fixture);
+	store_fixture_list(fixture, "2026-11-18", "1", "Mamba", PAPER_UNKNOWN);
+	before = find(fixture, "comment:neurips cat:cs.CL", NULL, false);
+	g_assert_cmpstr(before, ==, "of 0");
+	store_fixture_run(
+	    fixture, "UPDATE paper SET categories = 'cs.CL', comment = 'At NeurIPS'");
+	after = find(fixture, "comment:neurips cat:cs.CL", NULL, false);
+	g_assert_cmpstr(after, ==, "1 of 1");
 }
 
 static void
 searches_use_their_indexes(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
-	g_autoptr(GString) text = g_string_new(NULL);
+	g_autofree char *found = NULL;
 	g_autofree char *searches = NULL, *plans = NULL;
 	int64_t papers;
 	g_autoptr(GPtrArray) words = NULL, digests = NULL;
 	struct paper_history_delivery delivery;
 
 	g_hash_table_remove_all(fixture->store->statements);
-	g_assert_true(archive_find(fixture->store, "a", 0, append_row, text, NULL));
-	g_assert_nonnull(paper_values_load(fixture->store, PAPER_PART_WORDS, 0, NULL));
+	found = find(fixture, "a", "2026-11-18", false);
 	searches = store_fixture_format_plans(fixture);
 	g_assert_null(strstr(searches, "TEMP B-TREE"));
 	g_assert_true(archive_count_class(fixture->store, "a", &papers, NULL));
@@ -411,11 +369,9 @@ searches_use_their_indexes(void)
 	    paper_history_load_delivery(fixture->store, 1, 1, &delivery, NULL));
 	plans = store_fixture_format_plans(fixture);
 	g_test_message("%s", plans);
-	/* Only FTS5's own tables are "scanned", by their index, and lengths of all
-	 * papers. */
+	/* Only FTS5's own tables are "scanned", by their index. */
 	g_assert_false(g_regex_match_simple(
-	    "SCAN (?!CONSTANT|paper_fts VIRTUAL|paper_fts_docsize)\\S++(?! USING "
-	    "(COVERING )?INDEX)",
+	    "SCAN (?!CONSTANT|paper_fts VIRTUAL)\\S++(?! USING (COVERING )?INDEX)",
 	    plans, 0, 0));
 	g_assert_nonnull(strstr(plans, "COVERING INDEX paper_rank"));
 	g_assert_nonnull(strstr(plans, "vocabulary_class (folded=?)"));
@@ -427,6 +383,5 @@ UNIT_MAIN(locale_format_are_counted_by_papers_and_follow_a_revision,
     closest_word_is_found, words_are_counted_on_request,
     wrong_entries_are_found_and_rebuilt,
     a_failure_anywhere_leaves_words_and_papers_together,
-    papers_are_found_by_words_the_oldest_first,
-    values_of_papers_are_read_again_after_a_change, a_failure_of_the_index_is_an_error,
+    candidates_are_the_newest_or_the_best, enriched_values_are_indexed,
     searches_use_their_indexes)

@@ -347,8 +347,8 @@ def test_same_triggers(tap, server, store):
 # ---- statements -------------------------------------------------------------
 
 # Objects with statements of one engine and for the index of the archive.
-FILES = ("archive", "backup", "carry_over", "fts_scan", "migrate", "migrate_functions",
-         "migrate_postgresql", "paper_values", "postgresql",
+FILES = ("archive", "backup", "carry_over", "migrate", "migrate_functions",
+         "migrate_postgresql", "postgresql",
          "postgresql_module", "sqlite", "store_copy", "tokenizer")
 
 # Row values of a statement for the local archive.

@@ -139,6 +139,40 @@ folding_is_idempotent(void)
 }
 
 static void
+all_spellings_of_a_word_are_listed(void)
+{
+	static const char alphabet[] = "aehisuxyz";
+	g_autoptr(GRand) rand = g_rand_new_with_seed(2);
+
+	for (int i = 0; i < 200000; i++) {
+		g_autofree char *word = g_strdup("zzzzzzzzz");
+		g_autofree char *folded = NULL;
+		g_autoptr(GPtrArray) spellings = NULL;
+
+		if (i < (int)G_N_ELEMENTS(rows)) {
+			g_free(word);
+			word = g_strdup(rows[i].word);
+		} else {
+			word[g_rand_int_range(rand, 1, 10)] = '\0';
+			for (char *at = word; *at; at++)
+				*at = alphabet[g_rand_int_range(
+				    rand, 0, strlen(alphabet))];
+		}
+		folded = stem_plural(word, strlen(word));
+		spellings = stem_list_spellings(folded);
+		if (!g_ptr_array_find_with_equal_func(
+		        spellings, word, g_str_equal, NULL))
+			g_test_fail_printf("%s: no %s", folded, word);
+		for (guint n = 0; n < spellings->len; n++) {
+			g_autofree char *again = stem_plural(
+			    spellings->pdata[n], strlen(spellings->pdata[n]));
+
+			g_assert_cmpstr(again, ==, folded);
+		}
+	}
+}
+
+static void
 only_the_given_length_is_read(void)
 {
 	g_autofree char *folded = stem_plural("modelsss", 6);
@@ -146,5 +180,5 @@ only_the_given_length_is_read(void)
 	g_assert_cmpstr(folded, ==, "model");
 }
 
-UNIT_MAIN(
-    plurals_fold_to_singulars, folding_is_idempotent, only_the_given_length_is_read)
+UNIT_MAIN(plurals_fold_to_singulars, folding_is_idempotent,
+    all_spellings_of_a_word_are_listed, only_the_given_length_is_read)

@@ -248,10 +248,12 @@
 /* Time zone names; the longest installed name has half of that. */
 #define BOUNDS_ZONE_NAME_BYTES 64
 
-/* Archive search: papers read, results, and days of a backtest. */
-#define BOUNDS_SEARCH_PAPERS  20000
-#define BOUNDS_SEARCH_RESULTS 200
-#define BOUNDS_BACKTEST_DAYS  365
+/* Archive search: papers read one by one because the full-text index does not decide,
+ * matches counted among these, results, and days of a backtest. */
+#define BOUNDS_SEARCH_EVALUATED 4000
+#define BOUNDS_SEARCH_COUNTED   1000
+#define BOUNDS_SEARCH_RESULTS   200
+#define BOUNDS_BACKTEST_DAYS    365
 
 /* Digests. */
 #define BOUNDS_DIGEST_FULL_MAX   200

@@ -133,7 +133,7 @@ MSG(NOTE_NOTHING_BUT, "no papers in {days} days, but {count} in {more} days")
 MSG(NOTE_MANY, "{count} papers a day are many: narrow the filter with another word, or NOT")
 MSG(NOTE_MANY_BUT, "{count} papers a day are many; narrower filters find fewer")
 MSG(NOTE_NARROWER, "about {count} a day: {filter}")
-MSG(NOTE_CUT, "only the newest {most} papers were searched")
+MSG(NOTE_SAMPLE, "estimated: only one in {step} of the papers was tested")
 
 /* ---- explanations of a match: {hits} are words of the paper ---- */
 

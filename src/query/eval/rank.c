@@ -20,11 +20,11 @@
 struct leaf {
 	const struct node *node;
 	double boost;
-	double idf;     /* of words; else 0 */
-	int64_t papers; /* at most so many have it */
+	double idf; /* of words; else 0 */
 };
 
 struct rank {
+	const struct node *root;
 	GArray *leaves; /* of struct leaf */
 	double title_words;
 	double abstract_words;
@@ -62,7 +62,6 @@ add_leaf(struct rank *rank, const struct node *node, double boost,
 	for (guint i = 0; node->kind == NODE_NEAR && i < node->phrases->len; i++)
 		if (!count_phrase(node->phrases->pdata[i], corpus, &papers, error))
 			return false;
-	leaf.papers = papers;
 	if (node->kind == NODE_WORDS || node->kind == NODE_NEAR)
 		leaf.idf = log(1 + ((double)(corpus->papers - papers) + 0.5) /
 		                       ((double)papers + 0.5));
@@ -102,6 +101,7 @@ rank_new(const struct query *query, const struct rank_corpus *corpus, GError **e
 {
 	pb_auto(rank) rank = g_new0(struct rank, 1);
 
+	rank->root = query->root;
 	rank->leaves = g_array_new(FALSE, FALSE, sizeof(struct leaf));
 	rank->title_words = corpus->title_words;
 	rank->abstract_words = corpus->abstract_words;
@@ -144,85 +144,116 @@ count_near_hits(
 	return count;
 }
 
-/* Frequency of a clause in a text, normalised by its length. */
-static double
-normalize(unsigned hits, unsigned words, double mean)
-{
-	if (hits == RANK_HITS_UNKNOWN)
-		return INFINITY;
-	return hits /
-	       (1 - LENGTH_WEIGHT + LENGTH_WEIGHT * (mean > 0 ? words / mean : 1));
-}
-
 static bool
 is_in_text(const struct leaf *leaf)
 {
 	return leaf->node->kind == NODE_WORDS || leaf->node->kind == NODE_NEAR;
 }
 
-void
-rank_get_weights(const struct rank *rank, const unsigned words[2], double weights[2])
-{
-	weights[0] = TITLE_WEIGHT * normalize(1, words[0], rank->title_words);
-	weights[1] = normalize(1, words[1], rank->abstract_words);
-}
-
-int64_t
-rank_get_papers(const struct rank *rank, unsigned clause)
-{
-	return g_array_index(rank->leaves, struct leaf, clause).papers;
-}
-
-/* @param often  f; > 0 */
+/* Frequency of a clause in a text, normalised by its length. */
 static double
-compute_share(const struct leaf *leaf, double often)
+normalize(unsigned hits, unsigned words, double mean)
 {
-	if (!is_in_text(leaf))
-		return leaf->boost;
-	/* often / (often + SATURATION) could decrease by rounding. */
-	return leaf->boost * leaf->idf * (SATURATION + 1) *
-	       (1 - SATURATION / (often + SATURATION));
+	return hits /
+	       (1 - LENGTH_WEIGHT + LENGTH_WEIGHT * (mean > 0 ? words / mean : 1));
 }
 
-double
-rank_compute_share(const struct rank *rank, unsigned clause, double often)
-{
-	return compute_share(&g_array_index(rank->leaves, struct leaf, clause), often);
-}
-
-double
-rank_compute_clause(const struct rank *rank, unsigned clause,
+static double
+compute_leaf(const struct rank *rank, const struct leaf *leaf,
     const struct rank_hits *hits, const unsigned words[2])
 {
-	const struct leaf *leaf = &g_array_index(rank->leaves, struct leaf, clause);
+	double often;
 
-	if (!hits->texts[0] && (!is_in_text(leaf) || !hits->texts[1]))
-		return 0;
-	return compute_share(leaf,
-	    TITLE_WEIGHT * normalize(hits->texts[0], words[0], rank->title_words) +
-	        normalize(hits->texts[1], words[1], rank->abstract_words));
+	if (!is_in_text(leaf))
+		return hits->texts[0] ? leaf->boost : 0;
+	often = TITLE_WEIGHT * normalize(hits->texts[0], words[0], rank->title_words) +
+	        normalize(hits->texts[1], words[1], rank->abstract_words);
+	return leaf->boost * leaf->idf * (SATURATION + 1) * often /
+	       (often + SATURATION);
+}
+
+unsigned
+rank_count_clauses(const struct rank *rank)
+{
+	return rank->leaves->len;
+}
+
+/* Add up the clauses of a node. @param leaf  the next one @return 0 when it is false */
+static double
+compute_node(const struct rank *rank, const struct node *node,
+    const struct rank_hits *hits, const unsigned words[2], guint *leaf)
+{
+	bool is_false = false;
+	double sum = 0;
+
+	if (!node->operands) {
+		sum =
+		    compute_leaf(rank, &g_array_index(rank->leaves, struct leaf, *leaf),
+		        &hits[*leaf], words);
+		++*leaf;
+		return sum;
+	}
+	for (guint i = 0; i < node->operands->len; i++) {
+		const struct node *operand = node->operands->pdata[i];
+		double one;
+
+		if (operand->kind == NODE_NOT)
+			continue;
+		one = compute_node(rank, operand, hits, words, leaf);
+		is_false |= node->kind == NODE_AND && one <= 0;
+		sum += one;
+	}
+	return is_false && node != rank->root ? 0 : sum;
 }
 
 double
 rank_compute(
     const struct rank *rank, const struct rank_hits *hits, const unsigned words[2])
 {
-	double relevance = 0;
+	guint leaf = 0;
 
-	for (guint i = 0; i < rank->leaves->len; i++)
-		relevance += rank_compute_clause(rank, i, &hits[i], words);
-	return relevance;
+	return compute_node(rank, rank->root, hits, words, &leaf);
 }
 
-static unsigned
-count_hits(
-    const struct leaf *leaf, const struct query_document *document, unsigned text)
+static void
+count_leaf(const struct leaf *leaf, const struct query_document *document,
+    struct rank_hits *hits)
 {
-	if (!(leaf->node->field->texts & 1U << text))
-		return 0;
-	return leaf->node->kind == NODE_NEAR
-	           ? count_near_hits(document, leaf->node, text)
-	           : count_phrase_hits(document, leaf->node->phrase, text);
+	if (!is_in_text(leaf)) {
+		hits->texts[0] = node_evaluate(leaf->node, document,
+		                     QUERY_AS_REPORTED) == QUERY_TRUE;
+		return;
+	}
+	for (unsigned text = 0; text < DOCUMENT_TEXTS; text++)
+		if (leaf->node->field->texts & 1U << text)
+			hits->texts[text] =
+			    leaf->node->kind == NODE_NEAR
+			        ? count_near_hits(document, leaf->node, text)
+			        : count_phrase_hits(document, leaf->node->phrase, text);
+}
+
+/* Count the clauses of a node; those of an AND that is false stay 0. */
+static void
+count_node(const struct rank *rank, const struct node *node,
+    const struct query_document *document, bool is_true, struct rank_hits *hits,
+    guint *leaf)
+{
+	if (!node->operands) {
+		if (is_true)
+			count_leaf(&g_array_index(rank->leaves, struct leaf, *leaf),
+			    document, &hits[*leaf]);
+		++*leaf;
+		return;
+	}
+	if (is_true && node->kind == NODE_AND && node != rank->root)
+		is_true =
+		    node_evaluate(node, document, QUERY_AS_REPORTED) == QUERY_TRUE;
+	for (guint i = 0; i < node->operands->len; i++) {
+		const struct node *operand = node->operands->pdata[i];
+
+		if (operand->kind != NODE_NOT)
+			count_node(rank, operand, document, is_true, hits, leaf);
+	}
 }
 
 double
@@ -230,37 +261,19 @@ rank_get_relevance(const struct rank *rank, const struct query_document *documen
 {
 	g_autofree struct rank_hits *hits = g_new0(struct rank_hits, rank->leaves->len);
 	unsigned words[DOCUMENT_TEXTS];
+	guint leaf = 0;
 
 	for (unsigned text = 0; text < DOCUMENT_TEXTS; text++)
 		words[text] = document->texts[text].tokens->len;
-	for (guint i = 0; i < rank->leaves->len; i++) {
-		const struct leaf *leaf = &g_array_index(rank->leaves, struct leaf, i);
-
-		if (!is_in_text(leaf))
-			hits[i].texts[0] = node_evaluate(leaf->node, document,
-			                       QUERY_AS_REPORTED) == QUERY_TRUE;
-		for (unsigned text = 0; is_in_text(leaf) && text < DOCUMENT_TEXTS;
-		     text++)
-			hits[i].texts[text] = count_hits(leaf, document, text);
-	}
+	count_node(rank, rank->root, document, true, hits, &leaf);
 	return rank_compute(rank, hits, words);
-}
-
-double
-rank_get_votes_factor(int64_t upvotes)
-{
-	return 1 + VOTES_WEIGHT * log2(1 + (double)MAX(upvotes, 0));
-}
-
-double
-rank_get_age_factor(int64_t age_days)
-{
-	return 1 - AGE_WEIGHT + AGE_WEIGHT * exp2(-(double)age_days / HALF_LIFE);
 }
 
 double
 rank_blend(double relevance, int64_t upvotes, int64_t age_days)
 {
-	return relevance * rank_get_votes_factor(upvotes) *
-	       rank_get_age_factor(age_days);
+	double votes = 1 + VOTES_WEIGHT * log2(1 + (double)MAX(upvotes, 0));
+	double age = 1 - AGE_WEIGHT + AGE_WEIGHT * exp2(-(double)age_days / HALF_LIFE);
+
+	return relevance * votes * age;
 }

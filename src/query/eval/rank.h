@@ -15,11 +15,8 @@
  *
  * This is BM25F (S. Robertson and others, 2004; k1 = 1.2, b = 0.75). A true clause
  * without words (author, category, number, date) contributes its boost. Boosts multiply
- * along the tree: b has boost 6 in ("a" OR b^2)^3.
- *
- * The score never decreases with the number of occurrences and never increases with the
- * number of words, not even by rounding: from upper bounds of the former and lower
- * bounds of the latter follows an upper bound of the score.
+ * along the tree: b has boost 6 in ("a" OR b^2)^3. Clauses of an AND that is false,
+ * below an OR, contribute nothing.
  */
 #ifndef PAPERBOY_QUERY_EVAL_RANK_H
 #define PAPERBOY_QUERY_EVAL_RANK_H
@@ -48,21 +45,21 @@ struct rank_hits {
 	unsigned texts[2];
 };
 
-/* More than any number. */
-#define RANK_HITS_UNKNOWN G_MAXUINT
-
 /** Look up the words of a query. @param query  borrowed for the life of the rank */
 struct rank *
 rank_new(const struct query *query, const struct rank_corpus *corpus, GError **error);
 void rank_free(struct rank *rank);
 PB_DEFINE_AUTO(rank, rank_free);
 
-/** Relevance of a paper; 0 when no clause matches. */
+/** Relevance of a paper that matches. */
 double
 rank_get_relevance(const struct rank *rank, const struct query_document *document);
 
+/** Number of clauses that are not under a NOT. */
+unsigned rank_count_clauses(const struct rank *rank);
+
 /**
- * Compute the relevance from the occurrences.
+ * Compute the relevance of a paper that matches from the occurrences.
  *
  * @param hits   for each clause that is not under a NOT, in the order of the query
  * @param words  in title and abstract
@@ -71,33 +68,11 @@ double rank_compute(
     const struct rank *rank, const struct rank_hits *hits, const unsigned words[2]);
 
 /**
- * Compute the share of one clause: rank_compute() is the sum of all.
- *
- * @param hits  its own
- */
-double rank_compute_clause(const struct rank *rank, unsigned clause,
-    const struct rank_hits *hits, const unsigned words[2]);
-
-/** Number of papers with the words of a clause, at most. */
-int64_t rank_get_papers(const struct rank *rank, unsigned clause);
-
-/** Compute how much one occurrence in title and abstract adds to f. */
-void
-rank_get_weights(const struct rank *rank, const unsigned words[2], double weights[2]);
-
-/** Likewise from f, but for rounding; 0 occurrences are a share of 0. */
-double rank_compute_share(const struct rank *rank, unsigned clause, double often);
-
-/**
  * Combine relevance with votes and age.
  *
  * @param upvotes   PAPER_UNKNOWN counts as 0
  * @param age_days  at least 0
  */
 double rank_blend(double relevance, int64_t upvotes, int64_t age_days);
-
-/** The factors of votes and age: rank_blend() is relevance * votes * age. */
-double rank_get_votes_factor(int64_t upvotes);
-double rank_get_age_factor(int64_t age_days);
 
 #endif

@@ -249,3 +249,36 @@ stem_plural(const char *word, size_t len)
 	whole[stem_len] = '\0';
 	return g_steal_pointer(&whole);
 }
+
+/* @param word  taken */
+static void
+add_spelling(GPtrArray *spellings, const char *folded, char *word)
+{
+	g_autofree char *singular = stem_plural(word, strlen(word));
+
+	if (strcmp(singular, folded) == 0)
+		g_ptr_array_add(spellings, word);
+	else
+		g_free(word);
+}
+
+GPtrArray *
+stem_list_spellings(const char *folded)
+{
+	GPtrArray *spellings = g_ptr_array_new_with_free_func(g_free);
+	size_t len = strlen(folded);
+
+	g_ptr_array_add(spellings, g_strdup(folded));
+	add_spelling(spellings, folded, g_strconcat(folded, "s", NULL));
+	add_spelling(spellings, folded, g_strconcat(folded, "es", NULL));
+	if (len && folded[len - 1] == 'y')
+		add_spelling(spellings, folded,
+		    g_strdup_printf("%.*sies", (int)len - 1, folded));
+	for (size_t i = 0; i < G_N_ELEMENTS(exceptions); i++)
+		if (exceptions[i].singular &&
+		    strcmp(exceptions[i].singular, folded) == 0 &&
+		    !g_ptr_array_find_with_equal_func(
+		        spellings, exceptions[i].word, g_str_equal, NULL))
+			g_ptr_array_add(spellings, g_strdup(exceptions[i].word));
+	return spellings;
+}

@@ -9,6 +9,7 @@
 #ifndef PAPERBOY_QUERY_TEXT_STEM_H
 #define PAPERBOY_QUERY_TEXT_STEM_H
 
+#include <glib.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -29,5 +30,8 @@ stem_may_be_plural(const char *word, size_t len)
  * @return a new string, freed with g_free()
  */
 char *stem_plural(const char *word, size_t len);
+
+/** List all words that fold to a singular, itself among them. @return of char * */
+GPtrArray *stem_list_spellings(const char *folded);
 
 #endif

@@ -23,6 +23,7 @@ struct test {
 	const struct query *query;
 	GArray *found;  /* of int64_t: seqs of the matches, newest first */
 	GArray *window; /* of struct narrower_match: those of the forecast */
+	unsigned step;  /* of search_foreach() */
 	struct backtest *backtest;
 	char oldest[DAY_BYTES]; /* first day of the test; the forecast may need more */
 	const char *const *texts;
@@ -300,10 +301,9 @@ add_nothing_note(struct store *store, const struct query *query, int64_t now,
 	return true;
 }
 
-/* @param is_cut  not all matches are known */
 static bool
 add_notes(struct store *store, const struct backtest_request *request,
-    const struct test *test, bool is_cut, GError **error)
+    const struct test *test, GError **error)
 {
 	struct backtest *backtest = test->backtest;
 	int64_t now = request->now;
@@ -315,14 +315,14 @@ add_notes(struct store *store, const struct backtest_request *request,
 	    !add_nothing_note(store, test->query, now, backtest, error))
 		return false;
 	return query_stats_add(store, test->query,
-	    request->has_suggestions || is_cut ? NULL : &scope, test->found,
+	    request->has_suggestions || test->step > 1 ? NULL : &scope, test->found,
 	    backtest->notes, error);
 }
 
 /* Compute the forecast, and narrower filters if there are too many papers. */
 static bool
 add_forecast(struct store *store, const struct backtest_request *request,
-    const struct test *test, bool is_cut, GError **error)
+    const struct test *test, GError **error)
 {
 	struct backtest *backtest = test->backtest;
 	pb_auto(subscriber) subscriber = NULL;
@@ -334,12 +334,27 @@ add_forecast(struct store *store, const struct backtest_request *request,
 		if (!subscriber)
 			return false;
 	}
-	if (!forecast_compute(&backtest->forecast, store, is_cut, error))
+	if (!forecast_compute(&backtest->forecast, store, error))
 		return false;
 	return !forecast_is_flood(&backtest->forecast,
 	           subscriber ? (unsigned)subscriber->max_full : 0) ||
 	       narrower_add_notes(store, &backtest->forecast, request->text,
 	           test->query, test->window, backtest->notes, error);
+}
+
+/* The matches counted are a sample. */
+static void
+scale(struct test *test)
+{
+	struct backtest *backtest = test->backtest;
+
+	backtest->found *= test->step;
+	backtest->known *= test->step;
+	backtest->blocked *= test->step;
+	for (guint i = 0; i < backtest->by_day->len; i++)
+		g_array_index(backtest->by_day, unsigned, i) *= test->step;
+	forecast_scale(&backtest->forecast, test->step);
+	add_note(backtest, msg_new(MSG_NOTE_SAMPLE, "step", MSG_INT(test->step), NULL));
 }
 
 static bool
@@ -349,21 +364,19 @@ find(struct store *store, const struct backtest_request *request, struct test *t
 	struct backtest *backtest = test->backtest;
 	const char *window = backtest->forecast.oldest;
 	struct search_scope scope = {.oldest_day = test->oldest, .now = request->now};
-	bool is_cut;
 
 	day_format(request->now - backtest->days * (int64_t)CLOCK_DAY_S, test->oldest);
 	if (strcmp(window, test->oldest) < 0)
 		scope.oldest_day = window;
 	if (!search_foreach(
-	        store, test->query, &scope, count_paper, test, &is_cut, error) ||
+	        store, test->query, &scope, count_paper, test, &test->step, error) ||
 	    (request->subscriber_id && !count_others(store, request, test, error)))
 		return false;
-	if (is_cut)
-		add_note(backtest,
-		    msg_new(MSG_NOTE_CUT, "most", MSG_INT(BOUNDS_SEARCH_PAPERS), NULL));
+	if (test->step > 1)
+		scale(test);
 	return load_covered(store, request->now, backtest, error) &&
-	       add_forecast(store, request, test, is_cut, error) &&
-	       add_notes(store, request, test, is_cut, error);
+	       add_forecast(store, request, test, error) &&
+	       add_notes(store, request, test, error);
 }
 
 struct backtest *
@@ -422,7 +435,8 @@ collect(struct store *store, const char *canonical, unsigned days, int64_t now,
 	pb_auto(query) query =
 	    query_parse_canonical(canonical, store_get_tokenizer(store), error);
 	char day[DAY_BYTES];
-	const struct search_scope scope = {.oldest_day = day, .now = now};
+	const struct search_scope scope = {
+	    .oldest_day = day, .is_complete = true, .now = now};
 
 	day_format(now - days * (int64_t)CLOCK_DAY_S, day);
 	if (!query ||

@@ -55,6 +55,13 @@ forecast_count(struct forecast *forecast, const char *day)
 		forecast->matches[index]++;
 }
 
+void
+forecast_scale(struct forecast *forecast, unsigned step)
+{
+	for (unsigned i = 0; i < FORECAST_DAYS; i++)
+		forecast->matches[i] *= step;
+}
+
 /* Quantile of the Poisson distribution. */
 static unsigned
 get_quantile(double rate, double probability)
@@ -82,8 +89,8 @@ forecast_get_interval(double rate, unsigned *low, unsigned *high)
 
 /* The first day of the window with complete counts. */
 static bool
-load_first(const struct forecast *forecast, struct store *store, bool is_cut,
-    unsigned *first, GError **error)
+load_first(const struct forecast *forecast, struct store *store, unsigned *first,
+    GError **error)
 {
 	char day[DAY_BYTES];
 
@@ -93,12 +100,6 @@ load_first(const struct forecast *forecast, struct store *store, bool is_cut,
 	if (*day)
 		*first =
 		    day_start(day) < forecast->start ? 0 : get_index(forecast, day);
-	/* The scan ended within the oldest day that has matches. */
-	for (unsigned i = 0; is_cut && i < FORECAST_DAYS; i++)
-		if (forecast->matches[i]) {
-			*first = MAX(*first, i + 1);
-			break;
-		}
 	return true;
 }
 
@@ -153,15 +154,14 @@ set_span(struct forecast *forecast)
 }
 
 bool
-forecast_compute(
-    struct forecast *forecast, struct store *store, bool is_cut, GError **error)
+forecast_compute(struct forecast *forecast, struct store *store, GError **error)
 {
 	g_autoptr(GPtrArray) days =
 	    paper_history_load_days(store, forecast->oldest, error);
 	unsigned papers[FORECAST_DAYS] = {0};
 	unsigned first;
 
-	if (!days || !load_first(forecast, store, is_cut, &first, error))
+	if (!days || !load_first(forecast, store, &first, error))
 		return false;
 	for (unsigned i = 0; i < days->len; i++) {
 		const struct paper_history_day *day = days->pdata[i];

@@ -54,13 +54,11 @@ void forecast_init(struct forecast *forecast, int64_t now);
 /** Count a match of the filter. @param day  when it was listed last; any day */
 void forecast_count(struct forecast *forecast, const char *day);
 
-/**
- * Compute the rates.
- *
- * @param is_cut  only the newest matches were counted
- */
-bool forecast_compute(
-    struct forecast *forecast, struct store *store, bool is_cut, GError **error);
+/** Multiply the matches counted: they were a sample, one in so many. */
+void forecast_scale(struct forecast *forecast, unsigned step);
+
+/** Compute the rates. */
+bool forecast_compute(struct forecast *forecast, struct store *store, GError **error);
 
 /** The 90 % interval of a Poisson distribution. @param rate  at least 0 */
 void forecast_get_interval(double rate, unsigned *low, unsigned *high);

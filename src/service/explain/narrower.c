@@ -329,20 +329,18 @@ count_match(void *data, struct search_match *match, GError **error)
 	return true;
 }
 
-/* Count the matches of a filter that words alone decide: the sample may err. */
+/* Count the matches of a filter, if they can all be counted: the sample may err. */
 static bool
 count_exactly(const struct tally *tally, struct narrower *narrower, GError **error)
 {
-	const struct search_scope scope = {.oldest_day = tally->forecast->oldest,
-	    .most = 1,
-	    .now = tally->forecast->now};
-	unsigned count = 0;
-	bool is_cut;
+	const struct search_scope scope = {
+	    .oldest_day = tally->forecast->oldest, .now = tally->forecast->now};
+	unsigned count = 0, step;
 
 	if (!search_foreach(tally->store, narrower->query, &scope, count_match, &count,
-	        &is_cut, error))
+	        &step, error))
 		return false;
-	if (!is_cut) {
+	if (step == 1) {
 		narrower->count = count;
 		narrower->of = tally->matches->len;
 	}

@@ -1,17 +1,10 @@
 /*
- * search.h - searches the archive for papers that match a query, best first.
+ * search.h - searches the archive for papers that match a query.
  *
- * The full-text index supplies candidates, as in matching, and decides where words and
- * values in memory suffice (service/match/clause_papers.h); else the evaluator does.
- * Here a field that is not reported counts as false, so that there is a result now.
- *
- * Candidates are evaluated in the order of an upper bound of their score, until the
- * results are better than all remaining bounds: they are the same as if every paper was
- * evaluated. The bound has the true votes, age and lengths
- * (store/paper/paper_values.h), and at least as many occurrences of words as the paper;
- * values that are not in memory count as found (src/query/eval/fts_query.h). If
- * the index decides, the bounds are the scores; the words of a paper are counted only
- * until it cannot be a result, the rarest first.
+ * The full-text index selects candidates, as in matching, and counts and orders what it
+ * decides itself (query/eval/fts_query.h); the evaluator decides about other candidates
+ * one by one.  Here a field that is not reported counts as false, so that there is a
+ * result now.
  */
 #ifndef PAPERBOY_SERVICE_MATCH_SEARCH_H
 #define PAPERBOY_SERVICE_MATCH_SEARCH_H
@@ -33,8 +26,8 @@ struct search_scope {
 	/* Searches only these papers, of int64_t, newest first; for search_foreach().
 	 * NULL: all. */
 	const GArray *only;
-	unsigned most; /* maximum number of papers to evaluate; 0: the default */
-	int64_t now;   /* origin of ages, s */
+	bool is_complete; /* evaluate all candidates; for search_foreach() */
+	int64_t now;      /* origin of ages, s */
 	/* Language of explanations, by enum msg_id; NULL: English */
 	const char *const *texts;
 };
@@ -60,10 +53,13 @@ typedef bool (*search_found)(void *data, struct search_match *match, GError **er
 /**
  * Call a function for each match, newest first.
  *
- * @param is_cut  NULL, or set to whether older candidates were skipped
+ * Of more than BOUNDS_SEARCH_EVALUATED candidates that the index does not decide, only
+ * every second, third, ... is evaluated, unless the scope has is_complete or a list.
+ *
+ * @param step  NULL, or set to the distance of those evaluated; 1: all were
  */
 bool search_foreach(struct store *store, const struct query *query,
-    const struct search_scope *scope, search_found found, void *data, bool *is_cut,
+    const struct search_scope *scope, search_found found, void *data, unsigned *step,
     GError **error);
 
 struct search_result {
@@ -77,9 +73,9 @@ struct search_answer {
 	GPtrArray *warnings; /* of struct msg * */
 	GPtrArray *results;  /* of struct search_result *, best first */
 	unsigned found;      /* number of matches ... */
-	bool is_more;        /* ... at least; lower candidates were not evaluated */
-	bool is_cut; /* only BOUNDS_SEARCH_PAPERS papers were evaluated: better ones may
-	                be missing */
+	bool is_more;        /* ... at least; no further candidates were evaluated */
+	bool is_cut;         /* because there were too many without a match: papers may
+	                        be missing */
 };
 
 /**

@@ -42,8 +42,6 @@ struct store {
 	const int *stop;             /* or NULL */
 	void (*between)(void *data); /* or NULL */
 	void *between_data;
-	void *paper_values; /* of paper_values.c; or NULL */
-	GDestroyNotify free_paper_values;
 };
 
 /** Free a call of store_after_commit(). */

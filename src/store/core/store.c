@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "store/core/engine.h"
-#include "store/core/fts_row.h"
+#include "store/core/fts_score.h"
 #include "store/core/history.h"
 #include "store/core/migrate.h"
 #include "store/core/migrate_postgresql.h"
@@ -208,7 +208,7 @@ open_database(
 	if (rc == SQLITE_OK)
 		rc = sqlite_register(db);
 	if (rc == SQLITE_OK)
-		rc = fts_row_register(db);
+		rc = fts_score_register(db);
 	if (rc == SQLITE_OK)
 		return db;
 	sqlite_set_error(error, db, rc, "cannot open the store");
@@ -444,8 +444,6 @@ store_free(struct store *store)
 {
 	if (!store)
 		return;
-	if (store->paper_values)
-		store->free_paper_values(store->paper_values);
 	g_hash_table_unref(store->statements);
 	g_ptr_array_unref(store->calls);
 	tokenizer_free(store->tokenizer);

@@ -147,11 +147,47 @@ BEGIN
 	DELETE FROM share WHERE subscription_id = OLD.id;
 END;
 
--- Values that filters test, without reading the papers (src/store/paper/paper_values.h).
-CREATE INDEX paper_value ON paper (seq, first_seen_at, comments, stars,
-	(code_url IS NOT NULL) + 2 * (project_url IS NOT NULL) + 4 * (video_url IS NOT NULL),
-	length(authors) - length(replace(authors, char(10), '')) + (authors <> ''),
-	categories, organization, doi);
+-- Full-text index of all texts and values that filters look into (src/query/eval/fts_query.h).
+DROP TABLE paper_fts;
+CREATE VIRTUAL TABLE paper_fts USING fts5 (title, abstract, authors, id, doi, categories,
+	organization, keywords, comment, journal,
+	content = 'paper', content_rowid = 'seq', tokenize = 'unicode61 remove_diacritics 2');
+INSERT INTO paper_fts (paper_fts) VALUES ('rebuild');
+
+DROP TRIGGER paper_fts_insert;
+CREATE TRIGGER paper_fts_insert AFTER INSERT ON paper
+BEGIN
+	INSERT INTO paper_fts (rowid, title, abstract, authors, id, doi, categories,
+		organization, keywords, comment, journal)
+	VALUES (NEW.seq, NEW.title, NEW.abstract, NEW.authors, NEW.id, NEW.doi, NEW.categories,
+		NEW.organization, NEW.keywords, NEW.comment, NEW.journal);
+END;
+
+DROP TRIGGER paper_fts_update;
+CREATE TRIGGER paper_fts_update AFTER UPDATE OF title, abstract, authors, id, doi, categories,
+	organization, keywords, comment, journal ON paper
+WHEN (OLD.title, OLD.abstract, OLD.authors, OLD.id, OLD.doi, OLD.categories, OLD.organization,
+	OLD.keywords, OLD.comment, OLD.journal) IS NOT (NEW.title, NEW.abstract, NEW.authors,
+	NEW.id, NEW.doi, NEW.categories, NEW.organization, NEW.keywords, NEW.comment, NEW.journal)
+BEGIN
+	INSERT INTO paper_fts (paper_fts, rowid, title, abstract, authors, id, doi, categories,
+		organization, keywords, comment, journal)
+	VALUES ('delete', OLD.seq, OLD.title, OLD.abstract, OLD.authors, OLD.id, OLD.doi,
+		OLD.categories, OLD.organization, OLD.keywords, OLD.comment, OLD.journal);
+	INSERT INTO paper_fts (rowid, title, abstract, authors, id, doi, categories,
+		organization, keywords, comment, journal)
+	VALUES (NEW.seq, NEW.title, NEW.abstract, NEW.authors, NEW.id, NEW.doi, NEW.categories,
+		NEW.organization, NEW.keywords, NEW.comment, NEW.journal);
+END;
+
+DROP TRIGGER paper_fts_delete;
+CREATE TRIGGER paper_fts_delete AFTER DELETE ON paper
+BEGIN
+	INSERT INTO paper_fts (paper_fts, rowid, title, abstract, authors, id, doi, categories,
+		organization, keywords, comment, journal)
+	VALUES ('delete', OLD.seq, OLD.title, OLD.abstract, OLD.authors, OLD.id, OLD.doi,
+		OLD.categories, OLD.organization, OLD.keywords, OLD.comment, OLD.journal);
+END;
 
 -- IN with three strings: SQLite would build a temporary table for each row written.  The
 -- rows stay as they are (https://sqlite.org/lang_altertable.html section 7).
@@ -160,4 +196,3 @@ UPDATE sqlite_schema SET sql = replace(sql, 'held_why IN (''restore'', ''operato
 	'held_why = ''restore'' OR held_why = ''operator'' OR held_why = ''crash''')
 WHERE name = 'outbox';
 PRAGMA writable_schema = RESET;
-CREATE INDEX paper_value_words ON paper (seq, keywords, comment, journal);

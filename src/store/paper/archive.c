@@ -8,8 +8,7 @@
 #include "base/error.h"
 #include "query/text/acronym.h"
 #include "query/text/stem.h"
-#include "store/core/fts_row.h"
-#include "store/core/fts_scan.h"
+#include "store/core/fts_score.h"
 #include "store/core/record.h"
 #include "store/paper/paper_row.h"
 
@@ -407,85 +406,114 @@ archive_rebuild(struct store *store, GError **error)
 /* Maximum length for spelling suggestions, characters. */
 #define NEAR_CHARS 40
 
-bool
-archive_has_place(void *row, unsigned phrase, unsigned columns)
+/*
+ * Conditions of a selection: ?1 expression, ?2 day or '', ?3 votes.  Papers listed
+ * since a day are mostly those stored last.
+ */
+#define FIRST                                                                \
+	"(SELECT coalesce(min(seq), 0) FROM paper INDEXED BY paper_last_day" \
+	" WHERE ?2 <> '' AND last_day >= ?2)"
+#define FROM_INDEX                                                \
+	" FROM paper_fts JOIN paper INDEXED BY paper_rank"        \
+	" ON paper.seq = paper_fts.rowid"                         \
+	" WHERE paper_fts MATCH ?1 AND paper_fts.rowid >= " FIRST \
+	" AND last_day >= ?2 AND coalesce(upvotes, -1) >= ?3"
+#define FROM_PAPERS                                             \
+	" FROM paper INDEXED BY paper_rank WHERE seq >= " FIRST \
+	" AND last_day >= ?2 AND coalesce(upvotes, -1) >= ?3"
+#define COLUMNS "SELECT seq, coalesce(upvotes, -1), last_day"
+
+/* @param row  of COLUMNS */
+static GArray *
+read_candidates(struct sql_statement *row, GError **error)
 {
-	return fts_row_has(row, phrase, columns);
+	GArray *candidates =
+	    g_array_new(FALSE, FALSE, sizeof(struct archive_candidate));
+	enum sql_step step = SQL_STEP_FAILED;
+
+	while (
+	    row && (step = record_next(row, "paper", "ind", error)) == SQL_STEP_ROW) {
+		struct archive_candidate one = {
+		    .seq = sql_get_int(row, 0), .upvotes = sql_get_int(row, 1)};
+
+		g_strlcpy(one.day, sql_get_text(row, 2), sizeof(one.day));
+		g_array_append_val(candidates, one);
+	}
+	if (step != SQL_STEP_DONE)
+		g_clear_pointer(&candidates, g_array_unref);
+	return candidates;
 }
 
-void
-archive_count_places(void *row, unsigned phrase, unsigned columns[3])
+static const char *
+get_oldest(const struct archive_selection *selection)
 {
-	fts_row_count(row, phrase, columns);
-}
-
-void
-archive_list_places(void *row, unsigned phrase, GArray *const columns[3])
-{
-	fts_row_list(row, phrase, columns);
-}
-
-/* A scan and the receiver of its papers. */
-struct scan {
-	archive_found found;
-	void *data;
-};
-
-static void
-pass_row(void *data, struct fts_row *row, sqlite3_value **values)
-{
-	const struct scan *scan = data;
-
-	scan->found(scan->data, sqlite3_value_int64(values[0]), row);
-}
-
-bool
-archive_find(struct store *store, const char *match, int64_t least_seq,
-    archive_found found, void *data, GError **error)
-{
-	static const char sql[] = "SELECT fts_call(paper_fts, ?3, rowid) FROM paper_fts"
-	                          " WHERE paper_fts MATCH ?1 AND rowid >= ?2";
-	const struct scan scan = {found, data};
-	const struct fts_callback callback = {pass_row, (void *)&scan};
-
-	return sql_exec(store_get_archive(store), sql, error, SQL_TEXT(match),
-	    SQL_INT(least_seq), SQL_POINTER(&callback, FTS_CALLBACK_TYPE));
+	return selection->oldest_day ? selection->oldest_day : "";
 }
 
 GArray *
-archive_load_matches(
-    struct store *store, const char *match, unsigned limit, GError **error)
+archive_find_best(
+    struct store *store, const struct archive_selection *selection, GError **error)
 {
-	static const char sql[] =
-	    "SELECT rowid FROM paper_fts WHERE paper_fts MATCH ?1 LIMIT ?2";
+	static const char sql[] = COLUMNS FROM_INDEX
+	    " ORDER BY fts_score(paper_fts, ?5, upvotes,"
+	    " unixepoch(last_day)) DESC, last_day DESC, seq DESC LIMIT ?4";
+	static const char sql_all[] =
+	    COLUMNS " FROM paper WHERE last_day >= ?2 AND coalesce(upvotes, -1) >= ?3"
+	            " AND ?1 IS NULL AND ?5 IS NULL"
+	            " ORDER BY last_day DESC, seq DESC LIMIT ?4";
+	const struct fts_score score = {
+	    selection->rank, selection->fts, selection->now};
+	sql_auto *row = sql_bind(store_get_archive(store),
+	    selection->fts->expression ? sql : sql_all, error,
+	    SQL_TEXT(selection->fts->expression), SQL_TEXT(get_oldest(selection)),
+	    SQL_INT(selection->fts->upvotes), SQL_INT(selection->limit),
+	    SQL_POINTER(&score, FTS_SCORE_TYPE));
 
-	return sql_load_numbers(
-	    store_get_archive(store), sql, error, SQL_TEXT(match), SQL_INT(limit));
+	return read_candidates(row, error);
 }
 
-static void
-add_token(void *data, const char *token, size_t len, size_t start, size_t end)
+/* @param sql  two statements: with an expression, and without */
+static struct sql_statement *
+bind_selection(struct store *store, const char *const sql[2],
+    const struct archive_selection *selection, GError **error)
 {
-	(void)start;
-	(void)end;
-	g_ptr_array_add(data, g_strndup(token, len));
+	return sql_bind(store_get_archive(store), sql[!selection->fts->expression],
+	    error, SQL_TEXT(selection->fts->expression),
+	    SQL_TEXT(get_oldest(selection)), SQL_INT(selection->fts->upvotes));
+}
+
+GArray *
+archive_find_newest(
+    struct store *store, const struct archive_selection *selection, GError **error)
+{
+	static const char *const sql[] = {COLUMNS FROM_INDEX
+	    " ORDER BY paper_fts.rowid DESC",
+	    COLUMNS FROM_PAPERS " AND ?1 IS NULL ORDER BY seq DESC"};
+	sql_auto *row = bind_selection(store, sql, selection, error);
+
+	return read_candidates(row, error);
 }
 
 bool
-archive_find_phrase(struct store *store, const char *phrase, int64_t least_seq,
-    archive_found found, void *data, GError **error)
+archive_count(struct store *store, const struct archive_selection *selection,
+    int64_t *count, GError **error)
 {
-	struct store *archive = store_get_archive(store);
-	const struct tokenizer *tokenizer = archive->tokenizer;
-	g_autoptr(GPtrArray) words = g_ptr_array_new_with_free_func(g_free);
-	bool is_possible;
+	static const char *const sql[] = {"SELECT count(*)" FROM_INDEX,
+	    "SELECT count(*)" FROM_PAPERS " AND ?1 IS NULL"};
+	/* FTS5 counts alone several times as fast. */
+	static const char sql_index[] =
+	    "SELECT count(*) FROM paper_fts WHERE paper_fts MATCH ?1";
+	const struct fts_query *fts = selection->fts;
+	sql_auto *row = NULL;
 
-	if (!fts_scan_is_possible(archive, &is_possible, error))
+	if (fts->expression && !selection->oldest_day && fts->upvotes < 0)
+		return sql_number(store_get_archive(store), sql_index, count, error,
+		    SQL_TEXT(fts->expression));
+	row = bind_selection(store, sql, selection, error);
+	if (!row || sql_step(row, error) != SQL_STEP_ROW)
 		return false;
-	tokenizer->split(tokenizer->self, phrase, strlen(phrase), add_token, words);
-	if (is_possible && words->len && !g_str_has_suffix(phrase, "*"))
-		return fts_scan_phrase(archive, words, least_seq, found, data, error);
-	return archive_find(store, phrase, least_seq, found, data, error);
+	*count = sql_get_int(row, 0);
+	return true;
 }
 
 GPtrArray *
@@ -570,29 +598,6 @@ archive_count_since(
 	static const char sql[] = "SELECT count(*) FROM paper WHERE last_day >= ?1";
 
 	return sql_number(store_get_archive(store), sql, papers, error, SQL_TEXT(day));
-}
-
-bool
-archive_read(struct store *store, int64_t seq,
-    void (*read)(void *data, const char *const columns[ARCHIVE_COLUMNS]), void *data,
-    GError **error)
-{
-	static const char sql[] =
-	    "SELECT title, abstract, authors, organization, keywords, comment, journal"
-	    " FROM paper WHERE seq = ?1";
-	sql_auto *statement =
-	    sql_bind(store_get_archive(store), sql, error, SQL_INT(seq));
-	const char *columns[ARCHIVE_COLUMNS];
-	enum sql_step step;
-
-	if (!statement)
-		return false;
-	step = record_next(statement, "paper", "tttTTTT", error);
-	for (int i = 0; step == SQL_STEP_ROW && i < ARCHIVE_COLUMNS; i++)
-		columns[i] = sql_get_text(statement, i);
-	if (step == SQL_STEP_ROW)
-		read(data, columns);
-	return step != SQL_STEP_FAILED;
 }
 
 bool

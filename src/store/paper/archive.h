@@ -15,7 +15,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "model/hit.h"
+#include "query/eval/fts_query.h"
+#include "query/eval/rank.h"
 #include "store/core/store.h"
 #include "store/paper/papers.h"
 
@@ -29,38 +30,41 @@
 bool archive_index(struct store *store, const struct paper *old,
     const struct paper *fresh, GError **error);
 
-/** Called for each paper. @param row  of the full-text index, valid during the call */
-typedef void (*archive_found)(void *data, int64_t seq, void *row);
+/* A paper that may match a filter. */
+struct archive_candidate {
+	int64_t seq;
+	int64_t upvotes; /* or PAPER_UNKNOWN */
+	char day[11];    /* last listed */
+};
+
+/* Which papers to select. */
+struct archive_selection {
+	const struct fts_query *fts;
+	const char *oldest_day;  /* skips papers last listed before; NULL: none */
+	const struct rank *rank; /* for archive_find_best() */
+	int64_t now;             /* likewise: origin of ages, s */
+	unsigned limit;          /* maximum number of papers */
+};
 
 /**
- * Call a function for each paper that an FTS5 expression matches, oldest first.
+ * Find the candidates of a filter with the best scores (query/eval/rank.h).
  *
- * @param least_seq  skips papers before it
- * @param found      must not use the store
- */
-bool archive_find(struct store *store, const char *match, int64_t least_seq,
-    archive_found found, void *data, GError **error);
-
-/** Load the first papers that an expression matches. @return of int64_t: seqs */
-GArray *archive_load_matches(
-    struct store *store, const char *match, unsigned limit, GError **error);
-
-/**
- * As archive_find(), for each paper with a phrase anywhere, as FTS5 writes it: "a
- * model".
+ * FTS5 counts the words of its expression: the scores are those of the papers if
+ * fts->is_match, else mostly at least as high.
  *
- * @param found  the phrase is number 0 of the row
+ * @return of struct archive_candidate, best first; of a filter without an expression
+ *         the papers listed last
  */
-bool archive_find_phrase(struct store *store, const char *phrase, int64_t least_seq,
-    archive_found found, void *data, GError **error);
+GArray *archive_find_best(
+    struct store *store, const struct archive_selection *selection, GError **error);
 
-/** Whether a phrase of the expression is in title (bit 0), abstract or authors (2). */
-bool archive_has_place(void *row, unsigned phrase, unsigned columns);
-/** Add the places of a phrase of the expression to those in title, abstract, authors.
- */
-void archive_count_places(void *row, unsigned phrase, unsigned columns[3]);
-/** Likewise, add the places to arrays of int. */
-void archive_list_places(void *row, unsigned phrase, GArray *const columns[3]);
+/** Find the candidates, without a limit. @return likewise, those stored last first */
+GArray *archive_find_newest(
+    struct store *store, const struct archive_selection *selection, GError **error);
+
+/** Count the candidates. */
+bool archive_count(struct store *store, const struct archive_selection *selection,
+    int64_t *count, GError **error);
 
 /** Load the words of a plural class (model, models). @return of char *, maybe empty */
 GPtrArray *archive_load_class(struct store *store, const char *folded, GError **error);
@@ -99,19 +103,6 @@ bool archive_count_pair(struct store *store, const char *first, const char *seco
 /** Count the papers listed on a day or later. */
 bool archive_count_since(
     struct store *store, const char *day, int64_t *papers, GError **error);
-
-/* Columns of archive_read(): HIT_FIELD_TITLE to HIT_FIELD_JOURNAL. */
-#define ARCHIVE_COLUMNS (HIT_FIELD_JOURNAL + 1)
-
-/**
- * Call a function for the texts of a paper, if it exists: several times as fast as
- * papers_load().
- *
- * @param read  its columns may be NULL, and are valid during the call
- */
-bool archive_read(struct store *store, int64_t seq,
-    void (*read)(void *data, const char *const columns[ARCHIVE_COLUMNS]), void *data,
-    GError **error);
 
 /* Texts of a paper. */
 struct archive_text {

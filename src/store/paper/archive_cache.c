@@ -123,17 +123,17 @@ find_different(struct store *from, struct store *cache, GError **error)
 
 /* ---- copying ---- */
 
-#define TEXTS "title, abstract, authors"
-#define VALUES                                                                        \
-	"id, summary, url, code_url, project_url, video_url, organization, keywords," \
-	" categories, comment, journal, doi, published_at, upvotes, upvotes_day,"     \
-	" upvotes_before, comments, stars, source_rank, fetched_at, first_seen_at,"   \
+#define VALUES                                                                      \
+	"title, abstract, authors, id, summary, url, code_url, project_url, "       \
+	"video_url, organization, keywords,"                                        \
+	" categories, comment, journal, doi, published_at, upvotes, upvotes_day,"   \
+	" upvotes_before, comments, stars, source_rank, fetched_at, first_seen_at," \
 	" last_day, replacement, revision, is_revised"
-#define PAPER_COLUMNS   "seq, " TEXTS ", " VALUES
-#define TEXT_PARAMETERS "?2, ?3, ?4"
-#define VALUE_PARAMETERS                                                              \
-	"?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, " \
-	"?21,"                                                                        \
+#define PAPER_COLUMNS "seq, " VALUES
+#define VALUE_PARAMETERS                                                           \
+	"?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, " \
+	"?18, ?19, ?20, "                                                          \
+	"?21,"                                                                     \
 	" ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29"
 /* Positions in PAPER_COLUMNS, and their number. */
 #define COLUMN_TITLE      1
@@ -177,23 +177,16 @@ displace(struct store *cache, const struct sql_value *values, GError **error)
 static bool
 write_paper(struct store *cache, const struct sql_value *values, GError **error)
 {
-	static const char sql[] =
-	    "INSERT INTO paper (" PAPER_COLUMNS ")"
-	    " VALUES (?1, " TEXT_PARAMETERS ", " VALUE_PARAMETERS ")"
-	    " ON CONFLICT (seq) DO NOTHING";
+	static const char sql[] = "INSERT INTO paper (" PAPER_COLUMNS ")"
+	                          " VALUES (?1, " VALUE_PARAMETERS ")"
+	                          " ON CONFLICT (seq) DO NOTHING";
 	static const char sql_values[] =
 	    "UPDATE paper SET (" VALUES ") = (" VALUE_PARAMETERS ") WHERE seq = ?1"
 	    " AND (" VALUES ") IS NOT (" VALUE_PARAMETERS ")";
-	/* Alone, since these are in the full-text index. */
-	static const char sql_texts[] =
-	    "UPDATE paper SET (" TEXTS ") = (" TEXT_PARAMETERS ") WHERE seq = ?1"
-	    " AND (" TEXTS ") IS NOT (" TEXT_PARAMETERS ")";
 
 	return displace(cache, values, error) &&
 	       sql_exec_values(cache, sql, values, error) &&
-	       sql_exec_values(cache, sql_values, values, error) &&
-	       sql_exec(
-	           cache, sql_texts, error, values[0], values[1], values[2], values[3]);
+	       sql_exec_values(cache, sql_values, values, error);
 }
 
 /* Take the old row of a paper. @return NULL if there is none */

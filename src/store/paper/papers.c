@@ -350,7 +350,8 @@ bool
 papers_has_categories(struct store *store, bool *has, GError **error)
 {
 	static const char sql[] = "SELECT EXISTS (SELECT 1 FROM paper"
-	                          " WHERE categories IS NOT NULL AND categories <> '')";
+	                          " WHERE seq > (SELECT max(seq) - 20000 FROM paper)"
+	                          " AND categories IS NOT NULL AND categories <> '')";
 
 	return sql_has(store, sql, has, error);
 }

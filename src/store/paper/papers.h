@@ -237,7 +237,7 @@ GPtrArray *papers_load_reports(struct store *store, GError **error);
  */
 GPtrArray *papers_load_services(struct store *store, GError **error);
 
-/** Whether any paper has categories. @param has  set */
+/** Whether any of the newest papers has categories. @param has  set */
 bool papers_has_categories(struct store *store, bool *has, GError **error);
 
 /**
