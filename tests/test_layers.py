@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""test_layers.py - layers, vocabulary and file names, and the checks themselves."""
+"""test_layers.py - layers and file names, and the checks themselves."""
 
 import glob
 import os
@@ -9,9 +9,8 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
 
-import vocabulary
 from layers import (
-    HOMES, MAX_LINES, MAY_USE, check_tree, count_floors, find_cycles, include_graph,
+    HOMES, MAY_USE, check_tree, count_floors, find_cycles, include_graph,
     same_names, source_files, upward_edges,
 )
 from tap import Skip, Tap, need_programs, run, top_builddir, top_srcdir
@@ -96,10 +95,6 @@ CASES = [
     ("base/a.c", 'char *u = "https://example.org"; /* http://x */', ""),
     ("base/a.c", "char c = '\"'; // why", "a // comment"),
     ("base/a.c", "char *s = \"\\\"\"; // why", "a // comment"),
-    # sizes: the head has three lines and the last one ends
-    ("base/a.c", "\n".join(["int x;"] * (MAX_LINES - 3)), ""),
-    ("base/a.c", "\n".join(["int x;"] * (MAX_LINES - 2)),
-     f"{MAX_LINES + 1} lines, more than {MAX_LINES}"),
 ]
 
 # path, whole contents, the problem
@@ -110,41 +105,6 @@ HEADS = [
     ("base/a.c", "/*\n * b.c - purpose.\n */\n", "the second line"),
     ("base/a.c", "/*\n * a.c\n */\n", "the second line"),
     ("base/a.c", "/*\n * a.c - purpose.\n */\n", ""),
-]
-
-
-# path, contents, the finding of the vocabulary check ("" for none)
-WORDS = [
-    ("src/a.c", "int inmail_size;", ""),
-    ("src/a.c", "\nint letter_size;", "a.c:2: 'letter_size': use the term 'inmail'"),
-    ("src/a.c", "enum { LETTER_MAX, };", "'LETTER_MAX'"),
-    ("src/a.c", "void sendLetter(void);", "'sendLetter'"),
-    ("src/a.c", "int newsletter, frontier, impressed;", ""),
-    ("src/a.c", "int octets; int octets;", "'octets': use the term 'bytes'"),
-    ("src/a.c", '/* a letter */ char *s = "letter";\n#include "letter.h"\n', ""),
-    ("src/a.c", "g_subprocess_new(G_SUBPROCESS_FLAGS_STDERR_SILENCE);", ""),
-    ("src/a.c", "curl_easy_setopt(c, CURLOPT_POST, 1L);", ""),
-    ("src/a.c", "store_load_version(store);", "use the term 'store_yield"),
-    ("src/a.c", "is_read = pull_in(x);", "'pull_in'"),
-    ("src/a.c", "struct { int looked_at; } x;", "'looked_at'"),
-    ("src/a.c", "int look_ahead, store_load_version_of;", ""),
-    ("src/a.c", "char *folder;", "'directory'"),
-    ("src/imap.c", "char *folder;", ""),
-    ("src/a.c", "/* Whatever is given. */\n/* The rest: What is left. */", ""),
-    ("src/a.c", "/* What is left. */", "1: the comment begins with 'What'"),
-    ("src/a.c", "/*\n * Those that wait.\n */", "begins with 'Those'"),
-    ("src/a.c", "/** So many a day. */", "begins with 'So many'"),
-    ("src/a.c", "int x; // Whoever comes", "begins with 'Whoever'"),
-    ("src/a.c", 'event(EVENT, "thread-hangs");', "'thread-hangs' was renamed"),
-    ("tests/a.py", "x = made.visitor\n", "'visitor': use the term 'callback'"),
-    ("tests/a.py", "f(letter=1)  # a letter\n", "'letter'"),
-    ("tests/a.py", 'x = "letter"  # The letter\n', ""),
-    ("tests/a.py", "import string\nx = string.ascii_letters\n", ""),
-    ("tests/a.py", "# Who is asked.\n# That of\n", "1: the comment begins with 'Who'"),
-    ("tests/a.py", 'def f():\n    """What is asked."""\n', "2: the comment begins"),
-    ("src/a.sql", "CREATE TABLE letter (a); -- the rest", "'letter'"),
-    ("src/a.sql", "-- What waits\nSELECT 'letter';", "begins with 'What'"),
-    ("man/a.in", "a letter and What; limits.answers_day", "'limits.answers_day' was"),
 ]
 
 
@@ -175,23 +135,13 @@ def test_tables():
     assert all(layer in MAY_USE for layers in HOMES.values() for layer in layers)
 
 
-def test_vocabulary(tap):
-    """each replaced term is found, and nothing else"""
-    for path, contents, wanted in WORDS:
-        found = [f"{path}:{line}: {text}"
-                 for line, text in vocabulary.check_text(path, contents)]
-        if wanted:
-            assert len(found) == 1 and wanted in found[0], (path, contents, found)
-        else:
-            assert found == [], (path, contents, found)
-    top = tap.subdirectory("words")
+def test_names(tap):
+    """files with the same name are found"""
+    top = tap.subdirectory("names")
     for path in ("src/base/a.c", "src/base/b.c", "tests/b.c", "src/main.c"):
         os.makedirs(os.path.dirname(os.path.join(top, path)), exist_ok=True)
-        with open(os.path.join(top, path), "w", encoding="utf-8") as file:
-            file.write("int octets;\n")
-    findings = vocabulary.check_tree(top)
-    assert {key: len(lines) for key, lines in findings.items()} == {
-        "src/base": 2, "src": 1, "tests": 1}, findings
+        with open(os.path.join(top, path), "w", encoding="utf-8"):
+            pass
     assert same_names(top, ("src", "tests")) == {"b.c": ["src/base/b.c", "tests/b.c"]}
     assert same_names(top, ("src",)) == {}
 
@@ -223,11 +173,9 @@ def test_repository_layers(tap):
     assert not problems, "\n".join(problems)
 
 
-def test_repository_names(tap):
-    """identifiers, comments and file names keep the vocabulary"""
-    found = vocabulary.check_tree(top_srcdir())
-    assert not found, "\n".join(sum(found.values(), []))
-    doubles = same_names(top_srcdir(), vocabulary.DIRECTORIES)
+def test_repository_names():
+    """no two files have the same name"""
+    doubles = same_names(top_srcdir(), ("src", "tests", "bench", "fuzz"))
     assert not doubles, doubles
 
 
@@ -268,9 +216,9 @@ def main():
         tap.run(test_rules, tap)
         tap.run(test_tables)
         tap.run(test_graph)
-        tap.run(test_vocabulary, tap)
+        tap.run(test_names, tap)
         tap.run(test_repository_layers, tap)
-        tap.run(test_repository_names, tap)
+        tap.run(test_repository_names)
 
 
 if __name__ == "__main__":

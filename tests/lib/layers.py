@@ -76,8 +76,6 @@ SYSTEM = frozenset(
 )
 SYSTEM_DIRECTORIES = ("arpa/", "linux/", "net/", "netinet/", "sys/")
 
-MAX_LINES = 1000
-
 SQL = re.compile(
     r"\bSELECT\b.*\bFROM\b|^\s*SELECT\s+\w+\(|\bINSERT\s+(?:OR\s+\w+\s+)?INTO\b"
     r"|\bREPLACE\s+INTO\b|\bUPDATE\s+\w+\s+SET\b|\bDELETE\s+FROM\b|^\s*PRAGMA\s+\w"
@@ -330,9 +328,6 @@ def check_file(src, path):
     for at in source.line_comments:
         problems.append((line_of(source.text, at), "a // comment"))
 
-    count = source.text.count("\n")
-    if count > MAX_LINES:
-        problems.append((count, f"{count} lines, more than {MAX_LINES}"))
     purpose = check_purpose(source)
     if purpose:
         problems.append((1, purpose))
