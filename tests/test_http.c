@@ -323,7 +323,7 @@ certificates_and_names_are_verified(void)
 	    {"localhost", "empty", false, PB_ERROR_TEMPORARY, "certificate",
 	        HTTP_FAILURE_UNTRUSTED},
 	    {"127.0.0.1", "empty", true, PB_ERROR_TEMPORARY, "certificate",
-	        HTTP_FAILURE_WRONG_HOST},
+	        HTTP_FAILURE_TLS},
 	    {"localhost", "redirect-3", true, -1, NULL, HTTP_FAILURE_NONE},
 	    {"localhost", "redirect-down", true, PB_ERROR_PERMANENT,
 	        "refused the redirect of localhost to 'http:", HTTP_FAILURE_NONE},
@@ -410,8 +410,8 @@ failures_of_the_network_have_reasons(void)
 	} rows[] = {
 	    {"http://aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa."
 	     "example/",
-	        HTTP_FAILURE_NAME},
-	    {"http://127.0.0.1:1/", HTTP_FAILURE_CONNECT},
+	        HTTP_FAILURE_NETWORK},
+	    {"http://127.0.0.1:1/", HTTP_FAILURE_NETWORK},
 	};
 	struct http_settings settings = local_settings();
 	pb_auto(http) http = http_new(&settings);

@@ -1,18 +1,17 @@
 /*
  * test_one_click.c - the self-test of one-click unsubscribing: header, result, times.
  *
- * The requests are tested in test_web_check.py.
+ * The requests are tested in test_self_test.py.
  */
 #include <glib.h>
 #include <string.h>
 
-#include "base/bounds.h"
 #include "lib/store_fixture.h"
 #include "lib/unit.h"
 #include "message/subaddress.h"
 #include "render/sender.h"
 #include "service/delivery/mail_token.h"
-#include "service/health/web_check.h"
+#include "service/health/self_test.h"
 #include "service/state/one_click.h"
 
 #define NOW "2026-11-20T09:00:00Z"
@@ -35,30 +34,31 @@ returned_links_are_examined(void)
 {
 	static const struct {
 		const char *link, *announced, *signature;
-		enum web_fault fault;
+		enum self_test_fault fault;
 	} rows[] = {
 	    {"<" LINK ">, " MAIL, SENDER_ONE_CLICK, SIGNATURE ":list-unsubscribe-post",
-	        WEB_FAULT_NONE},
+	        SELF_TEST_FAULT_NONE},
 	    {MAIL ", <" LINK ">", SENDER_ONE_CLICK, SIGNATURE ":list-unsubscribe-post",
-	        WEB_FAULT_NONE},
-	    {"<" LINK ">, " MAIL, SENDER_ONE_CLICK, SIGNATURE, WEB_FAULT_UNSIGNED},
-	    {"<" LINK ">, " MAIL, SENDER_ONE_CLICK, NULL, WEB_FAULT_UNSIGNED},
-	    {NULL, SENDER_ONE_CLICK, SIGNATURE, WEB_FAULT_NO_LINK},
-	    {MAIL, SENDER_ONE_CLICK, SIGNATURE, WEB_FAULT_NO_LINK},
-	    {"<" LINK ">, " MAIL, NULL, SIGNATURE, WEB_FAULT_NO_LINK},
-	    {"<" LINK ">, " MAIL, "One-Click", SIGNATURE, WEB_FAULT_NO_LINK},
+	        SELF_TEST_FAULT_NONE},
+	    {"<" LINK ">, " MAIL, SENDER_ONE_CLICK, SIGNATURE,
+	        SELF_TEST_FAULT_SIGNATURE},
+	    {"<" LINK ">, " MAIL, SENDER_ONE_CLICK, NULL, SELF_TEST_FAULT_SIGNATURE},
+	    {NULL, SENDER_ONE_CLICK, SIGNATURE, SELF_TEST_FAULT_HEADER},
+	    {MAIL, SENDER_ONE_CLICK, SIGNATURE, SELF_TEST_FAULT_HEADER},
+	    {"<" LINK ">, " MAIL, NULL, SIGNATURE, SELF_TEST_FAULT_HEADER},
+	    {"<" LINK ">, " MAIL, "One-Click", SIGNATURE, SELF_TEST_FAULT_HEADER},
 	    {"<" LINK ">, <HTTPS://lists.example/>", SENDER_ONE_CLICK, SIGNATURE,
-	        WEB_FAULT_SEVERAL_LINKS},
+	        SELF_TEST_FAULT_HEADER},
 	    {"<" URL "/u/abcdefgh ijklmnopq2>, " MAIL, SENDER_ONE_CLICK, SIGNATURE,
-	        WEB_FAULT_BROKEN_LINK},
-	    {"<" LINK, SENDER_ONE_CLICK, SIGNATURE, WEB_FAULT_BROKEN_LINK},
-	    {"<" LINK "x>, " MAIL, SENDER_ONE_CLICK, SIGNATURE, WEB_FAULT_OTHER_LINK},
+	        SELF_TEST_FAULT_HEADER},
+	    {"<" LINK, SENDER_ONE_CLICK, SIGNATURE, SELF_TEST_FAULT_HEADER},
+	    {"<" LINK "x>, " MAIL, SENDER_ONE_CLICK, SIGNATURE, SELF_TEST_FAULT_HEADER},
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		struct inmail *inmail = inmail_new();
 		pb_local(probe_mail) mail = {0};
-		pb_local(web_problem) problem = {0};
+		pb_local(self_test_result) result = {0};
 		g_autofree char *line = NULL;
 
 		add_field(inmail, "List-Unsubscribe", rows[i].link);
@@ -67,31 +67,8 @@ returned_links_are_examined(void)
 		line = probe_mail_format(inmail, "abc", "");
 		g_test_message("%s", line);
 		g_assert_true(probe_mail_parse(line, "abc", &mail));
-		web_check_examine_mail(&mail, LINK, &problem);
-		g_assert_cmpint(problem.fault, ==, (int)rows[i].fault);
-		inmail_free(inmail);
-	}
-}
-
-/* At the limit it is a link, and one past it is not. */
-static void
-length_of_links_is_limited(void)
-{
-	for (size_t extra = 0; extra <= 1; extra++) {
-		struct inmail *inmail = inmail_new();
-		g_autofree char *path = g_strnfill(
-		    BOUNDS_WEB_LINK_BYTES - strlen("https://a.example/") + extra, 'p');
-		g_autofree char *value =
-		    g_strdup_printf("<https://a.example/%s>", path);
-		g_autofree char *line = NULL;
-		pb_local(probe_mail) mail = {0};
-
-		add_field(inmail, "List-Unsubscribe", value);
-		add_field(inmail, "List-Unsubscribe-Post", SENDER_ONE_CLICK);
-		line = probe_mail_format(inmail, "abc", "");
-		g_assert_true(probe_mail_parse(line, "abc", &mail));
-		g_assert_cmpint(
-		    mail.link_state, ==, extra ? PROBE_LINK_BROKEN : PROBE_LINK_ONE);
+		self_test_check_mail(&mail, LINK, &result);
+		g_assert_cmpint(result.fault, ==, (int)rows[i].fault);
 		inmail_free(inmail);
 	}
 }
@@ -117,25 +94,10 @@ replaced_message_id_is_noticed(void)
 	}
 }
 
-static void
-each_fault_has_a_name_and_an_action(void)
-{
-	g_autoptr(GHashTable) names = g_hash_table_new(g_str_hash, g_str_equal);
-
-	for (int fault = WEB_FAULT_NONE + 1; fault < WEB_FAULTS; fault++) {
-		const struct web_fault_row *row = &web_fault_rows[fault];
-
-		g_assert_true(*row->name && *row->text && *row->action);
-		g_assert_true(g_hash_table_add(names, (gpointer)row->name));
-		g_assert_cmpint(web_fault_find(row->name), ==, fault);
-	}
-	g_assert_cmpint(web_fault_find("unknown"), ==, WEB_FAULT_NONE);
-}
-
 struct one_click_test {
 	struct store_fixture *fixture;
 	struct settings *settings;
-	struct web_check check;
+	struct self_test check;
 };
 
 static void
@@ -148,7 +110,7 @@ one_click_test_init(struct one_click_test *test)
 	g_free(test->settings->web_url);
 	test->settings->web_url = g_strdup(URL);
 	store_fixture_set_now(test->fixture, store_fixture_time(NOW));
-	test->check = (struct web_check){
+	test->check = (struct self_test){
 	    .settings = test->settings,
 	    .store = test->fixture->store,
 	    .key = test->fixture->key,
@@ -167,39 +129,43 @@ static void
 wrong_results_remove_the_link(void)
 {
 	static const struct {
-		enum web_fault fault;
-		bool is_offered, is_changed;
+		enum self_test_fault fault;
+		bool is_offered;
 		int64_t hours; /* since this result is known */
 	} rows[] = {
 	    /* Whether it works is not known, as behind some routers. */
-	    {WEB_FAULT_CONNECTION, true, true, 0},
-	    {WEB_FAULT_CONNECTION, true, false, 1},
-	    {WEB_FAULT_NONE, true, false, 0},
-	    {WEB_FAULT_REDIRECT, false, true, 0},
-	    {WEB_FAULT_REDIRECT, false, false, 1},
-	    {WEB_FAULT_NAME, false, false, 0},
-	    {WEB_FAULT_UNSIGNED, false, false, 0},
-	    {WEB_FAULT_NONE, true, true, 0},
+	    {SELF_TEST_FAULT_NETWORK, true, 0},
+	    {SELF_TEST_FAULT_NETWORK, true, 1},
+	    {SELF_TEST_FAULT_NONE, true, 0},
+	    {SELF_TEST_FAULT_HTTP, false, 0},
+	    {SELF_TEST_FAULT_HTTP, false, 1},
+	    {SELF_TEST_FAULT_MAIL, false, 0},
+	    {SELF_TEST_FAULT_SIGNATURE, false, 0},
+	    {SELF_TEST_FAULT_NONE, true, 0},
 	};
+	const struct self_test_result none = {SELF_TEST_FAULT_NONE, (char *)""};
 	pb_local(one_click_test) test = {0};
 	int64_t now = store_fixture_time(NOW);
 
 	one_click_test_init(&test);
 	g_assert_false(one_click_is_offered(test.settings));
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++, now += CLOCK_HOUR_S) {
-		const struct web_problem problem = {rows[i].fault, (char *)"detail"};
+		const struct self_test_result result = {
+		    rows[i].fault, (char *)"detail"};
 		pb_local(one_click) state = {0};
 		g_autoptr(GError) error = NULL;
-		bool is_changed;
+		bool is_offered;
 
 		store_fixture_set_now(test.fixture, now);
-		web_check_save(&test.check, &problem, &is_changed, &error);
+		/* The worse of the two counts. */
+		self_test_save(&test.check, i % 2 ? &none : &result,
+		    i % 2 ? &result : &none, &is_offered, &error);
 		g_assert_no_error(error);
-		g_assert_cmpint(is_changed, ==, rows[i].is_changed);
+		g_assert_cmpint(is_offered, ==, rows[i].is_offered);
 		g_assert_cmpint(
 		    one_click_is_offered(test.settings), ==, rows[i].is_offered);
 		one_click_load(test.settings, &state);
-		g_assert_cmpstr(state.fault, ==, web_fault_rows[rows[i].fault].name);
+		g_assert_cmpstr(state.fault, ==, self_test_rows[rows[i].fault].name);
 		g_assert_cmpint(now - state.since, ==, rows[i].hours * CLOCK_HOUR_S);
 	}
 }
@@ -208,22 +174,23 @@ wrong_results_remove_the_link(void)
 static void
 tests_have_an_interval(void)
 {
-	const struct web_problem none = {WEB_FAULT_NONE, (char *)""};
-	const struct web_problem redirect = {WEB_FAULT_REDIRECT, (char *)""};
+	const struct self_test_result none = {SELF_TEST_FAULT_NONE, (char *)""};
+	const struct self_test_result redirect = {SELF_TEST_FAULT_HTTP, (char *)""};
 	int64_t now = store_fixture_time(NOW);
 	pb_local(one_click_test) test = {0};
-	bool is_changed;
+	bool is_offered;
 
 	one_click_test_init(&test);
-	g_assert_cmpint(web_check_get_due(test.settings, now), ==, now);
-	g_assert_true(web_check_save(&test.check, &none, &is_changed, NULL));
+	g_assert_cmpint(self_test_get_due(test.settings, now), ==, now);
+	g_assert_nonnull(self_test_save(&test.check, &none, &none, &is_offered, NULL));
 	g_assert_cmpint(
-	    web_check_get_due(test.settings, now + 1), ==, now + CLOCK_DAY_S);
+	    self_test_get_due(test.settings, now + 1), ==, now + CLOCK_DAY_S);
 	/* The clock was set back. */
-	g_assert_cmpint(web_check_get_due(test.settings, now - 9), ==, now - 9);
-	g_assert_true(web_check_save(&test.check, &redirect, &is_changed, NULL));
+	g_assert_cmpint(self_test_get_due(test.settings, now - 9), ==, now - 9);
+	g_assert_nonnull(
+	    self_test_save(&test.check, &none, &redirect, &is_offered, NULL));
 	g_assert_cmpint(
-	    web_check_get_due(test.settings, now + 1), ==, now + CLOCK_HOUR_S);
+	    self_test_get_due(test.settings, now + 1), ==, now + CLOCK_HOUR_S);
 }
 
 /* A result belongs to the page that was tested. */
@@ -232,19 +199,19 @@ other_pages_are_tested_again(void)
 {
 	static const char *const urls[] = {
 	    "https://other.example.org", "", "http://a.b"};
-	const struct web_problem none = {WEB_FAULT_NONE, (char *)""};
+	const struct self_test_result none = {SELF_TEST_FAULT_NONE, (char *)""};
 	int64_t now = store_fixture_time(NOW);
 	pb_local(one_click_test) test = {0};
-	bool is_changed;
+	bool is_offered;
 
 	one_click_test_init(&test);
-	g_assert_true(web_check_save(&test.check, &none, &is_changed, NULL));
+	g_assert_nonnull(self_test_save(&test.check, &none, &none, &is_offered, NULL));
 	for (size_t i = 0; i < G_N_ELEMENTS(urls); i++) {
 		g_free(test.settings->web_url);
 		test.settings->web_url = g_strdup(urls[i]);
 		g_assert_false(one_click_is_offered(test.settings));
 		g_assert_cmpint(
-		    web_check_get_due(test.settings, now), ==, i == 0 ? now : -1);
+		    self_test_get_due(test.settings, now), ==, i == 0 ? now : -1);
 	}
 }
 
@@ -282,6 +249,6 @@ test_tokens_belong_to_nobody(void)
 }
 
 UNIT_MAIN(replaced_message_id_is_noticed, returned_links_are_examined,
-    length_of_links_is_limited, each_fault_has_a_name_and_an_action,
+
     wrong_results_remove_the_link, tests_have_an_interval, other_pages_are_tested_again,
     test_tokens_belong_to_nobody)

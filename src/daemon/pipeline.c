@@ -11,8 +11,8 @@
 #include "service/explain/share_news.h"
 #include "service/health/alerts.h"
 #include "service/health/maintenance.h"
+#include "service/health/self_test.h"
 #include "service/health/status.h"
-#include "service/health/web_check.h"
 #include "service/inbound/handler.h"
 #include "service/log/event.h"
 #include "service/people/erase.h"
@@ -118,39 +118,43 @@ collector_check_web(struct collector *stage, const struct clock *clock,
     const int *stop_fd, bool *is_changed)
 {
 	const struct config_snapshot *config_snapshot = stage->config_snapshot;
-	const struct web_check check = {
+	const struct self_test test = {
 	    .settings = config_snapshot->settings,
 	    .store = stage->store,
 	    .key = config_snapshot->key,
 	    .clock = clock,
 	    .random = &random_system,
+	    .transport = config_snapshot->transport,
 	    .is_daemon = true,
-	    .response_ms = WEB_CHECK_RESPONSE_S * 1000,
+	    .mail_s = SELF_TEST_MAIL_S,
+	    .response_s = SELF_TEST_RESPONSE_S,
 	    .stop = &stage->stop,
+	    .stop_fd = stop_fd,
 	};
 	int64_t now = clock_get_now(clock);
-	int64_t due = web_check_get_due(config_snapshot->settings, now);
-	pb_local(web_problem) problem = {0};
+	int64_t due = self_test_get_due(config_snapshot->settings, now);
+	pb_local(self_test_result) result = {0};
 	g_autoptr(GError) error = NULL;
 	g_autofree char *text = NULL;
+	bool is_offered;
 
 	*is_changed = false;
 	if (due < 0 || due > now)
 		return due;
-	if (!web_check_run(&check, config_snapshot->transport, stop_fd, &problem,
-	        is_changed, &error)) {
+	if (!self_test_run(&test, &result, &is_offered, &error)) {
 		if (!g_atomic_int_get(&stage->stop))
 			event_log(EVENT_WEB_CHECK_FAILED, EVENT_TEXT(error->message));
-		return now + WEB_CHECK_RETRY_S;
+		return now + SELF_TEST_RETRY_S;
 	}
-	text = web_problem_format(problem.fault, problem.detail);
-	if (problem.fault)
+	*is_changed = is_offered != config_snapshot->is_one_click_offered;
+	text = self_test_format(result.fault, result.detail);
+	if (result.fault)
 		event_log(EVENT_WEB_CHECK_FAILED,
-		    EVENT_WORD("fault", web_fault_rows[problem.fault].name),
+		    EVENT_WORD("fault", self_test_rows[result.fault].name),
 		    EVENT_TEXT(text));
 	else
 		event_log(EVENT_WEB_CHECK_PASSED);
-	return web_check_get_due(config_snapshot->settings, clock_get_now(clock));
+	return self_test_get_due(config_snapshot->settings, clock_get_now(clock));
 }
 
 bool

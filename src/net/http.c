@@ -249,33 +249,24 @@ set_options(struct transfer *transfer, const char *url, struct curl_slist *heade
 static enum http_failure
 classify_failure(const struct transfer *transfer, CURLcode code)
 {
-	CURL *easy = transfer->http->easy;
-	curl_off_t resolved_us = 0;
 	long verified = 0;
 
-	curl_easy_getinfo(easy, CURLINFO_NAMELOOKUP_TIME_T, &resolved_us);
-	curl_easy_getinfo(easy, CURLINFO_SSL_VERIFYRESULT, &verified);
 	if (transfer->verdict == VERDICT_BODY || transfer->verdict == VERDICT_HEADERS)
 		return HTTP_FAILURE_SIZE;
 	switch (code) {
 	case CURLE_FILESIZE_EXCEEDED:
 		return HTTP_FAILURE_SIZE;
-	case CURLE_COULDNT_RESOLVE_HOST:
-		return HTTP_FAILURE_NAME;
-	case CURLE_COULDNT_CONNECT:
-		return HTTP_FAILURE_CONNECT;
-	case CURLE_OPERATION_TIMEDOUT:
-		return resolved_us ? HTTP_FAILURE_TIMEOUT : HTTP_FAILURE_NAME;
 	case CURLE_SSL_CONNECT_ERROR:
 		return HTTP_FAILURE_TLS;
 	case CURLE_PEER_FAILED_VERIFICATION:
-		/* The chain is valid, then. */
-		if (!verified)
-			return HTTP_FAILURE_WRONG_HOST;
-		return verified & CERTIFICATE_EXPIRED ? HTTP_FAILURE_EXPIRED
-		                                      : HTTP_FAILURE_UNTRUSTED;
+		curl_easy_getinfo(
+		    transfer->http->easy, CURLINFO_SSL_VERIFYRESULT, &verified);
+		/* Without a bit the chain is valid, but not the name. */
+		return verified && !(verified & CERTIFICATE_EXPIRED)
+		           ? HTTP_FAILURE_UNTRUSTED
+		           : HTTP_FAILURE_TLS;
 	default:
-		return HTTP_FAILURE_OTHER;
+		return HTTP_FAILURE_NETWORK;
 	}
 }
 

@@ -88,15 +88,10 @@ int64_t http_take_date(struct http *http);
 /* Reasons for which a transfer failed. */
 enum http_failure {
 	HTTP_FAILURE_NONE,
-	HTTP_FAILURE_NAME,    /* the name has no address, or DNS does not respond */
-	HTTP_FAILURE_CONNECT, /* refused, or no route */
-	HTTP_FAILURE_TIMEOUT,
-	HTTP_FAILURE_TLS,
-	HTTP_FAILURE_EXPIRED,    /* the certificate */
-	HTTP_FAILURE_WRONG_HOST, /* it is for another name */
-	HTTP_FAILURE_UNTRUSTED,
-	HTTP_FAILURE_SIZE, /* of the response */
-	HTTP_FAILURE_OTHER,
+	HTTP_FAILURE_NETWORK,   /* DNS, connection or timeout */
+	HTTP_FAILURE_TLS,       /* or a certificate that has expired or a wrong name */
+	HTTP_FAILURE_UNTRUSTED, /* a certificate of an unknown authority */
+	HTTP_FAILURE_SIZE,      /* of the response */
 };
 
 /** Get the reason for which the last transfer failed. */

@@ -65,7 +65,7 @@ bool mail_token_find_envelope(const struct mail_token *mail_token, const char *i
 
 /**
  * Format the token that takes the place of an unsubscribe token when the page tests
- * itself (service/health/web_check.h).  It belongs to nobody.
+ * itself (service/health/self_test.h).  It belongs to nobody.
  *
  * @param number  of the test, not negative
  * @return owned by the caller

@@ -39,7 +39,7 @@ struct health_check {
 extern const struct health_check health_checks[];
 
 struct health_finding {
-	const struct health_check *check; /* or NULL (mail_check.h) */
+	const struct health_check *check; /* or NULL (paperboyctl check) */
 	char *name;                       /* of the check, for scripts */
 	char *about;                      /* name of a source; or NULL */
 	int64_t since;                    /* s; -1: unknown */

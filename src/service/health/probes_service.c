@@ -7,7 +7,7 @@
 #include "service/bounce/bounce.h"
 #include "service/collect/source_status.h"
 #include "service/health/probes.h"
-#include "service/health/web_check.h"
+#include "service/health/self_test.h"
 #include "service/inbound/parser_process.h"
 #include "service/setup/factory.h"
 #include "service/state/one_click.h"
@@ -559,24 +559,24 @@ probe_one_click(struct health *health)
 {
 	const struct settings *settings = health->options->settings;
 	pb_local(one_click) state = {0};
-	enum web_fault fault;
+	enum self_test_fault fault;
 	g_autofree char *text = NULL;
 
 	if (!*settings->web_url)
 		return;
-	if (!web_check_is_possible(settings)) {
+	if (!self_test_has_page(settings)) {
 		health_add_ok(health, "not offered, since web.url is not https");
 		return;
 	}
 	one_click_load(settings, &state);
-	fault = web_fault_find(state.fault);
-	text = web_problem_format(fault, state.detail);
+	fault = self_test_find_fault(state.fault);
+	text = self_test_format(fault, state.detail);
 	if (state.checked_at < 0)
 		health_add_ok(health, "not tested yet (paperboyctl check)");
 	else if (!fault)
 		health_add_ok(health, "the page unsubscribes with one click");
 	else
-		health_add(health, web_fault_rows[fault].action, "%s (digests %s)",
+		health_add(health, self_test_rows[fault].action, "%s (digests %s)",
 		    text,
 		    state.is_offered
 		        ? "still offer one-click unsubscribing"

@@ -14,31 +14,19 @@
 
 /* Header fields that a signature has to cover (RFC 8058 section 4). */
 static const char *const list_headers[] = {
-    "list-id", "list-unsubscribe", "list-unsubscribe-post", "cfbl-address"};
+    "list-id", "list-unsubscribe", "list-unsubscribe-post", NULL};
 
-/* Number of required ones; without the last, digests have no CFBL-Address. */
-#define REQUIRED 3
-
-static const char *const methods[] = {"dkim", "spf", "dmarc"};
-static const char *const outcomes[] = {
-    "pass", "fail", "softfail", "neutral", "none", "temperror", "permerror", "policy"};
+static const char *const methods[] = {"dkim", "spf", "dmarc", NULL};
+static const char *const outcomes[] = {"pass", "fail", "softfail", "neutral", "none",
+    "temperror", "permerror", "policy", NULL};
 
 void
 probe_mail_clear(struct probe_mail *mail)
 {
-	g_clear_pointer(&mail->signers, g_ptr_array_unref);
-	g_clear_pointer(&mail->missing, g_ptr_array_unref);
-	g_clear_pointer(&mail->results, g_ptr_array_unref);
+	g_clear_pointer(&mail->signers, g_free);
+	g_clear_pointer(&mail->missing, g_free);
+	g_clear_pointer(&mail->results, g_free);
 	g_clear_pointer(&mail->link, g_free);
-}
-
-static bool
-is_among(const char *const *words, size_t count, const char *word)
-{
-	for (size_t i = 0; i < count; i++)
-		if (g_ascii_strcasecmp(words[i], word) == 0)
-			return true;
-	return false;
 }
 
 /* Find a tag of a signature (RFC 6376 section 3.2). @return a new string, or NULL */
@@ -59,19 +47,24 @@ find_tag(const char *signature, const char *name)
 	return NULL;
 }
 
+/* Add the header fields that a signature covers, in lower case, each between colons. */
 static void
-mark_covered(const char *signature, bool *is_covered)
+add_covered(const char *signature, GString *covered)
 {
 	g_autofree char *value = find_tag(signature, "h");
-	g_auto(GStrv) names = value ? g_strsplit(value, ":", 200) : NULL;
+	g_autofree char *lower = value ? g_ascii_strdown(value, -1) : NULL;
+	g_auto(GStrv) names = lower ? g_strsplit(lower, ":", 200) : NULL;
 
-	for (size_t i = 0; names && names[i]; i++) {
-		const char *name = g_strstrip(names[i]);
+	for (size_t i = 0; names && names[i]; i++)
+		g_string_append_printf(covered, ":%s:", g_strstrip(names[i]));
+}
 
-		for (size_t k = 0; k < G_N_ELEMENTS(list_headers); k++)
-			if (g_ascii_strcasecmp(name, list_headers[k]) == 0)
-				is_covered[k] = true;
-	}
+static bool
+is_covered(const GString *covered, const char *name)
+{
+	g_autofree char *word = g_strdup_printf(":%s:", name);
+
+	return strstr(covered->str, word) != NULL;
 }
 
 static void
@@ -80,10 +73,10 @@ append(GString *out, const char *word, unsigned *count)
 	g_string_append_printf(out, "%s%s", (*count)++ ? "," : "", word);
 }
 
+/* @param covered  add_covered() */
 static void
-append_signatures(GString *out, const struct inmail *mail)
+append_signatures(GString *out, const struct inmail *mail, GString *covered)
 {
-	bool is_covered[G_N_ELEMENTS(list_headers)] = {false};
 	unsigned count = 0;
 
 	g_string_append(out, " signed=");
@@ -99,12 +92,12 @@ append_signatures(GString *out, const struct inmail *mail)
 		if (!domain || count >= LIST_MAX)
 			continue;
 		append(out, domain, &count);
-		mark_covered(mark->value, is_covered);
+		add_covered(mark->value, covered);
 	}
 	count = 0;
-	g_string_append(out, " covers=");
-	for (size_t i = 0; i < G_N_ELEMENTS(list_headers); i++)
-		if (is_covered[i])
+	g_string_append(out, " unsigned=");
+	for (size_t i = 0; list_headers[i]; i++)
+		if (!is_covered(covered, list_headers[i]))
 			append(out, list_headers[i], &count);
 }
 
@@ -123,109 +116,42 @@ append_results(GString *out, const struct inmail *mail, const char *authserv_id)
 		g_autofree char *word =
 		    g_strdup_printf("%s:%s", result->method, result->result);
 
-		if (is_among(methods, G_N_ELEMENTS(methods), result->method) &&
-		    is_among(outcomes, G_N_ELEMENTS(outcomes), result->result))
+		if (g_strv_contains(methods, result->method) &&
+		    g_strv_contains(outcomes, result->result))
 			append(out, word, &count);
 	}
 }
 
-/* ---- the unsubscribe link ---- */
-
-/* Words of the line, but for PROBE_LINK_ONE, which has the link. */
-static const char *const link_words[] = {
-    [PROBE_LINK_ONE] = "",
-    [PROBE_LINK_NONE] = "none",
-    [PROBE_LINK_SEVERAL] = "several",
-    [PROBE_LINK_BROKEN] = "broken",
-};
-
-struct found_links {
-	unsigned count;
-	bool is_broken;
-	char *first; /* or NULL */
-};
-
-static bool
-is_printable(const char *text)
+/* Find the https link of List-Unsubscribe (RFC 2369 section 2), which has to be the
+ * only one and announced by List-Unsubscribe-Post (RFC 8058 section 3.1), without the
+ * blank of a broken line.  @return a new string; "": there is none */
+static char *
+find_link(const struct inmail *mail)
 {
-	for (const char *at = text; *at; at++)
-		if (!g_ascii_isgraph(*at))
-			return false;
-	return true;
-}
-
-/* Find the https links in a value of List-Unsubscribe (RFC 2369 section 2). */
-static void
-find_links(const char *value, struct found_links *found)
-{
-	for (const char *at = strchr(value, '<'); at; at = strchr(at, '<')) {
-		const char *end = strchr(++at, '>');
-		g_autofree char *link = end ? g_strndup(at, (gsize)(end - at)) : NULL;
-		bool is_https =
-		    link && !g_ascii_strncasecmp(link, "https:", strlen("https:"));
-
-		if (!link || !is_printable(link) ||
-		    (is_https && strlen(link) > BOUNDS_WEB_LINK_BYTES)) {
-			found->is_broken = true;
-			return;
-		}
-		at = end;
-		if (!is_https)
-			continue;
-		if (!found->count++)
-			found->first = g_steal_pointer(&link);
-	}
-}
-
-/* @param link  set for PROBE_LINK_ONE, owned by the caller; else NULL */
-static enum probe_link
-classify_link(const struct inmail *mail, char **link)
-{
-	struct found_links found = {0};
-	g_autofree char *first = NULL;
+	g_autoptr(GString) links = g_string_new(NULL);
+	g_auto(GStrv) parts = NULL;
 	bool is_announced = false;
+	const char *end;
 
 	for (unsigned i = 0; i < mail->marks->len; i++) {
 		const struct inmail_field *mark = mail->marks->pdata[i];
 
-		if (g_ascii_strcasecmp(mark->name, list_headers[1]) == 0)
-			find_links(mark->value, &found);
-		if (g_ascii_strcasecmp(mark->name, list_headers[2]) == 0)
+		if (g_ascii_strcasecmp(mark->name, "List-Unsubscribe") == 0)
+			g_string_append(links, mark->value);
+		if (g_ascii_strcasecmp(mark->name, "List-Unsubscribe-Post") == 0)
 			is_announced = strcmp(mark->value, SENDER_ONE_CLICK) == 0;
 	}
-	first = found.first;
-	*link = NULL;
-	if (found.is_broken)
-		return PROBE_LINK_BROKEN;
-	if (found.count > 1)
-		return PROBE_LINK_SEVERAL;
-	if (!found.count || !is_announced)
-		return PROBE_LINK_NONE;
-	*link = g_steal_pointer(&first);
-	return PROBE_LINK_ONE;
+	g_string_replace(links, "<HTTPS:", "<https:", 0);
+	parts = g_strsplit(links->str, "<https:", 3);
+	if (!is_announced || g_strv_length(parts) != 2)
+		return g_strdup("");
+	end = parts[1] + strcspn(parts[1], "> \t");
+	if (*end != '>' || end - parts[1] > BOUNDS_WEB_LINK_BYTES)
+		return g_strdup("");
+	return g_strdup_printf("https:%.*s", (int)(end - parts[1]), parts[1]);
 }
 
-static void
-append_link(GString *out, const struct inmail *mail)
-{
-	g_autofree char *link = NULL;
-	enum probe_link state = classify_link(mail, &link);
-
-	g_string_append_printf(out, " link=%s", link ? link : link_words[state]);
-}
-
-/* @param word  after "link=" */
-static void
-parse_link(const char *word, struct probe_mail *mail)
-{
-	mail->link_state = PROBE_LINK_ONE;
-	for (size_t i = PROBE_LINK_NONE; i < G_N_ELEMENTS(link_words); i++)
-		if (strcmp(word, link_words[i]) == 0)
-			mail->link_state = (enum probe_link)i;
-	mail->link = g_strdup(mail->link_state == PROBE_LINK_ONE ? word : "");
-}
-
-/* As service/health/self_mail.c makes it. */
+/* As service/health/self_test.c makes it. */
 static bool
 has_own_id(const struct inmail *mail, const char *token)
 {
@@ -238,36 +164,35 @@ char *
 probe_mail_format(const struct inmail *mail, const char *token, const char *authserv_id)
 {
 	GString *out = g_string_new(PROBE_MAIL_WORD);
+	g_autoptr(GString) covered = g_string_new(NULL);
+	g_autofree char *link = find_link(mail);
 
 	/* Our tokens are alphanumeric. */
 	for (const char *at = token; *at; at++)
 		g_string_append_c(out, g_ascii_isalnum(*at) ? *at : '?');
-	append_signatures(out, mail);
+	append_signatures(out, mail, covered);
 	append_results(out, mail, authserv_id);
-	append_link(out, mail);
-	g_string_append(out, has_own_id(mail, token) ? " id=own" : " id=other");
+	g_string_append_printf(out, " cfbl=%s id=%s link=%s",
+	    is_covered(covered, "cfbl-address") ? "yes" : "no",
+	    has_own_id(mail, token) ? "own" : "other", link);
 	return g_string_free(out, FALSE);
 }
 
-/* @return of char *, without empty ones */
-static GPtrArray *
-split(const char *text)
+/* @param word  "name=a,b" @return a new string, "a, b" */
+static char *
+parse_list(const char *word)
 {
-	GPtrArray *words = g_ptr_array_new_with_free_func(g_free);
-	g_auto(GStrv) parts = g_strsplit(text, ",", -1);
+	GString *list = g_string_new(strchr(word, '=') + 1);
 
-	for (size_t i = 0; parts[i]; i++)
-		if (*parts[i])
-			g_ptr_array_add(words, g_strdup(parts[i]));
-	return words;
+	g_string_replace(list, ",", ", ", 0);
+	return g_string_free(list, FALSE);
 }
 
 bool
 probe_mail_parse(const char *line, const char *token, struct probe_mail *mail)
 {
 	static const char *const names[] = {
-	    "signed=", "covers=", "results=", "link=", "id="};
-	GPtrArray *lists[3];
+	    "signed=", "unsigned=", "results=", "cfbl=", "id=", "link="};
 	g_auto(GStrv) words = g_strsplit(line, " ", -1);
 
 	if (g_strv_length(words) != 2 + G_N_ELEMENTS(names) ||
@@ -276,19 +201,13 @@ probe_mail_parse(const char *line, const char *token, struct probe_mail *mail)
 	for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
 		if (!g_str_has_prefix(words[2 + i], names[i]))
 			return false;
-	parse_link(words[5] + strlen(names[3]), mail);
-	mail->has_own_id = strcmp(words[6], "id=own") == 0;
-	for (size_t i = 0; i < G_N_ELEMENTS(lists); i++)
-		lists[i] = split(words[2 + i] + strlen(names[i]));
-	mail->signers = lists[0];
-	mail->results = lists[2];
-	mail->missing = g_ptr_array_new_with_free_func(g_free);
-	mail->has_feedback = g_ptr_array_find_with_equal_func(
-	    lists[1], list_headers[REQUIRED], g_str_equal, NULL);
-	for (size_t i = 0; i < REQUIRED; i++)
-		if (!g_ptr_array_find_with_equal_func(
-		        lists[1], list_headers[i], g_str_equal, NULL))
-			g_ptr_array_add(mail->missing, g_strdup(list_headers[i]));
-	g_ptr_array_unref(lists[1]);
+	*mail = (struct probe_mail){
+	    .signers = parse_list(words[2]),
+	    .missing = parse_list(words[3]),
+	    .results = parse_list(words[4]),
+	    .has_feedback = strcmp(words[5], "cfbl=yes") == 0,
+	    .has_own_id = strcmp(words[6], "id=own") == 0,
+	    .link = g_strdup(words[7] + strlen("link=")),
+	};
 	return true;
 }

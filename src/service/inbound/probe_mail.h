@@ -3,8 +3,8 @@
  *
  * The result is one line, the verdict of the message in the inbox:
  *
- *     check TOKEN signed=news.example covers=list-id,list-unsubscribe results=dkim:pass
- *     link=https://papers.example.org/u/TOKEN
+ *     check TOKEN signed=news.example unsigned=list-unsubscribe results=dkim:pass
+ *     cfbl=no id=own link=https://papers.example.org/u/TOKEN
  *
  * It has tokens, domains, keywords and our link, and nothing else from the message.
  */
@@ -20,23 +20,14 @@
 /* Start of the line; a token follows, which must not be logged. */
 #define PROBE_MAIL_WORD "check "
 
-/* State of List-Unsubscribe and List-Unsubscribe-Post (RFC 8058 section 3.1). */
-enum probe_link {
-	PROBE_LINK_ONE,     /* one https link, announced */
-	PROBE_LINK_NONE,    /* no https link, or it is not announced */
-	PROBE_LINK_SEVERAL, /* more than one https link */
-	PROBE_LINK_BROKEN,  /* a blank, where the line was broken, or no ">" */
-};
-
-/* A parsed line.  Owned. */
+/* A parsed line.  Lists are separated by ", ".  Owned. */
 struct probe_mail {
-	GPtrArray *signers; /* of char *: domains of DKIM-Signature fields (d=) */
-	GPtrArray *missing; /* of char *: list headers that no signature covers (h=) */
-	GPtrArray *results; /* of char *: "dkim:pass" */
-	bool has_feedback;  /* a signature covers CFBL-Address (RFC 9477) */
-	enum probe_link link_state;
-	char *link;      /* of PROBE_LINK_ONE; else "" */
-	bool has_own_id; /* its Message-ID was not replaced on the way */
+	char *signers;     /* domains of DKIM-Signature fields (d=) */
+	char *missing;     /* list headers that no signature covers (h=) */
+	char *results;     /* of Authentication-Results: "dkim:pass" */
+	bool has_feedback; /* a signature covers CFBL-Address (RFC 9477) */
+	bool has_own_id;   /* its Message-ID was not replaced on the way */
+	char *link; /* the only https link, with List-Unsubscribe-Post; else "" */
 };
 
 void probe_mail_clear(struct probe_mail *mail);

@@ -1,5 +1,5 @@
 /*
- * one_click.h - result of the last self-test of the page (service/health/web_check.h).
+ * one_click.h - result of the last self-test of the page (service/health/self_test.h).
  *
  * A file of the state directory.  It decides whether digests have an https link in
  * List-Unsubscribe (RFC 8058): a test has to come to the result that it works.
@@ -15,7 +15,7 @@
 
 /* Times are s.  Texts are owned. */
 struct one_click {
-	char *fault;        /* name in the table of web_check.h; "" */
+	char *fault;        /* name in the table of self_test.h; "" */
 	char *detail;       /* of the fault, one line; or "" */
 	bool is_offered;    /* by the headers of digests */
 	int64_t since;      /* first of the tests with this fault */

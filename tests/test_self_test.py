@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""test_web_check.py - the self-test of one-click unsubscribing names each fault.
+"""test_self_test.py - the self-test of one-click unsubscribing finds each fault.
 
 A relay that signs and delivers our mail to us, and a web server with TLS before
 paperboy-web, both in this process, can be given one fault each.
@@ -237,39 +237,36 @@ class Site:
 
 # The fault, words of its text, and whether the header is omitted, as it is from then on.
 
+SIGNATURE = "the DKIM signature does not cover the unsubscribe link, or is not valid: "
+HTTP = "the page does not answer one-click unsubscribing as providers require: "
+
 MAIL_FAULTS = [
-    ({"signed": None}, "did not come back", False),
-    ({"signed": "From:List-Id:List-Unsubscribe"}, "does not cover", True),
-    ({"signed": "From"}, "does not cover the unsubscribe link: list-id, "
+    ({"signed": None}, "did not come back: accepted by the relay", False),
+    ({"signed": "From"}, SIGNATURE + "not signed: list-id, "
                          "list-unsubscribe, list-unsubscribe-post", True),
-    ({"results": "Authentication-Results: mx.news.example; dkim=fail\r\n"}, "not valid", True),
+    ({"results": "Authentication-Results: mx.news.example; dkim=fail\r\n"},
+     SIGNATURE + "dkim:fail", True),
     ({"change": edit_link(lambda link: link[:-5] + b"\r\n " + link[-5:])},
-     "broken across lines", True),
-    ({"change": edit_link(lambda link: link + b", <https://lists.example/leave>")},
-     "two https links", True),
+     "without its unsubscribe link", True),
     ({"change": edit_link(lambda link: b"<https://safe.example/?" + link[1:])},
-     "another unsubscribe link", True),
-    ({"change": lambda raw: raw.replace(b"List-Unsubscribe-Post:", b"X-Post:")},
-     "without List-Unsubscribe-Post", True),
+     "List-Unsubscribe-Post: https://safe.example/?https://localhost:", True),
 ]
 
 PAGE_FAULTS = [
-    ("slow", "does not respond in time", "no response within 2 s", False),
-    ("telling", "tells who is subscribed", "status 404", False),
-    ("redirect", "redirect", "status 302 to https://www.localhost/u/TOKEN", True),
-    (500, "answers one-click unsubscribing with an error", "status 500", True),
-    (503, "not available", "status 503", True),
-    (404, "does not accept one-click unsubscribing", "status 404", True),
-    ("form", "in every form", "status 415 for multipart/form-data", True),
-    ("acting GET", "opening the link already unsubscribes", "", True),
-    ("page", "something else than paperboy-web", "", True),
-    ("large page", "something else than paperboy-web", "larger than", True),
-    ("cached", "did not arrive", "", True),
+    ("slow", "the page cannot be reached: ", False),
+    ("telling", HTTP + "status 404 for a forged link", True),
+    ("redirect", HTTP + "status 302 to https://www.localhost/u/TOKEN", True),
+    (500, HTTP + "status 500", True),
+    ("form", HTTP + "status 415 for multipart/form-data", True),
+    ("acting GET", HTTP + "opening the link already unsubscribes", True),
+    ("page", HTTP + "status 200 with a body", True),
+    ("large page", "larger than", True),
+    ("cached", "did not arrive", True),
 ]
 
 
 def finds_what_the_relay_does(tap, site):
-    """each fault of the returned mail is named"""
+    """each fault of the returned mail is found"""
     for fault, words, is_omitted in MAIL_FAULTS:
         before = vars(site.relay).copy()
         vars(site.relay).update(fault)
@@ -285,29 +282,26 @@ def finds_what_the_relay_does(tap, site):
 
 
 def finds_what_the_web_server_does(tap, site):
-    """each fault of the page is named"""
-    for fault, words, detail, is_omitted in PAGE_FAULTS:
+    """each fault of the page is found"""
+    for fault, words, is_omitted in PAGE_FAULTS:
         site.web.fault, site.web.posts = fault, 0
         row = site.check("--wait", "2" if fault == "slow" else "600")
         site.web.fault = None
         found = row["page"]
         assert not found["ok"] and found["action"], row
-        assert words in found["found"] and detail in found["found"], row
+        assert words in found["found"], row
         offered = "digests do not offer" if is_omitted else "digests offer"
         assert offered in row["one click"]["found"], row
     assert site.is_offered()
 
 
 def finds_what_is_wrong_with_name_and_certificate(tap, site):
-    """an expired or wrong certificate, DNS and a closed port are told apart"""
+    """a wrong certificate is told apart from a page that cannot be reached"""
     expired = site.new_web_server(site.ca.make_cert("localhost", days=-1))
-    foreign = site.new_web_server(site.ca.make_cert("other.example"))
     for settings, words, is_omitted in (
-            ({"url": expired.url}, "has expired", True),
-            ({"url": foreign.url}, "for another host name", True),
-            ({"url": site.web.url, "ca_file": None}, "not from an authority", True),
-            ({"url": f"https://{'a' * 64}.example"}, "cannot be resolved", False),
-            ({"url": f"https://localhost:{free_port()}"}, "cannot connect", False)):
+            ({"url": expired.url}, "no valid certificate", True),
+            ({"url": site.web.url, "ca_file": None}, "no valid certificate", True),
+            ({"url": f"https://localhost:{free_port()}"}, "cannot be reached", False)):
         site.instance.set(**{f"web__{name}": value for name, value in settings.items()})
         row = site.check()
         assert not row["page"]["ok"] and words in row["page"]["found"], row
@@ -330,7 +324,7 @@ def nginx_of_the_readme_passes(tap, site):
     row = site.check()
     assert "status 502" in row["page"]["found"], row
     assert "/u/" not in nginx.child.output, nginx.child.output
-    assert "paperboy-web runs" in row["page"]["action"], row
+    assert "paperboy-web run" in row["page"]["action"], row
 
 
 def next_digest(site, day):
@@ -366,13 +360,13 @@ def digests_follow_the_test(tap):
     # A day after the first test.
     site.web.fault = "redirect"
     with site.instance.start(at_hour(second, 14)) as daemon:
-        daemon.wait_line("web check failed fault=redirect")
+        daemon.wait_line("web check failed fault=http")
         daemon.wait_line("config applied stage=mailer")
     site.relay.others.clear()
     with site.instance.start() as daemon:
         daemon.wait_line("alert sent")
         daemon.wait_fact(lambda: site.relay.others, "the alert")
-        assert "redirect" in site.instance.ctl("status", wanted=1)
+        assert "status 302" in site.instance.ctl("status", wanted=1)
     (recipient, alert), = site.relay.others
     assert recipient == "owner@news.example", recipient
     assert b"one-click unsubscribing does not work" in alert, alert
