@@ -87,12 +87,12 @@ check_report(const struct bounce_report *report)
 
 /* The same text as a reply at each stage. */
 static void
-check_replies(const struct bounce_rules *rules, const char *text)
+check_replies(const char *text)
 {
 	for (enum smtp_stage stage = SMTP_STAGE_NONE; stage <= SMTP_STAGE_DOT;
 	     stage++) {
 		const struct bounce_refusal refusal = {stage, 550, "5.1.1", text};
-		struct bounce_verdict verdict = bounce_classify(rules, &refusal);
+		struct bounce_verdict verdict = bounce_classify(&refusal);
 
 		/* Nothing is known of the recipient before RCPT. */
 		g_assert(verdict.class != BOUNCE_DEAD || stage == SMTP_STAGE_NONE ||
@@ -105,16 +105,12 @@ check_replies(const struct bounce_rules *rules, const char *text)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static struct bounce_rules
-	    *rules; /* compiled once: it takes longer than a run */
 	struct fuzz_input input = {data, size};
 	pb_auto(inmail) mail = take_mail(&input);
 	pb_auto(bounce_report) report = NULL;
 
-	if (!rules)
-		rules = bounce_rules_new();
-	report = bounce_report_read(rules, mail);
+	report = bounce_report_read(mail);
 	check_report(report);
-	check_replies(rules, report->line ? report->line : "");
+	check_replies(report->line ? report->line : "");
 	return 0;
 }

@@ -171,7 +171,6 @@ refusals_without_an_enhanced_code_pause_the_domain(void)
 
 struct bench {
 	struct conversation *conversation;
-	struct bounce_rules *rules;
 	int64_t now;
 };
 
@@ -185,7 +184,6 @@ make_context(const struct bench *bench)
 	        bench->now},
 	    .key = c->fixture->key,
 	    .catalog = c->phrases,
-	    .rules = bench->rules,
 	};
 }
 
@@ -240,8 +238,7 @@ run(const struct bench *bench)
 static struct bench
 bench_new(void)
 {
-	struct bench bench = {
-	    .conversation = conversation_new(), .rules = bounce_rules_new()};
+	struct bench bench = {.conversation = conversation_new()};
 
 	conversation_load_templates(bench.conversation);
 	bench.now = bench.conversation->options.now;
@@ -252,7 +249,6 @@ static void
 bench_clear(struct bench *bench)
 {
 	conversation_free(bench->conversation);
-	bounce_rules_free(bench->rules);
 }
 
 /* Reports of our fault, about the digests of the subscribers first..last. */

@@ -4,9 +4,9 @@
  * The bars are those of the whole feature, since no table of rules fits all texts.
  */
 #include <glib.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "lib/bounce_refusals.h"
 #include "lib/unit.h"
 #include "transport/bounce_class.h"
 
@@ -16,34 +16,6 @@
 #define SAME_CLASS_MIN  90
 
 /* clang-format off */
-/* Precedence, as documented in bounce_class.h. */
-static const struct refusal precedence[] = {
-    {SENDER, RCPT, 550, "5.1.1", "rejected as spam"},
-    {DEAD, RCPT, 550, "5.7.1", "user unknown"},
-    {DEAD, DOT, 550, "5.1.1", "user unknown"},
-    {UNKNOWN, DOT, 550, "", "user unknown"},
-    {UNKNOWN, DOT, 550, "", "Unknown user eva@docomo.example"},
-    {DEAD, RCPT, 550, "", "Unknown user eva@docomo.example"},
-    {SENDER, MAIL, 550, "5.1.1", "user unknown"},
-    {TEMPORARY, MAIL, 450, "", "user unknown"},
-    {TEMPORARY, RCPT, 550, "5.1.1", "greylisted, user unknown"},
-    {FULL, RCPT, 550, "5.1.1", "mailbox full"},
-    {SENDER, RCPT, 550, "5.1.8", "does not exist"},
-    {TEMPORARY, RCPT, 450, "", "mailbox disabled"},
-    {DEAD, RCPT, 550, "5.1.1", ""},
-    {TEMPORARY, RCPT, 450, "", ""},
-    {SENDER, RCPT, 550, "5.7.1", ""},
-    {UNKNOWN, RCPT, 550, "", ""},
-    {UNKNOWN, NO, 0, "", ""},
-    {DEAD, DOT, 554, "5.3.0", "This user doesn't have a mail.example account (a@b.example)"},
-    {DEAD, DOT, 554, "", "This account has been permanently discontinued"},
-    {DEAD, DOT, 550, "5.7.13", "Disabled recipient"},
-    {SENDER, MAIL, 550, "5.7.13", "This account has been disabled"},
-    {UNKNOWN, DOT, 554, "", "This account has been disabled for sending"},
-    {TEMPORARY, RCPT, 550, "", "The recipient's account is locked"},
-    {TEMPORARY, NO, 550, "5.5.0", "Recipient account is blocked"},
-};
-
 /* Fragments of the patterns, which hostile text repeats. */
 static const char *const fragments[] = {
     "user ", "user that you ", "addr ", "a@b.example ", "(<addr>) ", "is ", "has been ",
@@ -56,53 +28,92 @@ static const char *const fragments[] = {
 };
 /* clang-format on */
 
-static enum bounce_class
-classify(const struct bounce_rules *rules, const struct refusal *refusal)
+/* @return the lines of a file of the source */
+static char **
+read_lines(const char *directory, const char *name)
 {
-	const struct bounce_refusal asked = {
-	    .stage = refusal->stage,
-	    .code = refusal->code,
-	    .status = refusal->status,
-	    .text = refusal->text,
-	};
-	struct bounce_verdict verdict = bounce_classify(rules, &asked);
+	const char *top = g_getenv("top_srcdir");
+	g_autofree char *path =
+	    g_build_filename(top ? top : ".", directory, name, NULL);
+	g_autofree char *text = NULL;
+	g_autoptr(GError) error = NULL;
 
-	if (verdict.class != refusal->class)
-		g_test_message("%s instead of %s by %s: %d %s %s",
-		    bounce_class_get_name(verdict.class),
-		    bounce_class_get_name(refusal->class), verdict.rule, refusal->code,
-		    refusal->status, refusal->text);
-	return verdict.class;
+	g_file_get_contents(path, &text, NULL, &error);
+	g_assert_no_error(error);
+	return g_strsplit(text, "\n", -1);
 }
 
 struct figures {
 	unsigned dead, dead_found, others, called_dead, same;
 };
 
+/* @param field  class, stage, reply code, enhanced code ("-": none), text */
 static void
-count(struct figures *figures, const struct refusal *refusals_of, size_t n)
+check_refusal(char *const field[5], struct figures *figures, GHashTable *rules)
 {
-	pb_auto(bounce_rules) rules = bounce_rules_new();
+	static const struct {
+		const char *name;
+		enum smtp_stage stage;
+	} stages[] = {
+	    {"-", SMTP_STAGE_NONE},
+	    {"connect", SMTP_STAGE_CONNECT},
+	    {"ehlo", SMTP_STAGE_EHLO},
+	    {"mail", SMTP_STAGE_MAIL},
+	    {"rcpt", SMTP_STAGE_RCPT},
+	    {"data", SMTP_STAGE_DOT},
+	};
+	struct bounce_refusal refusal = {
+	    .code = atoi(field[2]),
+	    .status = strcmp(field[3], "-") == 0 ? "" : field[3],
+	    .text = field[4],
+	};
+	struct bounce_verdict verdict;
+	const char *class;
+	bool is_dead = strcmp(field[0], "dead") == 0;
+	size_t i = 0;
 
-	for (size_t i = 0; i < n; i++) {
-		enum bounce_class class = classify(rules, &refusals_of[i]);
-		bool is_dead = refusals_of[i].class == BOUNCE_DEAD;
+	while (strcmp(field[1], stages[i].name) != 0)
+		g_assert_cmpuint(++i, <, G_N_ELEMENTS(stages));
+	refusal.stage = stages[i].stage;
+	verdict = bounce_classify(&refusal);
+	class = bounce_class_get_name(verdict.class);
+	g_hash_table_add(rules, (char *)verdict.rule);
+	figures->dead += is_dead;
+	figures->others += !is_dead;
+	figures->dead_found += is_dead && verdict.class == BOUNCE_DEAD;
+	figures->called_dead += !is_dead && verdict.class == BOUNCE_DEAD;
+	if (strcmp(class, field[0]) == 0)
+		figures->same++;
+	else
+		g_test_message("%s instead of %s by %s: %s %s %s", class, field[0],
+		    verdict.rule, field[2], field[3], field[4]);
+}
 
-		figures->dead += is_dead;
-		figures->others += !is_dead;
-		figures->dead_found += is_dead && class == BOUNCE_DEAD;
-		figures->called_dead += !is_dead && class == BOUNCE_DEAD;
-		figures->same += class == refusals_of[i].class;
+/* Classify the refusals of a file in tests/bounces. @param rules  adds those that
+ * decided */
+static struct figures
+check_file(const char *name, GHashTable *rules)
+{
+	struct figures figures = {0};
+	g_auto(GStrv) lines = read_lines("tests/bounces", name);
+
+	for (char **line = lines; *line; line++) {
+		g_auto(GStrv) fields = g_strsplit(*line, "\t", -1);
+
+		if (**line == '#' || !**line)
+			continue;
+		g_assert_cmpuint(g_strv_length(fields), ==, 5);
+		check_refusal(fields, &figures, rules);
 	}
+	return figures;
 }
 
 static void
 refusals_have_the_class_of_their_meaning(void)
 {
-	struct figures all = {0};
+	g_autoptr(GHashTable) rules = g_hash_table_new(g_str_hash, g_str_equal);
+	struct figures all = check_file("refusals.tsv", rules);
 
-	count(&all, refusals, G_N_ELEMENTS(refusals));
-	count(&all, tempting, G_N_ELEMENTS(tempting));
 	g_test_message("dead: %u of %u; others called dead: %u of %u; same class: %u",
 	    all.dead_found, all.dead, all.called_dead, all.others, all.same);
 	g_assert_cmpuint(all.dead_found * 100, >=, all.dead * DEAD_FOUND_MIN);
@@ -113,11 +124,31 @@ refusals_have_the_class_of_their_meaning(void)
 static void
 code_and_text_that_disagree_have_a_precedence(void)
 {
-	pb_auto(bounce_rules) rules = bounce_rules_new();
+	g_autoptr(GHashTable) rules = g_hash_table_new(g_str_hash, g_str_equal);
+	struct figures all = check_file("precedence.tsv", rules);
 
-	for (size_t i = 0; i < G_N_ELEMENTS(precedence); i++)
-		g_assert_cmpint(
-		    classify(rules, &precedence[i]), ==, precedence[i].class);
+	g_assert_cmpuint(all.same, ==, all.dead + all.others);
+}
+
+static void
+every_rule_decides_a_sample(void)
+{
+	g_autoptr(GHashTable) rules = g_hash_table_new(g_str_hash, g_str_equal);
+	g_auto(GStrv) lines = read_lines("etc/bounces", "rules");
+	unsigned missing = 0;
+
+	check_file("refusals.tsv", rules);
+	check_file("precedence.tsv", rules);
+	for (char **line = lines; *line; line++) {
+		g_auto(GStrv) words = g_strsplit(*line, " ", -1);
+
+		if (**line && strcmp(*words, "rule") == 0 &&
+		    !g_hash_table_contains(rules, words[1])) {
+			g_test_message("%s: no sample", *line);
+			missing++;
+		}
+	}
+	g_assert_cmpuint(missing, ==, 0);
 }
 
 static void
@@ -136,22 +167,19 @@ sender_refusals_name_the_domain_or_the_message(void)
 	    {"", "virus found", BOUNCE_FAULT_MESSAGE},
 	    {"5.1.1", "user unknown", BOUNCE_FAULT_NONE},
 	};
-	pb_auto(bounce_rules) rules = bounce_rules_new();
 
 	for (size_t i = 0; i < G_N_ELEMENTS(faults); i++) {
 		const struct bounce_refusal refusal = {
 		    SMTP_STAGE_RCPT, 550, faults[i].status, faults[i].text};
 
-		g_assert_cmpint(
-		    bounce_classify(rules, &refusal).fault, ==, faults[i].fault);
+		g_assert_cmpint(bounce_classify(&refusal).fault, ==, faults[i].fault);
 	}
 }
 
 /* @return the class of two fragments, repeated up to a length, before a plain refusal
  */
 static enum bounce_class
-classify_repeated(const struct bounce_rules *rules, const char *first,
-    const char *second, gsize length)
+classify_repeated(const char *first, const char *second, gsize length)
 {
 	g_autoptr(GString) text = g_string_new(NULL);
 	struct bounce_refusal refusal = {.stage = SMTP_STAGE_RCPT, .code = 550};
@@ -161,22 +189,21 @@ classify_repeated(const struct bounce_rules *rules, const char *first,
 	while (text->len < length);
 	g_string_append(text, ". user unknown");
 	refusal.text = text->str;
-	return bounce_classify(rules, &refusal).class;
+	return bounce_classify(&refusal).class;
 }
 
 /* A pattern that reached the matcher's limit of steps would not match. */
 static void
 hostile_text_stays_within_the_limit_of_steps(void)
 {
-	pb_auto(bounce_rules) rules = bounce_rules_new();
 	unsigned differences = 0;
 
 	for (size_t i = 0; i < G_N_ELEMENTS(fragments); i++)
 		for (size_t j = 0; j <= i; j++) {
 			const char *first = fragments[i], *second = fragments[j];
 
-			if (classify_repeated(rules, first, second, 60) ==
-			    classify_repeated(rules, first, second, 4000))
+			if (classify_repeated(first, second, 60) ==
+			    classify_repeated(first, second, 4000))
 				continue;
 			g_test_message("'%s%s'", first, second);
 			differences++;
@@ -185,6 +212,6 @@ hostile_text_stays_within_the_limit_of_steps(void)
 }
 
 UNIT_MAIN(refusals_have_the_class_of_their_meaning,
-    code_and_text_that_disagree_have_a_precedence,
+    code_and_text_that_disagree_have_a_precedence, every_rule_decides_a_sample,
     sender_refusals_name_the_domain_or_the_message,
     hostile_text_stays_within_the_limit_of_steps)

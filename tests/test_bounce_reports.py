@@ -120,6 +120,29 @@ def test_fields():
     assert [result[key] for key in ("status", "code", "line")] == [None] * 3
 
 
+def test_rules(directory):
+    """an error in the rules ends the program and names the line"""
+    good = "guess\n\tperhaps\n"
+    for rules, message in (
+            ("\tx\n", "1: a pattern before the first block"),
+            ("rule a\n", "1: expected: rule NAME CLASS"),
+            ("# x\nrule a late\n", "2: unknown class: late"),
+            ("rule a dead latest\n", "1: unknown condition: latest"),
+            ("rule a dead\n\tx(\n", "1: Error while compiling"),
+            ("rule a dead\n\tx${WHO}\n", "1: unknown definition: ${WHO}"),
+            ("rule a dead\n\tx\\\nrule b full\n", "3: expected the rest of a pattern"),
+            ("rules\n", "1: unexpected block: rules"), ("", "0: no block: guess"),
+            (good + good, "3: unexpected block: guess")):
+        with open(os.path.join(directory, "rules"), "w", encoding="utf-8") as file:
+            file.write(rules)
+        done = subprocess.run(
+            [CTL, "bounce", "explain"], input=REPORTS[0].data, capture_output=True,
+            timeout=120, env={**os.environ, "G_RESOURCE_OVERLAYS":
+                              f"/paperboy/bounces={os.path.abspath(directory)}"})
+        assert done.returncode < 0, done
+        assert f"/paperboy/bounces/rules:{message}" in done.stderr.decode(), done
+
+
 def test_errors(directory):
     """a file that is missing or that the parser rejects is reported, the others are read"""
     good, bad = (os.path.join(directory, name) for name in ("good", "bad"))
@@ -154,6 +177,7 @@ def main():
         tap.run(test_samples, tap, tap.subdirectory("samples"))
         tap.run(test_labelled, tap)
         tap.run(test_fields)
+        tap.run(test_rules, tap.subdirectory("rules"))
         tap.run(test_errors, tap.subdirectory("errors"))
         tap.run(test_large, tap.subdirectory("large"))
 

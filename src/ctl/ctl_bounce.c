@@ -292,8 +292,7 @@ make_failure(const char *path, const char *message)
 }
 
 static bool
-explain(const struct bounce_rules *rules, const char *program, const char *path,
-    GError **error)
+explain(const char *program, const char *path, GError **error)
 {
 	const struct parser_process_options options = {.program = program};
 	pb_auto(inmail) mail = NULL;
@@ -302,7 +301,7 @@ explain(const struct bounce_rules *rules, const char *program, const char *path,
 
 	if (!raw || !parser_process_run(raw->str, raw->len, &options, &mail, error))
 		return false;
-	report = bounce_report_read(rules, mail);
+	report = bounce_report_read(mail);
 	print_json_line(make_report(path, report));
 	return true;
 }
@@ -312,7 +311,6 @@ ctl_run_bounce_explain(struct ctl *ctl, int argc, char **argv, GError **error)
 {
 	static char *const standard_input[] = {(char *)"-", NULL};
 	g_autofree char *program = find_built_parser();
-	pb_auto(bounce_rules) rules = bounce_rules_new();
 	g_autoptr(GError) first = NULL;
 
 	(void)ctl;
@@ -321,7 +319,7 @@ ctl_run_bounce_explain(struct ctl *ctl, int argc, char **argv, GError **error)
 	for (char *const *path = argc > 1 ? argv + 1 : standard_input; *path; path++) {
 		g_autoptr(GError) failure = NULL;
 
-		if (explain(rules, program, *path, &failure))
+		if (explain(program, *path, &failure))
 			continue;
 		print_json_line(make_failure(*path, failure->message));
 		if (!first)

@@ -295,7 +295,6 @@ static bool
 process_bounces(struct scheduler *stage, int64_t now, int64_t *due, GError **error)
 {
 	const struct config_snapshot *config_snapshot = stage->config_snapshot;
-	pb_auto(bounce_rules) rules = NULL;
 	struct bounce_context context = {
 	    .mailer = {stage->store, config_snapshot->settings,
 	        config_snapshot->own_addresses, &random_system, now},
@@ -309,7 +308,6 @@ process_bounces(struct scheduler *stage, int64_t now, int64_t *due, GError **err
 	if (now < stage->bounces_at && stage->bounces_at <= now + BOUNCES_S)
 		return true;
 	*due = stage->bounces_at = now + BOUNCES_S;
-	context.rules = rules = bounce_rules_new();
 	if (!bounce_run(&context, &report, error))
 		return false;
 	if (report.classified || report.probes || report.suspended || report.cleared)

@@ -4,448 +4,265 @@
 #include "transport/bounce_class.h"
 
 #include <fnmatch.h>
-#include <glib.h>
+#include <gio/gio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "transport/bounces.h"
 
 /* Bytes of a text that are classified. */
 #define TEXT_BYTES 4096
 
-/* When a row applies; all of the bits have to hold. */
+/* Maximum size of a pattern with its definitions inserted, bytes. */
+#define PATTERN_BYTES_MAX (64 << 10)
+
+#define RULES_PATH "/paperboy/bounces/rules"
+
+/* Conditions of a rule; etc/bounces/rules describes them. */
 enum when {
-	ALWAYS = 0,
-	RECIPIENT = 1 << 0, /* the refusal is of the recipient, see is_of_recipient() */
-	LOCAL = 1 << 1,     /* the same, or a text without an SMTP reply */
-	PLAIN = 1 << 2,     /* the same, or a text without any code */
-	LASTING = 1 << 3,   /* the reply code is not 4yz */
-	NO_POLICY = 1 << 4, /* the enhanced code is not X.7.X, security or policy */
-	REPLY = 1 << 5,     /* there is a code, so this is not other text of a report */
-	EARLY = 1 << 6,     /* a reply before RCPT */
-	LATE = 1 << 7,      /* not that */
+	RECIPIENT = 1 << 0,
+	LOCAL = 1 << 1,
+	PLAIN = 1 << 2,
+	LASTING = 1 << 3,
+	NO_POLICY = 1 << 4,
+	REPLY = 1 << 5,
+	EARLY = 1 << 6,
+	LATE = 1 << 7,
 };
 
-struct row {
+struct rule {
 	const char *name;
 	enum bounce_class class;
 	enum bounce_fault fault;
-	unsigned when;
+	unsigned when;      /* bits of enum when; all have to hold */
 	const char *status; /* glob of the enhanced code, or NULL */
-	int from, to;       /* range of reply codes, or 0 */
-	const char *words;  /* regular expression on normalized text, or NULL */
+	const char *code;   /* glob of the reply code, or NULL */
+	GRegex *words;      /* on normalized text, or NULL */
 };
 
-/*
- * Normalized text is in lower case, without accents, quotation marks and URLs; "addr",
- * "host" and "ip" stand for mail addresses, host names and IP addresses.
- *
- * Repetitions in patterns are bounded, so that the time is linear in the text.
- */
-
-/* clang-format off */
-/* The recipient, in English. */
-#define WHO                                                                    \
-	"(?:user ?names?|user ?ids?|users?|recipients?|addressees?|addr"       \
-	"|(?:e-?)?mail addresse?s?|addresse?s?|mail ?boxe?s?|inbox"            \
-	"|e-?mail accounts?|accounts?|persons?|customers?|alias|login"         \
-	"|local ?part|destinations?|(?:user )?part of addr)"
-#define TARGET                                                                 \
-	"(?:(?:local|virtual|mail|e-?mail|recipient|target|destination"        \
-	"|envelope|rcpt|user|smtp|to) ){0,4}"
-#define WHICH                                                                  \
-	"(?: (?:name|id|with|that|you|tried|trying|to|reach|are|contact"       \
-	"|specified|given|for|in|your|this|the|<?addr>?:?|\\(?addr\\)?:?)){0,8}"
-#define NOT "(?:no|not|nt|cannot|cant|never)"
-#define IS                                                                     \
-	"(?:(?:is|are|was|were|has|have|had|does|do|did|could|can|be|been"     \
-	"|an?) ){0,5}"
-
-/* The same in de, fr, es, it, pt, nl, pl, ru, and what is said of it. */
-#define WHO_FOREIGN                                                            \
-	"(?:benutzer\\w*|empfanger\\w*|anwender\\w*|konto|postfach|adresse"    \
-	"|utilisateurs?|usager|destinataires?|compte|boite|usuarios?"          \
-	"|destinatarios?|cuentas?|direccion(?:es)?|buzon|utente|casella"       \
-	"|indirizzo|contas?|enderecos?|caixa|gebruiker\\w*|ontvanger|adres\\w*" \
-	"|account|postvak|uzytkowni\\w+|odbiorc\\w+|kont[aoe]|skrzynk\\w+"     \
-	"|пользовател\\w*|получател\\w*|адрес\\w*|ящик\\w*"                    \
-	"|учетн\\w+ запис\\w+|аккаунт\\w*)"
-#define GONE_FOREIGN                                                           \
-	"(?:unbekannt\\w*|nicht (?:gefunden|bekannt|vorhanden|vergeben)"       \
-	"|existiert nicht|ungultig\\w*|geloscht|deaktiviert"                   \
-	"|inconnue?s?|inexistante?s?|introuvables?|invalides?"                 \
-	"|nexiste (?:pas|plus)|desactivee?|supprimee?|ferme"                   \
-	"|desconocid[oa]s?|no existen?|no valid[oa]|inexistentes?"             \
-	"|no (?:se |ha sido |fue )?encontr\\w+|no se ha encontrado"            \
-	"|deshabilitad[oa]|desactivad[oa]|cancelad[oa]"                        \
-	"|sconosciut[oa]|inesistente|non (?:esiste|trovat[oa]|valid[oa])"      \
-	"|non e stat[oa] trovat[oa]|disabilitat[oa]|disattivat[oa]"            \
-	"|desconhecid[oa]|nao (?:existe|encontrad[oa]|foi encontrad[oa])"      \
-	"|desativad[oa]|inativ[oa]|invalid[oa]|onbekende?|bestaat niet"        \
-	"|niet (?:gevonden|bekend)|ongeldig|nieznan\\w+|nie istnieje"          \
-	"|nie (?:znaleziono|odnaleziono)|nie ma taki\\w+|nieprawidlow\\w+"     \
-	"|не (?:существует|наиден\\w*|известен)|неизвест\\w+|нет такого"       \
-	"|отключен\\w*|удален\\w*|недействител\\w+)"
-#define SENDER_FOREIGN                                                         \
-	"(?:absender\\w*|expediteur|remitente|remetente|mittente|afzender"     \
-	"|nadawc\\w+|отправител\\w*)"
-
-/* Mailboxes, and full, in other languages. */
-#define BOX_FOREIGN                                                            \
-	"(?:postfach|speicherplatz|boite|buzon|casella|caixa|mailbox|postvak"  \
-	"|postbus|skrzynk\\w+|ящик\\w*|quota|cuota|kontingent)"
-#define FULL_FOREIGN                                                           \
-	"(?:voll|uberfullt|uberschritten|erschopft|pleine?|depassee?"          \
-	"|saturee?|llen[oa]|superad[oa]|excedid[oa]|pien[oa]|superat[oa]"      \
-	"|chei[oa]|vol|overschreden|pelna|przepelnion\\w+|przekroczon\\w+"     \
-	"|переполнен\\w*|заполнен\\w*|превышен\\w*)"
-
-static const struct row rows[] = {
-    /* The mailbox works later, whatever the code is. */
-    {"greylisting", BOUNCE_TEMPORARY, 0, ALWAYS, NULL, 0, 0, "gr[ea]y[ -]?list"},
-    {"recipient-rate", BOUNCE_TEMPORARY, 0, ALWAYS, NULL, 0, 0,
-        "receiving (?:e?-?mail|messages) (?:at a rate|too)"},
-    {"delivery-program", BOUNCE_TEMPORARY, 0, ALWAYS, NULL, 0, 0,
-        "(?:could ?nt|could not|cant|can ?not|unable to|failed to|error while"
-        "|failure to) (?:create|open|write|writing|read|lock|save|append)"
-        "|lock failure"},
-    {"loop", BOUNCE_TEMPORARY, 0, ALWAYS, NULL, 0, 0,
-        "(?:mail|routing|forwarding) loop|too many hops|hop count|loops back"
-        "|forwarded more than|loop ?detected"},
-
-    /* Limits on what we send come before the mailbox's own. */
-    {"rate", BOUNCE_SENDER, BOUNCE_FAULT_DOMAIN, ALWAYS, NULL, 0, 0,
-        "(?:daily|hourly|sending|sender|relay|outgoing|outbound|message) "
-        "(?:\\w+ )?(?:quota|rate)|rate limit|throttl"
-        "|too (?:many|much) (?:connections|sessions|messages|mail|recipients"
-        "|concurrent|errors|invalid|unknown|bad|nonexistent)"
-        "|unexpected volume|exceeded the (?:maximum )?number of"
-        "|connection (?:rate|frequency)"},
-    {"system-storage", BOUNCE_TEMPORARY, 0, ALWAYS, NULL, 400, 499,
-        "insufficient (?:disk|system) (?:space|storage)|system storage"},
-    {"mailbox-full", BOUNCE_FULL, 0, ALWAYS, NULL, 0, 0,
-        "(?:mail ?box|inbox|mail ?drop|mail ?folder|accounts?|users?|recipients?"
-        "|addr)\\b(?:(?!unknown|not found|exist)[^.]){0,40}?\\b"
-        "(?:full\\b|over (?:the |its |their |his |her )?(?:quota|limit|allowed)"
-        "|out of (?:space|storage|quota)"
-        "|exceed\\w* (?:\\w+ ){0,3}(?:size|limit|quota|storage|space))"
-        "|over ?-?quota|quota (?:(?:is|was|has|been|limit|of|the|recipient|user) "
-        "){0,5}(?:exceed|full|reach|violat|over)"
-        "|(?:exceed\\w*|exhaust\\w*|overdrawn|reach\\w*|over|out of) "
-        "(?:(?:the|its|his|her|their|your|allowed|disk|diskspace|storage|mailbox|mail|user"
-        "|users|maximum|size|allocated|assigned|space) ){0,6}"
-        "(?:quota|storage|space|mailbox)|(?:disk|storage|drive) (?:is )?full"
-        "|(?:not enough|insufficient|no more|no) "
-        "(?:(?:disk|free|system|mailbox|storage|available) ){0,4}"
-        "(?:space|storage|room)|storage (?:quota|exceed)|quota ?exceeded"
-        "|exceeded the (?:local )?limit|full mailbox|mailbox size"
-        "|" BOX_FOREIGN "\\b[^.]{0,40}\\b" FULL_FOREIGN "\\b"
-        "|(?:メールボックス|邮箱|郵箱|信箱|邮件).{0,20}(?:いっぱい|満|满|滿|容量)"
-        "|容量.{0,10}(?:オーバー|超|不足|いっぱい)|已满|满了"},
-
-    /* About us: never a score for the address. */
-    /* Before the words of reputation: the code says that it is about this message. */
-    {"content", BOUNCE_SENDER, BOUNCE_FAULT_MESSAGE, ALWAYS, "5.6.*", 0, 0,
-        "\\bspam|\\bjunk\\b|polic|unsolicited|phish|suspicious"},
-    {"authentication", BOUNCE_SENDER, BOUNCE_FAULT_DOMAIN, ALWAYS, NULL, 0, 0,
-        "\\b(?:spf|dkim|dmarc|domainkeys|sender ?-?id|arc)\\b|unauthenticated"
-        "|purported responsible|authenticat(?:ion|ed) (?:is )?(?:required|failed"
-        "|failure|results|checks?|credentials|users? may)|not authenticated"
-        "|fails? authentication|must (?:be )?authenticate|starttls"},
-    {"reputation", BOUNCE_SENDER, BOUNCE_FAULT_DOMAIN, ALWAYS, NULL, 0, 0,
-        "\\bspam|\\bjunk\\b|unsolicited|\\b(?:ube|uce)\\b|bulk (?:e-?)?mail"
-        "|black[ -]?list|block[ -]?list|deny ?list|\\b\\w{0,20}rbls?\\b|\\bdnsbl"
-        "|reputation|suspicious|\\babus|complaints?\\b|\\bbanned\\b|phish"
-        "|unwanted|not wanted|poor trust|spoof|senderscore"
-        "|(?:ip|host|domain|client|server|address) (?:\\w+ ){0,3}"
-        "(?:is|are|was|been) (?:currently |temporarily )?listed"
-        "|спам|垃圾|迷惑メール|スパム"},
-    {"inactive", BOUNCE_DEAD, 0, LOCAL | LASTING, NULL, 0, 0,
-        "(?:due to|for|because of) (?:\\w+ ){0,3}(?:inactivity|non-?use)"},
-    {"blocked", BOUNCE_SENDER, BOUNCE_FAULT_DOMAIN, ALWAYS, NULL, 0, 0,
-        "client (?:host|address|ip)"
-        "|(?:your|sending|sender|source|connecting|remote (?:ip|address)) "
-        "(?:\\w+ ){0,3}"
-        "(?:block|reject|refus|denied|den[iy]|not (?:allowed|permitted"
-        "|authori[sz]ed|accepted|welcome))"
-        "|(?:ip|messages? from (?:ip|host|addr|your)) (?:\\S+ ){0,4}"
-        "(?:block|reject|refus|denied|not accepted|werent sent)"
-        "|blocked (?:by|using|for|due|because|from|senders?|- see|-)"
-        "|(?:connection|access|session)s? (?:from \\S+ )?"
-        "(?:forbidden|blocked|not allowed|not accepted)|smtp server of your isp"
-        "|\\bfirewall|not accepting mail from"
-        "|refus\\w+ (?:mail|messages|connections?) from|adresse ip"
-        "|(?:only|not|nt) accept\\w* (?:\\w+ ){0,3}from\\b"},
-    {"reverse-dns", BOUNCE_SENDER, BOUNCE_FAULT_DOMAIN, ALWAYS, NULL, 0, 0,
-        "\\bptr\\b|reverse[ -](?:dns|lookup|host|address|name|mapping)|\\brdns\\b"
-        "|no reverse|unverifiable sending|\\b(?:helo|ehlo)\\b"
-        "|\\byour (?:\\w+ ){0,2}(?:domain|host|hostname|ip)\\b"},
-    {"sender-address", BOUNCE_SENDER, BOUNCE_FAULT_DOMAIN, ALWAYS, NULL, 0, 0,
-        "senders? (?:address|domain|mail ?box|account|verif|denied|reject|is|was"
-        "|not|invalid|unknown|refused)"
-        "|senders? (?:\\S+ )?(?:reject|not allowed|denied)"
-        "|(?:invalid|unknown|bad|bogus|illegal|unroutable|unverified|unresolvable"
-        "|undeliverable|forged) (?:return |envelope )?"
-        "(?:senders?|return address|from)"
-        "|(?:from|return|envelope) (?:address|path|domain|header)|mail ?from\\b"
-        "|(?:domain|address|mailbox) of (?:the )?(?:envelope )?(?:sender|from)"
-        "|valid (?:from|sender)\\b|badmailfrom|reply address"
-        "|email address is not verified|callout"
-        "|" SENDER_FOREIGN "\\b[^.]{0,40}\\b" GONE_FOREIGN},
-    {"status-sender", BOUNCE_SENDER, BOUNCE_FAULT_DOMAIN, ALWAYS, "?.1.[78]", 0, 0,
-        NULL},
-
-    /* Plain words about the address weigh more than a relaying or policy text. */
-    {"no-such-user", BOUNCE_DEAD, 0, RECIPIENT | LASTING, NULL, 0, 0,
-        "\\b(?:unknown|no such|unrecogni[sz]ed) (?:(?:local|mail|e-?mail) )?"
-        "(?:users?\\b(?! allow)|recipients?|mail ?box|account\\b)(?! (?:quota|pattern))"
-        "|\\busers? (?:name )?(?:\\S+ ){0,2}?(?:is )?unknown\\b"},
-    {"relaying", BOUNCE_SENDER, BOUNCE_FAULT_DOMAIN, ALWAYS, NULL, 0, 0,
-        "relay(?:ing)?(?: \\S+){0,2} (?:denied|not|prohibited|refused|reject"
-        "|disabled|forbidden)"
-        "|(?:not|nt|unable|cannot|cant|wont|refuse|deny|no|without)"
-        "(?: \\w+){0,3} (?:relay(?:ing)?|open relay)\\b|rcpthosts|not a gateway"
-        "|relayed mail"},
-    {"policy", BOUNCE_SENDER, BOUNCE_FAULT_DOMAIN, ALWAYS, NULL, 0, 0,
-        "\\bpolic(?:y|ies)\\b|administrative(?:ly)? (?:block|den|reject|refus)|prohibit"
-        "|protocol (?:error|violation)|violat"
-        "|security (?:reason|restriction|setting)"
-        "|not (?:permitted|allowed|authori[sz]ed) to (?:send|submit|deliver|post"
-        "|contact)|restricted|member-only|moderat|challenge|whitelist|permission"
-        "|members? (?:\\w+ ){0,4}(?:may|can) (?:post|send)|not a (?:\\w+ )?member"
-        "|\\b(?:richtlinie|politique|politica|polityk|политик)"},
-    {"size", BOUNCE_SENDER, BOUNCE_FAULT_MESSAGE, ALWAYS, NULL, 0, 0,
-        "(?:message|mail|e-?mail|size|data)\\b[^.]{0,40}(?:too (?:big|large)|exceed)"
-        "|too (?:big|large)\\b|(?:line|header|message) (?:is )?too long"
-        "|(?:message|size|line|length|header) (?:size |length )?limit"
-        "|exceed\\w* (?:\\w+ ){0,3}size"},
-    {"content", BOUNCE_SENDER, BOUNCE_FAULT_MESSAGE, ALWAYS, NULL, 0, 0,
-        "virus|malware|infected|trojan|\\bworm\\b"
-        "|content (?:reject|filter|not|error|den)|duplicate header|bare [cl][rf]"
-        "|(?:invalid|missing|bad|malformed|illegal) (?:\\w+:? ){0,3}header"},
-    {"content", BOUNCE_SENDER, BOUNCE_FAULT_MESSAGE, REPLY, NULL, 0, 0,
-        "(?:message|mail) (?:content|headers?|body|text|format)|attachment"
-        "|header (?:error|syntax|field|line)|(?:in|of) (?:the )?(?:to|from|cc):? header"
-        "|rfc ?-?(?:2?822|5322)|charset|character set|mime\\b"},
-
-    /* The address, unless the host says that this is for now. */
-    {"no-such-domain", BOUNCE_DEAD, 0, LOCAL | LASTING, NULL, 0, 0,
-        "(?:no such|unknown|invalid|illegal|non-?existent|bad|unresolvable) "
-        "(?:host(?:name)?|domain|destination host|mail ?host|mail domain"
-        "|host/domain)\\b"
-        "|\\b(?:host|domain)s?(?: ?names?)?(?: \\(?host\\)?)?"
-        "(?: or domain(?: name)?)?(?:/\\w+(?: name)?)? " IS
-        "(?:not (?:be )?(?:found|exist|known|resolv)\\w*(?!,? try)|unknown"
-        "|doesnt exist|couldnt be found|nonexistent|unresolvable"
-        "|lookup failed permanently)(?!.*\\btry again)"
-        "|nxdomain|couldnt find (?:any host named|an? (?:mail exchanger|mx))"
-        "|null ?mx|no (?:mx|smtp service|mail exchangers?)\\b"
-        "|unrout(?:e)?able (?:mail )?(?:addr|domain)"
-        "|(?:does not|doesnt|do not|not) (?:accept|receive|handle) "
-        "(?:any )?(?:e-?)?mail\\b(?! from)|had no relevant answers"
-        "|domaine? (?:inconnu|inexistant)|domain unbekannt"
-        "|domain(?:s)? (?:is )?(?:expired|suspended|disabled)"},
-    {"temporary", BOUNCE_TEMPORARY, 0, ALWAYS, NULL, 0, 0,
-        "temporar(?:y|ily)|\\btempfail|verification (?:in progress|failed)"
-        "|name ?-?server|host not found,? try again"
-        "|lookup (?:fail|error|time)|servfail|resolution"
-        "|dns (?:error|failure|timeout|problem)(?!.*(?:nxdomain|noerror))"
-        "|momentanement|vorubergehend"},
-    {"moved", BOUNCE_DEAD, 0, RECIPIENT, NULL, 0, 0,
-        "(?:has|have|is) (?:moved|left|relocated)"
-        "|no longer (?:on|at|with|works?|employed|here|part of|associated)"
-        "|changed (?:\\w+ )?(?:e-?mail )?address|user not local"
-        "|new (?:e-?mail )?address|please (?:try|use) addr"},
-    /* Whole sentences about the recipient: no filter says so, after DATA either. */
-    {"no-such-account", BOUNCE_DEAD, 0, LATE | LASTING, NULL, 0, 0,
-        "\\bthis (?:user|recipient|person|customer) (?:does ?nt|does not) have an? "
-        "(?:\\S+ ){0,3}(?:account|mail ?box|address)\\b"
-        "|\\bthis (?:e-?mail )?(?:account|mail ?box|address) (?:has been|was|is) "
-        "(?:permanently )?(?:disabled|discontinued|de-?activated|closed|deleted"
-        "|terminated)\\b(?! (?:from|for) )"
-        "|\\b(?:disabled|de-?activated) recipient\\b"},
-    /* It may be opened again. */
-    {"locked", BOUNCE_TEMPORARY, 0, LOCAL | LASTING, NULL, 0, 0,
-        WHO "\\b[^.]{0,40}?\\b(?:locked"
-        "|blocked(?! (?:you|mail|messages|senders?|from|by)\\b))"
-        "|blocked (?:\\w+ )?" WHO "\\b"
-        "|\\b(?:l|d)?" WHO_FOREIGN "\\b[^.]{0,60}?\\b(?:gesperrt|bloquee?"
-        "|bloquead[oa]|bloccat[oa]|geblokkeerd|zablokowan\\w*|заблокирован\\w*)"},
-    {"disabled", BOUNCE_DEAD, 0, LOCAL | LASTING, NULL, 0, 0,
-        WHO "\\b[^.]{0,40}?\\b(?:disabled|de-?activated|suspended|inactive"
-        "|discontinued|closed|frozen|terminated|cancel+ed|retired"
-        "|deleted|removed|not (?:been )?activ|no longer|unused|abandoned|dormant)"
-        "|(?:disabled|de-?activated|suspended|inactive|closed|expired"
-        "|frozen) (?:\\w+ )?" WHO "\\b|account (?:has )?expired|activation pending"},
-    {"no-such-address", BOUNCE_DEAD, 0, LOCAL, NULL, 0, 0,
-        "\\b(?:unknown|no such|unrecogni[sz]ed) (?:or (?:illegal|invalid) )?"
-        "(?:(?:local|virtual|mail|e-?mail|recipient|target|destination|internet) )?"
-        "(?:users?\\b|recipients?|mail ?box|address(?!.{0,9} error)|alias|person"
-        "|account|local.?part)"
-        "|\\b(?:users?|recipients?|mail ?box|address(?:es)?|alias|account"
-        "|local.?part)(?: \\(?<?addr>?\\)?)?:? " IS
-        "(?:unknown|not found|not known|not listed|not registered|unrecognized)"
-        "|no mail ?box here|(?:user|recipient|mail ?box|account) \\S+ "
-        "\\S{0,40} ?(?:not found|not listed|unknown)"
-        "|listed in (?:public |the |domino ){0,3}(?:name|directory|address book)"
-        "|no match\\w* (?:\\w+ ){0,2}in (?:\\w+ ){0,2}(?:name|directory|address)"
-        "|no longer exists?|no (?:mail)?user by that name"},
-    {"no-such-address", BOUNCE_DEAD, 0, LOCAL | LASTING, NULL, 0, 0,
-        "\\b(?:l|d)?" WHO_FOREIGN "\\b[^.]{0,60}?\\b" GONE_FOREIGN "|\\b" GONE_FOREIGN
-        "(?: \\w+){0,2} " WHO_FOREIGN "\\b|nessuno con questo nome"
-        "|\\b(?:kein\\w*|pas de|aucune?|ningun[oa]?|nessun[oa]?|nenhuma?|geen|brak) "
-        "(?:solche\\w* |tal )?" WHO_FOREIGN "\\b"
-        "|(?:ユーザー?|宛先|アドレス|受信者|アカウント|メールボックス).{0,30}"
-        "(?:見つかりま|存在しま|ありません|不明|無効)|宛先不明"
-        "|(?:用户|用戶|收件人|邮箱|郵箱|信箱|帐号|账号|帳號|帐户|账户|帳戶|地址)"
-        ".{0,20}(?:不存在|未找到|无效|無效|停用|禁用|注销|找不到|冻结)"
-        "|(?:无此|無此|没有此|沒有此|找不到|未找到|查无此|不存在的)"
-        ".{0,3}(?:用户|用戶|收件人|邮箱|郵箱|帐|账|帳|地址)"},
-    {"no-such-address", BOUNCE_DEAD, 0, PLAIN | NO_POLICY, NULL, 0, 0,
-        "\\b(?:unknown|no such|non-?existent|inexistent|not existing|invalid"
-        "|illegal|obsolete) (?:or \\w+ )?" TARGET WHO "\\b"
-        "|\\b" WHO "\\b" WHICH ":? " IS
-        "(?:unknown|invalid|non-?existent|inexistent"
-        "|" NOT " (?:longer )?(?:be )?" IS
-        "(?:exist|found|known|valid|list|regist|recogni[sz]ed|unique))"
-        "|\\bno (?:such |valid |matching |local )?(?:" WHO
-        "|one|body|mail ?box available|mail ?drop)\\b(?: \\S+){0,6}? "
-        "(?:name|here|found|available|exists?|known)"
-        "|not (?:resolve to|match|belong to|correspond to) (?:an? |any )?" WHO
-        "|not found in (?:\\w+ ){0,2}(?:directory|address book)"
-        "|not our customer|doesnt exist|does not exist|not exist\\b"
-        "|recip(?:ient)?notfound"},
-    {"no-such-address", BOUNCE_DEAD, 0, RECIPIENT | NO_POLICY, NULL, 0, 0,
-        "\\b(?:bad|incorrect|wrong|undeliverable|unavailable|unassigned|inactive) "
-        "(?:or \\w+ )?" TARGET WHO "\\b"
-        "|\\b" WHO "\\b" WHICH ":? " IS
-        "(?:undeliverable|unroutable|incorrect|missing|wrong"
-        "|" NOT " (?:longer )?(?:be )?" IS
-        "(?:present|active|local|here|hosted|ok\\b|accepted|deliver|configured"
-        "|defined|available|current|permitted|receiv|in (?:my|our|the|this)"
-        "|one of|our|a (?:valid|known|registered|local|current)))"
-        "|\\b(?:not|nt|doesnt|dont) (?:have|know|recogni[sz]e|a|an|one of|our|any) "
-        "(?:\\w+ ){0,3}?" WHO "\\b"
-        "|\\bno (?:" WHO "|one|body)\\b(?: \\S+){0,6}? (?:address|bye)"
-        "|no valid recipients?|badrcptto|validrcptto"
-        "|not (?:in|on|found in|present in|part of) (?:\\w+ )?"
-        "(?:directory|system|server|database|host|domain|list)"
-        "|missing home directory|(?:cant|cannot|not) accept user|activation"
-        "|ofr_416"},
-    {"mailbox-unavailable", BOUNCE_DEAD, 0, RECIPIENT, NULL, 550, 559,
-        "(?:mail ?box|account|recipient|user|addr|address) (?:name )?(?:is |was )?"
-        "(?:unavailable|not available|currently unavailable)"},
-    {"recipient-rejected", BOUNCE_DEAD, 0, RECIPIENT, NULL, 0, 0,
-        "(?:recipient address|address|recipient) (?:rejected|refused)[.:]?"
-        "(?: access denied[.]?)?(?: as\\(\\w+\\))?"
-        "(?: addr| \\[?host\\]?| \\(in reply.*){0,3}\\s*$"},
-
-    {"message-rejected", BOUNCE_SENDER, BOUNCE_FAULT_MESSAGE, REPLY, NULL, 0, 0,
-        "(?:message|mail) (?:was |has been |is |not ){0,4}(?:refused|reject|allowed"
-        "|denied|discarded|accepted)"},
-
-    /* Before RCPT, nothing has been said about the recipient. */
-    {"before-recipient", BOUNCE_TEMPORARY, 0, EARLY, NULL, 400, 499, NULL},
-    {"before-recipient", BOUNCE_SENDER, BOUNCE_FAULT_DOMAIN, EARLY, NULL, 0, 0, NULL},
-
-    /* The network, and the host of the mailbox. */
-    {"network", BOUNCE_TEMPORARY, 0, ALWAYS, NULL, 0, 0,
-        "timed? ?-?out|connection (?:to \\S+ )?(?:refused|reset|lost|dropped|closed|failed)"
-        "|lost connection|no route|unreachable"
-        "|unable to (?:connect|contact|reach|establish)"
-        "|could ?nt (?:connect|establish|reach)"
-        "|could not (?:connect|be reached|contact)"
-        "|(?:wasnt|not) able to (?:establish|connect)|did not (?:accept|respond)"
-        "|no answer|not respond|queue too long|retry time|message expired"
-        "|too long in|have been failing|in the queue"},
-    {"host", BOUNCE_TEMPORARY, 0, ALWAYS, NULL, 0, 0,
-        "try (?:again|later)|(?:again|please try) later"
-        "|service (?:is )?(?:unavailable|refuse|not available)|resources"
-        "|internal (?:server )?error"
-        "|system (?:error|failure|not accepting|problem)|overload|\\bbusy\\b"
-        "|out of memory|plus tard|spater"},
-
-    /* Enhanced codes; the text was of no use. */
-    {"status-sender", BOUNCE_SENDER, BOUNCE_FAULT_DOMAIN, ALWAYS, "5.7.*", 0, 0, NULL},
-    {"status-content", BOUNCE_SENDER, BOUNCE_FAULT_MESSAGE, ALWAYS, "5.6.*", 0, 0,
-        NULL},
-    {"status-size", BOUNCE_SENDER, BOUNCE_FAULT_MESSAGE, ALWAYS, "?.[23].[34]", 0, 0,
-        NULL},
-    {"status-full", BOUNCE_FULL, 0, ALWAYS, "?.2.2", 0, 0, NULL},
-    {"status-dead", BOUNCE_DEAD, 0, RECIPIENT, "5.1.[1236]", 0, 0, NULL},
-    {"status-dead", BOUNCE_DEAD, 0, RECIPIENT, "5.1.10", 0, 0, NULL},
-    {"status-disabled", BOUNCE_DEAD, 0, RECIPIENT, "5.2.1", 0, 0, NULL},
-    {"status-domain", BOUNCE_DEAD, 0, ALWAYS, "5.4.4", 0, 0, NULL},
-    {"status-domain", BOUNCE_DEAD, 0, ALWAYS, "5.4.310", 0, 0, NULL},
-    {"status-network", BOUNCE_TEMPORARY, 0, ALWAYS, "?.[34].*", 0, 0, NULL},
-    {"status-temporary", BOUNCE_TEMPORARY, 0, ALWAYS, "4.*", 0, 0, NULL},
-    {"code-temporary", BOUNCE_TEMPORARY, 0, ALWAYS, NULL, 400, 499, NULL},
+struct replacement {
+	GRegex *words;
+	const char *by;
 };
 
-/* Replacements that make normalized text, in order. */
-static const char *const replacements[][2] = {
-    {"\\b(?:https?://|www\\.)\\S+", " "},
-    {"[\"'`\u2018\u2019\u201c\u201d]", ""},
-    {"<?(?<![\\w.+=%/!#$*-])[\\w.+=%/!#$*-]+@[\\w.-]*[\\w]>?", "addr"},
-    {"\\[?(?<![\\d.])\\d{1,3}(?:\\.\\d{1,3}){3}\\]?(?::\\d+)?", "ip"},
-    {"\\[?\\b(?:[0-9a-f]{1,4}:{1,2}){3,9}[0-9a-f]{0,4}\\]?", "ip"},
-    {"(?<![\\w.-])(?!resolver\\.)[a-z0-9_-]+(?:\\.[a-z0-9_-]+)*\\.[a-z][a-z0-9-]+\\b",
-        "host"},
-    {"\\d\\.\\d\\.\\d - (?:unknown address error|other mail system problem)", " "},
-    {"\\s+", " "},
-};
-
-/* Guesses, conditions and advice: nothing is concluded from them for the address. */
-static const char guess_pattern[] =
-    "\\b(?:(?:may|might) (?:also )?(?:be|have|not)\\b|could (?:also )?(?:be|have)\\b"
-    "|(?:maybe|perhaps|possibly|probably|it is possible)\\b"
-    "|(?:please|and) (?:check|verify|make sure|ensure|confirm)\\b"
-    "|(?:check|verify|make sure|ensure|see) (?:whether|that|if)\\b"
-    "|if (?:the|you|this|it|your|that)\\b|(?:possible|likely|common) (?:reason|cause)"
-    "|most (?:frequent|common|likely|probably)|as the address may)[^.]*";
-
-/* clang-format on */
-
-struct bounce_rules {
-	GRegex *words[G_N_ELEMENTS(rows)];
-	GRegex *replacements[G_N_ELEMENTS(replacements)];
+struct rules {
+	GArray *rules;        /* struct rule, in the order in which they are tried */
+	GArray *replacements; /* struct replacement, which make normalized text */
 	GRegex *guesses;
 };
 
+/* ---- reading etc/bounces/rules, which describes its format ---- */
+
+struct reader {
+	struct rules *rules;
+	GHashTable *definitions; /* "${NAME}" to a pattern */
+	unsigned line;
+	/* The block that is read. */
+	char **head; /* words of its first line, or NULL before the first block */
+	unsigned head_line;
+	GString *pattern;
+	bool is_continued; /* by the next line */
+};
+
+/* The file is part of the program: an error in it is one in the program. */
+static void G_NORETURN
+fail(unsigned line, const char *message, const char *what)
+{
+	g_autofree char *text = g_strconcat(message, what, NULL);
+
+	g_assertion_message(G_LOG_DOMAIN, RULES_PATH, (int)line, "", text);
+	abort();
+}
+
 /* A pattern that takes too long for hostile text does not match. */
 static GRegex *
-compile(const char *pattern)
+compile(const struct reader *reader)
 {
-	g_autofree char *limited = g_strconcat("(*LIMIT_MATCH=200000)", pattern, NULL);
-	GRegex *regex = g_regex_new(limited, 0, 0, NULL);
+	g_autoptr(GError) problem = NULL;
+	g_autofree char *limited =
+	    g_strconcat("(*LIMIT_MATCH=200000)", reader->pattern->str, NULL);
+	GRegex *words = g_regex_new(limited, 0, 0, &problem);
 
-	g_assert(regex);
-	return regex;
+	if (!words)
+		fail(reader->head_line, "", problem->message);
+	return words;
 }
 
-struct bounce_rules *
-bounce_rules_new(void)
+static void
+read_class(struct rule *rule, const char *word, unsigned line)
 {
-	struct bounce_rules *rules = g_new0(struct bounce_rules, 1);
+	static const struct {
+		const char *word;
+		enum bounce_class class;
+		enum bounce_fault fault;
+	} classes[] = {
+	    {"dead", BOUNCE_DEAD, BOUNCE_FAULT_NONE},
+	    {"full", BOUNCE_FULL, BOUNCE_FAULT_NONE},
+	    {"temporary", BOUNCE_TEMPORARY, BOUNCE_FAULT_NONE},
+	    {"domain", BOUNCE_SENDER, BOUNCE_FAULT_DOMAIN},
+	    {"message", BOUNCE_SENDER, BOUNCE_FAULT_MESSAGE},
+	};
 
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++)
-		if (rows[i].words)
-			rules->words[i] = compile(rows[i].words);
-	for (size_t i = 0; i < G_N_ELEMENTS(replacements); i++)
-		rules->replacements[i] = compile(replacements[i][0]);
-	rules->guesses = compile(guess_pattern);
-	return rules;
+	for (size_t i = 0; i < G_N_ELEMENTS(classes); i++)
+		if (strcmp(word, classes[i].word) == 0) {
+			rule->class = classes[i].class;
+			rule->fault = classes[i].fault;
+			return;
+		}
+	fail(line, "unknown class: ", word);
 }
 
-void
-bounce_rules_free(struct bounce_rules *rules)
+static void
+read_condition(struct rule *rule, const char *word, unsigned line)
 {
-	if (!rules)
+	static const char *const conditions[] = {"recipient", "local", "plain",
+	    "lasting", "no-policy", "reply", "early", "late"}; /* as enum when */
+
+	for (size_t i = 0; i < G_N_ELEMENTS(conditions); i++)
+		if (strcmp(word, conditions[i]) == 0) {
+			rule->when |= 1U << i;
+			return;
+		}
+	if (g_str_has_prefix(word, "status="))
+		rule->status = g_intern_string(word + strlen("status="));
+	else if (g_str_has_prefix(word, "code="))
+		rule->code = g_intern_string(word + strlen("code="));
+	else
+		fail(line, "unknown condition: ", word);
+}
+
+static void
+read_rule(const struct reader *reader)
+{
+	struct rule rule = {.name = g_intern_string(reader->head[1])};
+
+	if (g_strv_length(reader->head) < 3)
+		fail(reader->head_line, "expected: rule NAME CLASS", "");
+	read_class(&rule, reader->head[2], reader->head_line);
+	for (char **word = reader->head + 3; *word; word++)
+		read_condition(&rule, *word, reader->head_line);
+	if (reader->pattern->len > 0)
+		rule.words = compile(reader);
+	g_array_append_val(reader->rules->rules, rule);
+}
+
+/* Insert what definitions stand for. */
+static void
+expand(const struct reader *reader)
+{
+	GHashTableIter iter;
+	gpointer name, pattern;
+	const char *unknown;
+
+	g_hash_table_iter_init(&iter, reader->definitions);
+	while (g_hash_table_iter_next(&iter, &name, &pattern)) {
+		g_string_replace(reader->pattern, name, pattern, 0);
+		if (reader->pattern->len > PATTERN_BYTES_MAX)
+			fail(reader->head_line, "the pattern is too long", "");
+	}
+	unknown = strstr(reader->pattern->str, "${");
+	if (unknown)
+		fail(reader->head_line, "unknown definition: ", unknown);
+}
+
+static void
+finish_block(const struct reader *reader)
+{
+	const char *keyword = reader->head ? reader->head[0] : NULL;
+	const char *word = keyword ? reader->head[1] : NULL;
+
+	if (!keyword)
 		return;
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++)
-		g_clear_pointer(&rules->words[i], g_regex_unref);
-	for (size_t i = 0; i < G_N_ELEMENTS(replacements); i++)
-		g_regex_unref(rules->replacements[i]);
-	g_regex_unref(rules->guesses);
-	g_free(rules);
+	expand(reader);
+	if (strcmp(keyword, "rule") == 0) {
+		read_rule(reader);
+	} else if (strcmp(keyword, "define") == 0 && word) {
+		g_hash_table_insert(reader->definitions, g_strdup_printf("${%s}", word),
+		    g_strdup_printf("(?:%s)", reader->pattern->str));
+	} else if (strcmp(keyword, "replace") == 0 || strcmp(keyword, "remove") == 0) {
+		const char *by = word ? g_intern_string(word) : " ";
+		struct replacement replacement = {
+		    compile(reader), strcmp(keyword, "remove") == 0 ? "" : by};
+
+		g_array_append_val(reader->rules->replacements, replacement);
+	} else if (strcmp(keyword, "guess") == 0 && !reader->rules->guesses) {
+		reader->rules->guesses = compile(reader);
+	} else {
+		fail(reader->head_line, "unexpected block: ", keyword);
+	}
 }
+
+static void
+read_pattern(struct reader *reader, const char *words)
+{
+	if (!reader->head)
+		fail(reader->line, "a pattern before the first block", "");
+	if (reader->pattern->len > 0 && !reader->is_continued)
+		g_string_append_c(reader->pattern, '|');
+	reader->is_continued = g_str_has_suffix(words, "\\");
+	g_string_append_len(reader->pattern, words,
+	    (gssize)(strlen(words) - (reader->is_continued ? 1 : 0)));
+}
+
+static void
+read_line(struct reader *reader, const char *line)
+{
+	reader->line++;
+	if (*line == '\t') {
+		read_pattern(reader, line + 1);
+	} else if (reader->is_continued) {
+		fail(reader->line, "expected the rest of a pattern", "");
+	} else if (*line && *line != '#') {
+		finish_block(reader);
+		g_strfreev(reader->head);
+		reader->head = g_strsplit(line, " ", -1);
+		reader->head_line = reader->line;
+		g_string_truncate(reader->pattern, 0);
+	}
+}
+
+static gpointer
+load_rules(gpointer unused)
+{
+	g_autoptr(GBytes) text = NULL;
+	g_autoptr(GString) pattern = g_string_new(NULL);
+	g_autoptr(GHashTable) definitions =
+	    g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+	g_autofree char *content = NULL;
+	g_auto(GStrv) lines = NULL;
+	struct reader reader = {.rules = g_new0(struct rules, 1),
+	    .definitions = definitions,
+	    .pattern = pattern};
+
+	(void)unused;
+	(void)bounces_get_resource(); /* registers it */
+	reader.rules->rules = g_array_new(FALSE, FALSE, sizeof(struct rule));
+	reader.rules->replacements =
+	    g_array_new(FALSE, FALSE, sizeof(struct replacement));
+	text = g_resources_lookup_data(RULES_PATH, 0, NULL);
+	/* An overlay does not end with NUL. */
+	content = text ? g_strndup(g_bytes_get_data(text, NULL), g_bytes_get_size(text))
+	               : NULL;
+	lines = g_strsplit(content ? content : "", "\n", -1);
+	for (char **line = lines; *line; line++)
+		read_line(&reader, *line);
+	finish_block(&reader);
+	g_strfreev(reader.head);
+	if (!reader.rules->guesses)
+		fail(reader.line, "no block: guess", "");
+	return reader.rules;
+}
+
+/* @return the rules, which are read once and stay */
+static const struct rules *
+get_rules(void)
+{
+	static GOnce once = G_ONCE_INIT;
+
+	return g_once(&once, load_rules, NULL);
+}
+
+/* ---- classes ---- */
 
 /* Remove the accents of Latin and Cyrillic letters; other marks change the meaning. */
 static char *
@@ -478,15 +295,19 @@ replace(const GRegex *regex, char *text, const char *by)
 }
 
 static char *
-normalize(const struct bounce_rules *rules, const char *text)
+normalize(const struct rules *rules, const char *text)
 {
 	g_autofree char *valid =
 	    g_utf8_make_valid(text, (gssize)strnlen(text, TEXT_BYTES));
 	g_autofree char *lower = g_utf8_strdown(valid, -1);
 	char *plain = strip_accents(lower);
 
-	for (size_t i = 0; i < G_N_ELEMENTS(replacements); i++)
-		plain = replace(rules->replacements[i], plain, replacements[i][1]);
+	for (guint i = 0; i < rules->replacements->len; i++) {
+		const struct replacement *replacement =
+		    &g_array_index(rules->replacements, struct replacement, i);
+
+		plain = replace(replacement->words, plain, replacement->by);
+	}
 	return plain;
 }
 
@@ -534,34 +355,38 @@ find_conditions(const struct bounce_refusal *refusal, const char *status)
 }
 
 static bool
-row_matches(const struct row *row, const GRegex *words,
-    const struct bounce_refusal *refusal, const char *status, const char *text)
+rule_matches(const struct rule *rule, const struct bounce_refusal *refusal,
+    const char *status, const char *text)
 {
-	if (row->to && (refusal->code < row->from || refusal->code > row->to))
+	char code[G_ASCII_DTOSTR_BUF_SIZE];
+
+	g_snprintf(code, sizeof(code), "%d", refusal->code);
+	if (rule->code && fnmatch(rule->code, code, 0) != 0)
 		return false;
-	if (row->status && fnmatch(row->status, status, 0) != 0)
+	if (rule->status && fnmatch(rule->status, status, 0) != 0)
 		return false;
-	return !words || g_regex_match(words, text, 0, NULL);
+	return !rule->words || g_regex_match(rule->words, text, 0, NULL);
 }
 
 struct bounce_verdict
-bounce_classify(const struct bounce_rules *rules, const struct bounce_refusal *refusal)
+bounce_classify(const struct bounce_refusal *refusal)
 {
+	const struct rules *rules = get_rules();
 	const char *status = refusal->status ? refusal->status : "";
 	const unsigned conditions = find_conditions(refusal, status);
 	g_autofree char *plain = normalize(rules, refusal->text ? refusal->text : "");
 	g_autofree char *certain = replace(rules->guesses, g_strdup(plain), " ");
 
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		const struct row *row = &rows[i];
+	for (guint i = 0; i < rules->rules->len; i++) {
+		const struct rule *rule = &g_array_index(rules->rules, struct rule, i);
 		bool is_of_address =
-		    row->class == BOUNCE_DEAD || row->class == BOUNCE_FULL;
+		    rule->class == BOUNCE_DEAD || rule->class == BOUNCE_FULL;
 
-		if ((row->when & ~conditions) == 0 &&
-		    row_matches(row, rules->words[i], refusal, status,
-		        is_of_address ? certain : plain))
+		if ((rule->when & ~conditions) == 0 &&
+		    rule_matches(
+		        rule, refusal, status, is_of_address ? certain : plain))
 			return (struct bounce_verdict){
-			    row->class, row->fault, row->name};
+			    rule->class, rule->fault, rule->name};
 	}
 	return (struct bounce_verdict){BOUNCE_UNKNOWN, BOUNCE_FAULT_NONE, "none"};
 }

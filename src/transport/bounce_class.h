@@ -1,9 +1,9 @@
 /*
  * bounce_class.h - the meaning of a refusal for the recipient's address.
  *
- * One table for SMTP replies and for the refusals that bounce reports quote.  The rows
- * are tried in order and the first that matches decides, so the order is the precedence
- * when code and text disagree:
+ * The rules of etc/bounces/rules, which are compiled in, are for SMTP replies and for
+ * the refusals that bounce reports quote.  They are tried in order and the first that
+ * matches decides, so the order is the precedence when code and text disagree:
  *
  *  1. words for greylisting, loops and failures of local delivery, for limits on what
  *     we send, and for a full mailbox, whatever the code;
@@ -30,7 +30,6 @@
 
 #include <stdbool.h>
 
-#include "base/cleanup.h"
 #include "transport/delivery.h"
 
 enum bounce_class {
@@ -62,17 +61,11 @@ struct bounce_refusal {
 struct bounce_verdict {
 	enum bounce_class class;
 	enum bounce_fault fault;
-	const char *rule; /* name of the row; static; "none" for UNKNOWN */
+	const char *rule; /* name of the rule; static; "none" for UNKNOWN */
 };
 
-struct bounce_rules; /* the table with its patterns compiled; immutable */
-
-struct bounce_rules *bounce_rules_new(void);
-void bounce_rules_free(struct bounce_rules *rules);
-PB_DEFINE_AUTO(bounce_rules, bounce_rules_free);
-
-struct bounce_verdict
-bounce_classify(const struct bounce_rules *rules, const struct bounce_refusal *refusal);
+/* From any thread.  The rules are read by the first call. */
+struct bounce_verdict bounce_classify(const struct bounce_refusal *refusal);
 
 /** Stable names: "dead", "full", "temporary", "sender", "complaint", ... */
 const char *bounce_class_get_name(enum bounce_class class);

@@ -659,8 +659,7 @@ classify_failure(const struct bounce_context *context,
 	    .outbox_id = failure->id,
 	    .at = failure->ended_at,
 	};
-	struct bounce_report *report =
-	    bounce_report_new_from_reply(context->rules, &refusal);
+	struct bounce_report *report = bounce_report_new_from_reply(&refusal);
 	enum bounce_effect effect;
 	bool is_ok = (!failure->is_current ||
 	                 bounce_record(context, &subject, report, &effect, error)) &&

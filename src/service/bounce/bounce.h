@@ -68,7 +68,6 @@ struct bounce_context {
 	struct system_mailer mailer; /* with store and time */
 	GBytes *key;                 /* keys of the state directory */
 	const struct catalog *catalog;
-	const struct bounce_rules *rules;
 };
 
 /* The message that was returned. */

@@ -287,7 +287,6 @@ find_reply_type(const char *text)
 }
 
 struct reader {
-	const struct bounce_rules *rules;
 	struct bounce_report *report;
 	enum smtp_stage stage; /* named anywhere in the text */
 	const char *status;    /* of the report's field, or "" */
@@ -309,7 +308,7 @@ try_text(struct reader *reader, const char *text, enum smtp_stage stage)
 	    .status = choose_status(&found, reader->status),
 	    .text = text,
 	};
-	verdict = bounce_classify(reader->rules, &refusal);
+	verdict = bounce_classify(&refusal);
 	if (verdict.class != BOUNCE_UNKNOWN || !report->line) {
 		report->verdict = verdict;
 		report->code = found.reply;
@@ -432,8 +431,7 @@ check_full(struct reader *reader, const GPtrArray *paragraphs)
 {
 	for (guint i = 0; i < paragraphs->len; i++) {
 		const struct bounce_refusal refusal = {.text = paragraphs->pdata[i]};
-		struct bounce_verdict verdict =
-		    bounce_classify(reader->rules, &refusal);
+		struct bounce_verdict verdict = bounce_classify(&refusal);
 
 		if (verdict.class == BOUNCE_FULL &&
 		    !matches(refusal.text, "\\b(may|might|could|possibl[ey]|if|or)\\b"))
@@ -736,13 +734,13 @@ read_feedback(struct bounce_report *report, const struct inmail *mail)
 }
 
 struct bounce_report *
-bounce_report_read(const struct bounce_rules *rules, const struct inmail *mail)
+bounce_report_read(const struct inmail *mail)
 {
 	struct bounce_report *report = g_new0(struct bounce_report, 1);
 	g_autoptr(GPtrArray) paragraphs =
 	    split_paragraphs(mail->body ? mail->body : "");
 	g_autofree char *text = NULL;
-	struct reader reader = {.rules = rules, .report = report, .status = ""};
+	struct reader reader = {.report = report, .status = ""};
 
 	report->recipients = g_ptr_array_new_with_free_func(g_free);
 	report->verdict.rule = "none";
@@ -767,8 +765,7 @@ bounce_report_read(const struct bounce_rules *rules, const struct inmail *mail)
 }
 
 struct bounce_report *
-bounce_report_new_from_reply(
-    const struct bounce_rules *rules, const struct bounce_refusal *reply)
+bounce_report_new_from_reply(const struct bounce_refusal *reply)
 {
 	struct bounce_report *report = g_new0(struct bounce_report, 1);
 	const char *text = reply->text ? reply->text : "";
@@ -779,7 +776,7 @@ bounce_report_new_from_reply(
 	refusal.status = codes.status;
 	report->recipients = g_ptr_array_new_with_free_func(g_free);
 	report->kind = BOUNCE_KIND_BOUNCE;
-	report->verdict = bounce_classify(rules, &refusal);
+	report->verdict = bounce_classify(&refusal);
 	report->code = reply->code;
 	report->status = *codes.status ? g_strdup(codes.status) : NULL;
 	report->agent = g_strdup("smtp");

@@ -35,11 +35,9 @@ struct bounce_report {
 	char *line; /* decisive text, of BOUNDS_REPLY_TEXT_BYTES characters; or NULL */
 };
 
-struct bounce_report *
-bounce_report_read(const struct bounce_rules *rules, const struct inmail *mail);
+struct bounce_report *bounce_report_read(const struct inmail *mail);
 /** Read the reply that ended an SMTP transaction; `status` is taken from its text. */
-struct bounce_report *bounce_report_new_from_reply(
-    const struct bounce_rules *rules, const struct bounce_refusal *reply);
+struct bounce_report *bounce_report_new_from_reply(const struct bounce_refusal *reply);
 
 void bounce_report_free(struct bounce_report *report);
 PB_DEFINE_AUTO(bounce_report, bounce_report_free);

@@ -21,7 +21,6 @@ struct change {
 struct domain_refusals {
 	struct store *store;
 	struct domain_throttle *throttle;
-	struct bounce_rules *rules;
 	GPtrArray *changes; /* of struct change *, not committed yet */
 	bool is_resumed;    /* all stored pauses are to be deleted */
 };
@@ -43,7 +42,6 @@ domain_refusals_new(struct store *store, struct domain_throttle *throttle)
 
 	refusals->store = store;
 	refusals->throttle = throttle;
-	refusals->rules = bounce_rules_new();
 	refusals->changes = g_ptr_array_new_with_free_func(change_free);
 	return refusals;
 }
@@ -53,13 +51,12 @@ domain_refusals_free(struct domain_refusals *refusals)
 {
 	if (!refusals)
 		return;
-	bounce_rules_free(refusals->rules);
 	g_ptr_array_unref(refusals->changes);
 	g_free(refusals);
 }
 
 static struct bounce_verdict
-classify(const struct domain_refusals *refusals, const struct delivery *delivery)
+classify(const struct delivery *delivery)
 {
 	const struct bounce_refusal refusal = {
 	    .stage = delivery->stage,
@@ -68,7 +65,7 @@ classify(const struct domain_refusals *refusals, const struct delivery *delivery
 	    .text = delivery->text,
 	};
 
-	return bounce_classify(refusals->rules, &refusal);
+	return bounce_classify(&refusal);
 }
 
 static bool
@@ -79,14 +76,13 @@ is_refusal(const struct delivery *delivery)
 }
 
 void
-domain_refusals_classify(
-    const struct domain_refusals *refusals, struct delivery *delivery)
+domain_refusals_classify(struct delivery *delivery)
 {
 	struct bounce_verdict verdict;
 
 	if (!is_refusal(delivery))
 		return;
-	verdict = classify(refusals, delivery);
+	verdict = classify(delivery);
 	if (verdict.class == BOUNCE_SENDER && verdict.fault == BOUNCE_FAULT_DOMAIN) {
 		delivery->outcome = DELIVERY_DEFERRED;
 		delivery->is_policy = true;
@@ -105,7 +101,7 @@ add_change(struct domain_refusals *refusals, const char *domain, int64_t since,
 	change->domain = g_ascii_strdown(domain, -1);
 	change->since = since;
 	change->until = until;
-	change->rule = classify(refusals, delivery).rule;
+	change->rule = classify(delivery).rule;
 	change->reply = g_strdup(delivery->text ? delivery->text : "");
 	g_ptr_array_add(refusals->changes, change);
 }

@@ -29,8 +29,7 @@ PB_DEFINE_AUTO(domain_refusals, domain_refusals_free);
  * temporary and concern the domain (is_policy); a dead address is permanent, also as
  * "5.7.1".
  */
-void domain_refusals_classify(
-    const struct domain_refusals *refusals, struct delivery *delivery);
+void domain_refusals_classify(struct delivery *delivery);
 
 /** Report a classified result; logs when it pauses or resumes the domain. */
 void domain_refusals_report(struct domain_refusals *refusals, const char *recipient,

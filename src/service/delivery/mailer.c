@@ -220,7 +220,7 @@ record_delivery(
 	int64_t now = clock_get_now(mailer->options.clock);
 	struct verdict verdict = {EVENT_DELIVERY_SENT, -1, job->copies};
 
-	domain_refusals_classify(mailer->refusals, &task->delivery_job.result);
+	domain_refusals_classify(&task->delivery_job.result);
 	switch (delivery->outcome) {
 	case DELIVERY_SENT:
 		report->sent++;

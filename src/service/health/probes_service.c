@@ -324,7 +324,7 @@ probe_relay_denied(struct health *health)
 		    ->is_failure = true;
 }
 
-/* Advice by the rule of a refusal (transport/bounce_class.c). */
+/* Advice by the rule of a refusal (etc/bounces/rules). */
 static const char *
 get_refusal_advice(const char *rule)
 {

@@ -298,14 +298,12 @@ cancel_confirmation(struct request *request, int64_t id,
 
 static bool
 apply_report(struct request *request, const struct mail_token_message *message,
-    const struct bounce_rules *rules, const struct bounce_report *report,
-    GError **error)
+    const struct bounce_report *report, GError **error)
 {
 	const struct bounce_context context = {
 	    .mailer = handler_get_mailer(request),
 	    .key = request->key,
 	    .catalog = request->catalog,
-	    .rules = rules,
 	};
 	const struct bounce_subject subject = {
 	    .subscriber_id = message->subscriber_id,
@@ -337,7 +335,6 @@ handler_process_report(
 	const struct receive_mail *envelope = request->envelope;
 	struct inmail mail = *request->mail;
 	struct mail_token_message message;
-	struct bounce_rules *rules;
 	struct bounce_report *report;
 	bool is_ok;
 
@@ -348,17 +345,15 @@ handler_process_report(
 		request->report->reason = without_token;
 		return true;
 	}
-	rules = bounce_rules_new();
 	/* LMTP has the sender in the envelope only. */
 	if (!mail.return_path && envelope->sender && !*envelope->sender)
 		mail.return_path = (char *)"";
-	report = bounce_report_read(rules, &mail);
+	report = bounce_report_read(&mail);
 	request->report->reason =
 	    report->kind == BOUNCE_KIND_BOUNCE || report->kind == BOUNCE_KIND_COMPLAINT
 	        ? bounce_class_get_name(report->verdict.class)
 	        : bounce_kind_get_name(report->kind);
-	is_ok = apply_report(request, &message, rules, report, error);
+	is_ok = apply_report(request, &message, report, error);
 	bounce_report_free(report);
-	bounce_rules_free(rules);
 	return is_ok;
 }
