@@ -177,11 +177,14 @@ static bool
 filter_calls(enum sandbox_work work)
 {
 	scmp_filter_ctx context = seccomp_init(SCMP_ACT_ERRNO(EPERM));
+	/* Other threads can be filtered by seccomp(2) only.  The parser has one, so
+	 * libseccomp may use prctl(2), which also works where seccomp(2) is denied. */
 	bool is_done = context &&
-	               seccomp_attr_set(context, SCMP_FLTATR_CTL_TSYNC, 1) == 0 &&
 	               allow_calls(context, common_calls, G_N_ELEMENTS(common_calls)) &&
 	               allow_memory(context) &&
-	               (work == SANDBOX_PARSER || allow_server(context)) &&
+	               (work == SANDBOX_PARSER ||
+	                   (seccomp_attr_set(context, SCMP_FLTATR_CTL_TSYNC, 1) == 0 &&
+	                       allow_server(context))) &&
 	               seccomp_load(context) == 0;
 
 	if (context)
