@@ -345,8 +345,8 @@ def old_primary(recipe, sending):
     two.run("pg_ctlcluster 15 main start")
     one.run("pg_ctlcluster 15 main stop -m immediate", wanted=(0, 2))
     one.daemon.wait_line("must not run", RUN_S)
-    assert query(two, "SELECT count(*) FROM pg_stat_activity WHERE state = 'active'"
-                      " AND usename = 'paperboy'") == ["0"]
+    assert query(two, "SELECT count(*) FROM pg_stat_activity WHERE"
+                      " backend_xid IS NOT NULL AND usename = 'paperboy'") == ["0"]
     for command in ("subscriber add fay@example.org --consent 'asked for it'",
                     "subscriber list"):
         text = " ".join(one.run(f"paperboyctl {command}", range(1, 256)).split())
@@ -393,7 +393,8 @@ def standby_is_gone(recipe, _sending):
     one.stop()
     two.run("pg_ctlcluster 15 main stop -m immediate", wanted=(0, 2))
     wait_until(lambda: not query(one, "SELECT pid FROM pg_stat_replication"), "no standby")
-    for command in ("paperboyctl status", f"{PAPERBOYD} --once -c {CONFIG}"):
+    paperboyd = os.path.join(recipe.installation.installed, "paperboyd")
+    for command in ("paperboyctl status", f"{paperboyd} --once -c {CONFIG}"):
         text = " ".join(one.run(command, range(1, 256), user=USER).split())
         assert ("each commit waits for a standby that is not connected" in text
                 and "synchronous_standby_names" in text), text
