@@ -28,7 +28,7 @@ TRIES = 100000
 TEXTS = ["a", "x@example.org", "grüße@example.org", "2026-11-20", "en", "http://a/b",
          "tab\tand\nline", "", "digest-7", "digest-8", "digest-9", "[1]", "1,2",
          *(digit * size for digit in "123456789abcdef" for size in (17, 64))]
-NUMBERS = [-1, 0, 1, 2, 3, 4, 5, 63, 1439, 2**40, 1700000000]
+NUMBERS = [-1, 0, 1, 2, 3, 4, 5, 63, 1439, 2**37, 1700000000]
 BLOBS = [b"", b"\x00\xff", b"x" * 3000, b"letter"]
 
 
@@ -65,6 +65,8 @@ class Filler:
         literals = [text for check in checks
                     for text in re.findall(r"'([^'*?\[]*)'", check)]
         values = {"TEXT": TEXTS + literals, "INTEGER": NUMBERS, "BLOB": BLOBS}[kind]
+        if kind == "TEXT" and name.endswith("_day"):  # rows are checked when they are read
+            values = ["2026-11-20", "2026-11-21"]
         for check in checks:
             words = set(re.findall(r"[a-z_]+", re.sub(r"'[^']*'", "", check)))
             if words & self.names == {name}:
