@@ -109,6 +109,17 @@ values_come_back_as_they_were(void)
 	}
 }
 
+static int64_t
+load_hash(struct store *store, const char *sql)
+{
+	g_autoptr(GError) error = NULL;
+	int64_t number = 0;
+
+	g_assert_true(sql_int64(store, sql, &number, &error));
+	g_assert_no_error(error);
+	return number;
+}
+
 static void
 sums_and_truth_values_are_numbers(void)
 {
@@ -129,12 +140,8 @@ sums_and_truth_values_are_numbers(void)
 	pb_local(pair) pair;
 
 	pair_init(&pair);
-	for (unsigned i = 0; i < G_N_ELEMENTS(sums); i++) {
-		int64_t number = -2;
-
-		g_assert_true(sql_number(pair.one, sums[i], &number, NULL));
-		g_assert_cmpint(number, ==, wanted[i]);
-	}
+	for (unsigned i = 0; i < G_N_ELEMENTS(sums); i++)
+		g_assert_cmpint(load_hash(pair.one, sums[i]), ==, wanted[i]);
 }
 
 static void
@@ -148,8 +155,8 @@ first_value_may_be_null(void)
 	pair_init(&pair);
 	g_assert_true(sql_exec(pair.one, sql, &error, SQL_NULL));
 	g_assert_cmpint(load_number(pair.one, 1, &error), ==, 3);
-	g_assert_true(sql_exec(pair.one, sql, &error, SQL_INT(INT64_MAX)));
-	g_assert_cmpint(load_number(pair.one, 1, &error), ==, INT64_MAX);
+	g_assert_true(sql_exec(pair.one, sql, &error, SQL_INT(SQL_NUMBER_MAX)));
+	g_assert_cmpint(load_number(pair.one, 1, &error), ==, SQL_NUMBER_MAX);
 	g_assert_no_error(error);
 }
 
@@ -625,7 +632,6 @@ digits_that_a_server_only_counts_are_not_read(void)
 	g_autofree char *url = NULL;
 	g_auto(GStrv) parts = NULL;
 	g_autoptr(GError) error = NULL;
-	int64_t number;
 
 	pair_init(&pair);
 	silent_server_init(&server, pair.fixture->path);
@@ -634,10 +640,8 @@ digits_that_a_server_only_counts_are_not_read(void)
 	    "%shost=%s%s", parts[0], server.directory, strchr(parts[1], '&'));
 	store = store_open(url, &error);
 	g_assert_no_error(error);
-	g_assert_true(
-	    sql_number(store, "SELECT CAST(123456789 AS NUMERIC)", &number, &error));
-	g_assert_no_error(error);
-	g_assert_cmpint(number, ==, INT64_MAX);
+	g_assert_cmpint(
+	    load_hash(store, "SELECT CAST(123456789 AS NUMERIC)"), ==, INT64_MAX);
 	g_clear_pointer(&store, store_free);
 }
 

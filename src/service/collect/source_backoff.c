@@ -29,7 +29,8 @@ source_backoff_load(struct store *store, const char *source, const char *key,
 {
 	g_autofree char *name = format_name(source, key);
 
-	return store_load_cursor(store, name, -1, value, error);
+	/* One of them is a hash. */
+	return store_load_int64(store, name, -1, value, error);
 }
 
 bool

@@ -170,7 +170,7 @@ mail_token_find_check(
 {
 	int64_t last;
 
-	if (!store_load_cursor(store, check_cursors[number % 2], -1, &last, error))
+	if (!store_load_int64(store, check_cursors[number % 2], -1, &last, error))
 		return false;
 	*is_recorded = last == number;
 	return true;

@@ -37,7 +37,7 @@ load_cursor(void *data, struct imap_cursor *cursor)
 	int64_t value = 0;
 
 	/* Without it all messages are fetched again, and known as duplicates. */
-	if (!store_load_cursor(*parts->store, parts->cursor, 0, &value, NULL))
+	if (!store_load_int64(*parts->store, parts->cursor, 0, &value, NULL))
 		return;
 	cursor->uidvalidity = (uint32_t)((uint64_t)value >> 32);
 	cursor->uid = (uint32_t)((uint64_t)value & UINT32_MAX);

@@ -332,8 +332,8 @@ bool
 backup_load_generation(
     struct store *store, struct backup_generation *generation, GError **error)
 {
-	return store_load_cursor(store, "generation", 0, &generation->own, error) &&
-	       store_load_cursor(
+	return store_load_int64(store, "generation", 0, &generation->own, error) &&
+	       store_load_int64(
 	           store, "newest generation", 0, &generation->newest, error);
 }
 
@@ -342,7 +342,7 @@ backup_load_file_generation(const char *path, int64_t *generation, GError **erro
 {
 	pb_auto(store) store = store_open_for_reading(path, error);
 
-	return store && store_load_cursor(store, "generation", 0, generation, error);
+	return store && store_load_int64(store, "generation", 0, generation, error);
 }
 
 bool

@@ -79,7 +79,7 @@ update(struct store *store, void *data, GError **error)
 	int64_t recorded;
 
 	(void)data;
-	if (!store_load_cursor(store, CURSOR, 0, &recorded, error))
+	if (!store_load_int64(store, CURSOR, 0, &recorded, error))
 		return false;
 	/* Another process may have recorded it meanwhile. */
 	if (recorded == store->history)
@@ -93,7 +93,7 @@ history_update(struct store *store, GError **error)
 {
 	int64_t recorded;
 
-	return store_load_cursor(store, CURSOR, 0, &recorded, error) &&
+	return store_load_int64(store, CURSOR, 0, &recorded, error) &&
 	       (recorded == store->history ||
 	           store_transact(store, update, NULL, error));
 }

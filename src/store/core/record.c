@@ -14,7 +14,7 @@ is_number(struct sql_statement *row, int column, int64_t least)
 	int64_t number = sql_get_int(row, column);
 
 	return sql_get_kind(row, column) == SQL_KIND_INT && number >= least &&
-	       number <= RECORD_NUMBER_MAX;
+	       number <= SQL_NUMBER_MAX;
 }
 
 static bool
@@ -57,7 +57,7 @@ is_valid(struct sql_statement *row, int column, char code)
 	case 'i':
 		return is_number(row, column, 1);
 	case 'n':
-		return is_number(row, column, -RECORD_NUMBER_MAX);
+		return is_number(row, column, -SQL_NUMBER_MAX);
 	case 't':
 		return is_text(row, column);
 	case 'd':

@@ -17,20 +17,14 @@
 #include "store/core/enumeration.h"
 #include "store/core/sql.h"
 
-/*
- * Maximum of ids and other numbers, times among them: the last second of the year 9999,
- * after which GLib has no date.
- */
-#define RECORD_NUMBER_MAX INT64_C(253402300799)
-
 /**
  * Check the current row.
  *
  * @param table    named by the error
  * @param columns  a code for each column, of which the first `i`, or else the first
  *                 column, is the key that the error contains:
- *                 `i` an id, from 1 to RECORD_NUMBER_MAX
- *                 `n` a number from -RECORD_NUMBER_MAX to RECORD_NUMBER_MAX
+ *                 `i` an id, from 1 to SQL_NUMBER_MAX
+ *                 `n` a number from -SQL_NUMBER_MAX to SQL_NUMBER_MAX
  *                 `t` a text in UTF-8 without NUL
  *                 `d` a day, YYYY-MM-DD
  *                 `b` bytes

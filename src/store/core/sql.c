@@ -43,7 +43,7 @@ sql_insert_values(struct store *store, const char *sql, const struct sql_value *
 }
 
 bool
-sql_number_values(struct store *store, const char *sql, const struct sql_value *values,
+sql_int64_values(struct store *store, const char *sql, const struct sql_value *values,
     int64_t *number, GError **error)
 {
 	sql_auto *statement = sql_bind_values(store, sql, values, error);
@@ -63,10 +63,25 @@ sql_number_values(struct store *store, const char *sql, const struct sql_value *
 }
 
 bool
+sql_number_values(struct store *store, const char *sql, const struct sql_value *values,
+    int64_t *number, GError **error)
+{
+	int64_t found;
+
+	if (!sql_int64_values(store, sql, values, &found, error))
+		return false;
+	if (found < -SQL_NUMBER_MAX || found > SQL_NUMBER_MAX)
+		return pb_fail(error, PB_ERROR_DAMAGED,
+		    "damaged row: a number is out of its range: %s", sql);
+	*number = found;
+	return true;
+}
+
+bool
 sql_has_values(struct store *store, const char *sql, const struct sql_value *values,
     bool *has, GError **error)
 {
-	int64_t number;
+	int64_t number = 0;
 
 	if (!sql_number_values(store, sql, values, &number, error))
 		return false;

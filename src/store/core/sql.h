@@ -205,14 +205,31 @@ bool sql_exec_count_values(struct store *store, const char *sql,
 bool sql_insert_values(struct store *store, const char *sql,
     const struct sql_value *values, int64_t *id, GError **error);
 
-/** Load the number of a statement that returns one row. */
+/*
+ * Maximum of ids and other numbers, times among them: the last second of the year 9999,
+ * after which GLib has no date.
+ */
+#define SQL_NUMBER_MAX INT64_C(253402300799)
+
+/**
+ * Load the number of a statement that returns one row.
+ *
+ * @return false with PB_ERROR_DAMAGED if it is beyond SQL_NUMBER_MAX or its negative
+ */
 #define sql_number(store, sql, number, error, ...) \
 	sql_number_values(store, sql,              \
 	    (const struct sql_value[]){__VA_ARGS__ __VA_OPT__(, ){0}}, number, error)
 PB_EXPORT bool sql_number_values(struct store *store, const char *sql,
     const struct sql_value *values, int64_t *number, GError **error);
 
-/** Likewise, for a truth value. */
+/** Load a number that may have any 64 bits. */
+#define sql_int64(store, sql, number, error, ...) \
+	sql_int64_values(store, sql,              \
+	    (const struct sql_value[]){__VA_ARGS__ __VA_OPT__(, ){0}}, number, error)
+bool sql_int64_values(struct store *store, const char *sql,
+    const struct sql_value *values, int64_t *number, GError **error);
+
+/** Load a truth value. */
 #define sql_has(store, sql, has, error, ...) \
 	sql_has_values(store, sql,           \
 	    (const struct sql_value[]){__VA_ARGS__ __VA_OPT__(, ){0}}, has, error)

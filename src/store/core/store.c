@@ -435,7 +435,7 @@ store_load_other_commit(struct store *store, int64_t *commit, GError **error)
 	static const char sql_server[] =
 	    "SELECT hashtextextended(CAST(pg_current_snapshot() AS TEXT), 0)";
 
-	return store->postgresql ? sql_number(store, sql_server, commit, error)
+	return store->postgresql ? sql_int64(store, sql_server, commit, error)
 	                         : sql_number(store, sql, commit, error);
 }
 
@@ -641,14 +641,24 @@ store_erase(struct store *store, GError **error)
 	                         : erase_file(store, error);
 }
 
+#define SQL_CURSOR "SELECT coalesce((SELECT value FROM cursor WHERE name = ?1), ?2)"
+
 bool
 store_load_cursor(struct store *store, const char *name, int64_t fallback,
     int64_t *value, GError **error)
 {
-	static const char sql[] =
-	    "SELECT coalesce((SELECT value FROM cursor WHERE name = ?1), ?2)";
+	static const char sql[] = SQL_CURSOR;
 
 	return sql_number(store, sql, value, error, SQL_TEXT(name), SQL_INT(fallback));
+}
+
+bool
+store_load_int64(struct store *store, const char *name, int64_t fallback,
+    int64_t *value, GError **error)
+{
+	static const char sql[] = SQL_CURSOR;
+
+	return sql_int64(store, sql, value, error, SQL_TEXT(name), SQL_INT(fallback));
 }
 
 bool

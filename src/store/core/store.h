@@ -265,6 +265,10 @@ bool store_save_key_check(struct store *store, const char *mac, GError **error);
 /** Load a named number from the table cursor. @param fallback  for one never saved */
 bool store_load_cursor(struct store *store, const char *name, int64_t fallback,
     int64_t *value, GError **error);
+/** Load one that may have any 64 bits, such as a hash or a generation;
+ * others are at most SQL_NUMBER_MAX. */
+bool store_load_int64(struct store *store, const char *name, int64_t fallback,
+    int64_t *value, GError **error);
 bool
 store_save_cursor(struct store *store, const char *name, int64_t value, GError **error);
 

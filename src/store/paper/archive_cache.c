@@ -493,7 +493,7 @@ refresh(struct store *store, GError **error)
 
 	if (!sql_number(store, sql, &now.newest, error) ||
 	    !papers_load_changes(store, &now.changes, error) ||
-	    !store_load_cursor(cache, SEEN_HISTORY, -1, &then.history, error) ||
+	    !store_load_int64(cache, SEEN_HISTORY, -1, &then.history, error) ||
 	    !store_load_cursor(cache, SEEN_NEWEST, -1, &then.newest, error) ||
 	    !store_load_cursor(cache, SEEN_CHANGES, -1, &then.changes, error) ||
 	    !store_load_cursor(cache, NO_INDEX, 0, &has_no_index, error))

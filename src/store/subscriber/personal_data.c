@@ -281,7 +281,7 @@ format_field(struct sql_statement *row, int column, const char *field)
 	    "queued", "received", "since", "used", NULL};
 
 	if (sql_get_kind(row, column) == SQL_KIND_INT &&
-	    sql_get_int(row, column) <= RECORD_NUMBER_MAX &&
+	    sql_get_int(row, column) <= SQL_NUMBER_MAX &&
 	    sql_get_int(row, column) >= 0 && g_strv_contains(times, field))
 		return day_format_time(sql_get_int(row, column));
 	return sql_dup_text(row, column);
