@@ -8,6 +8,7 @@
 #include <locale.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -15,14 +16,132 @@
 #include <sysexits.h>
 #include <unistd.h>
 
+#include "base/edit_distance.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "ctl/ctl.h"
-#include "ctl/help.h"
 #include "service/log/log.h"
 #include "service/setup/factory.h"
 #include "service/setup/startup.h"
 #include "service/state/lock.h"
+
+/* ---- the help of paperboyctl, from the table of commands ---- */
+
+static void
+print_synopsis(const struct ctl_command *command, FILE *out)
+{
+	fprintf(out, "paperboyctl %s%s%s%s%s", command->noun, command->verb ? " " : "",
+	    command->verb ? command->verb : "", *command->arguments ? " " : "",
+	    command->arguments);
+}
+
+static void
+help_print_usage(const struct ctl_command *command, FILE *out)
+{
+	fputs("usage: ", out);
+	print_synopsis(command, out);
+	fputc('\n', out);
+}
+
+static void
+help_print_all(FILE *out)
+{
+	fputs("paperboyctl [-c FILE] [--json] COMMAND ...\n\n"
+	      "Manages subscribers and filters, and shows what paperboyd does. Works\n"
+	      "whether or not the daemon is running.\n\n",
+	    out);
+	for (const struct ctl_command *command = ctl_commands; command->noun;
+	     command++) {
+		fputs("  ", out);
+		print_synopsis(command, out);
+		fprintf(out, "\n      %s\n", command->help);
+	}
+	fputs(
+	    "\n  -c, --config FILE  read FILE instead of " PAPERBOY_SYSCONFDIR
+	    "/paperboy.conf\n"
+	    "  --json             print JSON, for scripts; also after the command\n"
+	    "  --now TIME         use TIME as the current time, such as "
+	    "2026-11-20T09:00:00Z\n"
+	    "  --version          print the version\n\n"
+	    "Exit status: 0 success; 1 status reports warnings, 2 a failing service;\n"
+	    "64 usage error; 65 invalid input; 67 no such subscriber, filter, digest\n"
+	    "or message; 69 the store cannot be used; 74 cannot write the output;\n"
+	    "75 temporary failure; 78 configuration error.\n",
+	    out);
+}
+
+/* Print the usage of all commands of a noun. @return false when there is none */
+static bool
+help_print_noun(const char *noun, FILE *out)
+{
+	bool is_any = false;
+
+	for (const struct ctl_command *command = ctl_commands; command->noun;
+	     command++) {
+		if (strcmp(command->noun, noun) != 0)
+			continue;
+		fputs(is_any ? "       " : "usage: ", out);
+		print_synopsis(command, out);
+		fputc('\n', out);
+		is_any = true;
+	}
+	return is_any;
+}
+
+/*
+ * Find what was meant by a misspelt word.
+ *
+ * @param noun  find one of its verbs; NULL: find a noun
+ * @return borrowed from the table; NULL if no word is similar
+ */
+static const char *
+find_closest(const char *typed, const char *noun)
+{
+	g_autoptr(GPtrArray) words = g_ptr_array_new();
+
+	for (const struct ctl_command *command = ctl_commands; command->noun;
+	     command++) {
+		if (!noun)
+			g_ptr_array_add(words, (char *)command->noun);
+		else if (command->verb && strcmp(command->noun, noun) == 0)
+			g_ptr_array_add(words, (char *)command->verb);
+	}
+	if (!words->len)
+		return NULL;
+	g_ptr_array_add(words, NULL);
+	return edit_distance_find_closest(typed, (const char *const *)words->pdata);
+}
+
+/* Print similar commands on standard error. @param verb  may be NULL */
+static void
+help_print_unknown(const char *noun, const char *verb)
+{
+	const char *suggestion = find_closest(noun, NULL);
+	const char *suggested_verb =
+	    suggestion && verb ? find_closest(verb, suggestion) : NULL;
+
+	fprintf(stderr, "paperboyctl: unknown command '%s%s%s'", noun, verb ? " " : "",
+	    verb ? verb : "");
+	if (suggestion && (suggested_verb || strcmp(suggestion, noun) != 0))
+		fprintf(stderr, ": did you mean '%s%s%s'?", suggestion,
+		    suggested_verb ? " " : "", suggested_verb ? suggested_verb : "");
+	fputc('\n', stderr);
+	if (suggested_verb)
+		return;
+	if (!help_print_noun(suggestion ? suggestion : noun, stderr))
+		fputs("Try 'paperboyctl --help'.\n", stderr);
+}
+
+static void
+help_print_command(const struct ctl_command *command)
+{
+	help_print_usage(command, stdout);
+	printf("\n%s.\n", command->help);
+	if (command->details)
+		printf("%s\n", command->details);
+}
+
+/* ---- main ---- */
 
 struct options {
 	char *config, *now;

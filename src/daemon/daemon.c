@@ -3,8 +3,13 @@
  */
 #include "daemon/daemon.h"
 
+#include <errno.h>
 #include <glib-unix.h>
+#include <glib.h>
 #include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -14,17 +19,93 @@
 #include "daemon/pipeline.h"
 #include "daemon/receivers.h"
 #include "daemon/reload.h"
-#include "daemon/shutdown.h"
 #include "daemon/stages.h"
 #include "daemon/status_line.h"
-#include "daemon/watchdog.h"
 #include "daemon/web_listener.h"
 #include "daemon/worker.h"
 #include "service/health/metrics.h"
 #include "service/log/event.h"
+#include "service/log/heartbeat.h"
 #include "service/state/clock_watch.h"
 #include "service/state/one_click.h"
 #include "store/core/instances.h"
+
+/* ---- watchdog ---- */
+
+/* Messages per WatchdogSec. */
+#define BEATS 6
+
+/* Interval of the messages, and of heartbeats of idle threads, s; 0: no watchdog. */
+static int64_t
+watchdog_get_interval_s(void)
+{
+	return notify_get_watchdog_s() / BEATS;
+}
+
+/* Without the message systemd kills and restarts us; the event names the thread. */
+static gboolean
+notify_watchdog(gpointer data)
+{
+	struct heartbeats *heartbeats = data;
+	g_autofree char *name = NULL;
+
+	if (heartbeats_count_overdue(heartbeats, &name))
+		event_log(EVENT_THREAD_STUCK, EVENT_WORD("thread", name));
+	else
+		notify_alive();
+	return G_SOURCE_CONTINUE;
+}
+
+/*
+ * Send the messages from the main loop, while no heartbeat is overdue.
+ *
+ * @param heartbeats  borrowed until the source is removed
+ * @return the source to remove; 0 without a watchdog
+ */
+static guint
+watchdog_start(struct heartbeats *heartbeats)
+{
+	if (!notify_get_watchdog_s())
+		return 0;
+	return g_timeout_add_seconds(
+	    (guint)MAX(watchdog_get_interval_s(), 1), notify_watchdog, heartbeats);
+}
+
+/* ---- deadline of a shutdown, as a file descriptor to poll ---- */
+
+/* @param fd  set on success; not readable before shutdown_cut_short() */
+static bool
+shutdown_open(int *fd, GError **error)
+{
+	int timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+
+	if (timer < 0)
+		return pb_fail(error, PB_ERROR_TEMPORARY, "cannot create a timer: %s",
+		    g_strerror(errno));
+	*fd = timer;
+	return true;
+}
+
+/* Start the timer. @param wait_s  at least 1 */
+static void
+shutdown_cut_short(int fd, int wait_s)
+{
+	const struct itimerspec once = {.it_value.tv_sec = wait_s};
+
+	/* Fails only for a bad descriptor.  Never read, so it stays readable. */
+	if (timerfd_settime(fd, 0, &once, NULL) != 0)
+		g_assert_not_reached();
+}
+
+/* @param fd  or -1 */
+static void
+shutdown_close(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}
+
+/* ---- daemon ---- */
 
 /* Time to the next attempt after a failure of the store or the machine. */
 #define RETRY_S 60

@@ -3,14 +3,183 @@
  */
 #include "web/web_page.h"
 
+#include <glib.h>
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "render/catalog.h"
 #include "render/template.h"
-#include "web/json_feed.h"
+#include "render/view.h"
 #include "web/page_values.h"
-#include "web/web_policy.h"
+
+/* ---- the Content-Security-Policy of a page ---- */
+
+#define HASH_BYTES 32 /* SHA-256 */
+
+/* Hashes are 53 characters; web servers limit the size of a header. */
+#define HASHES_MAX 30
+
+/* @param hashes  of char *, without duplicates */
+static void
+add_hash(GPtrArray *hashes, const char *style, gsize size)
+{
+	g_autoptr(GChecksum) checksum = g_checksum_new(G_CHECKSUM_SHA256);
+	g_autofree char *base64 = NULL;
+	guint8 digest[HASH_BYTES];
+	gsize length = sizeof digest;
+	char *hash;
+
+	g_checksum_update(checksum, (const guchar *)style, (gssize)size);
+	g_checksum_get_digest(checksum, digest, &length);
+	base64 = g_base64_encode(digest, length);
+	hash = g_strdup_printf("'sha256-%s'", base64);
+	if (hashes->len < HASHES_MAX &&
+	    !g_ptr_array_find_with_equal_func(hashes, hash, g_str_equal, NULL))
+		g_ptr_array_add(hashes, hash);
+	else
+		g_free(hash);
+}
+
+/* Add the hash of each text between two marks. @return whether there was one */
+static bool
+add_styles(GPtrArray *hashes, const char *html, const char *open, const char *close)
+{
+	bool has_any = false;
+	const char *end;
+
+	for (const char *at = strstr(html, open); at; at = strstr(end, open)) {
+		at += strlen(open);
+		end = strstr(at, close);
+		if (!end)
+			break;
+		/* The hash is that of the decoded value; none of ours has entities. */
+		add_hash(hashes, at, (gsize)(end - at));
+		has_any = true;
+	}
+	return has_any;
+}
+
+/*
+ * Format a policy (CSP Level 3) that allows nothing but forms to this site, images in
+ * data: URLs, and the page's own styles, by their hashes.
+ *
+ * Style attributes need 'unsafe-hashes'; it is left out of pages without any.
+ *
+ * @param html  double quotes around attributes, & < > " ' of texts escaped
+ * @return owned by the caller
+ */
+static char *
+web_policy_format(const char *html)
+{
+	g_autoptr(GPtrArray) hashes = g_ptr_array_new_with_free_func(g_free);
+	GString *policy = g_string_new("default-src 'none'");
+	bool has_attributes;
+
+	add_styles(hashes, html, "<style>", "</style>");
+	has_attributes = add_styles(hashes, html, " style=\"", "\"");
+	if (hashes->len > 0)
+		g_string_append(policy, "; img-src data:; style-src");
+	if (has_attributes)
+		g_string_append(policy, " 'unsafe-hashes'");
+	for (unsigned i = 0; i < hashes->len; i++)
+		g_string_append_printf(policy, " %s", (char *)hashes->pdata[i]);
+	g_string_append(
+	    policy, "; form-action 'self'; frame-ancestors 'none'; base-uri 'none'");
+	return g_string_free(policy, FALSE);
+}
+
+/* ---- a feed as JSON Feed 1 ---- */
+
+#define FEED_VERSION "https://jsonfeed.org/version/1.1"
+
+static const char *
+get_text(const struct view *map, const char *name)
+{
+	const struct view *found = view_find(map, name);
+
+	return found && found->kind == VIEW_TEXT ? found->text : "";
+}
+
+/* Set a member unless it is empty. */
+static void
+set_text(json_t *object, const char *key, const char *text)
+{
+	if (*text)
+		json_object_set_new(object, key, json_string(text));
+}
+
+static const GPtrArray *
+get_list(const struct view *map, const char *name)
+{
+	const struct view *found = view_find(map, name);
+
+	return found && found->kind == VIEW_LIST ? found->list : NULL;
+}
+
+static json_t *
+format_authors(const GPtrArray *authors)
+{
+	json_t *list = json_array();
+
+	for (unsigned i = 0; i < authors->len; i++)
+		json_array_append_new(list,
+		    json_pack("{ss}", "name", get_text(authors->pdata[i], "name")));
+	return list;
+}
+
+/* Each item has content, even if it is only its title (section "Items"). */
+static json_t *
+format_item(const struct view *entry)
+{
+	const char *abstract = get_text(entry, "abstract");
+	const char *title = get_text(entry, "title");
+	const GPtrArray *authors = get_list(entry, "authors");
+	json_t *item = json_object();
+
+	set_text(item, "id", get_text(entry, "id"));
+	set_text(item, "url", get_text(entry, "url"));
+	set_text(item, "title", title);
+	json_object_set_new(
+	    item, "content_text", json_string(*abstract ? abstract : title));
+	set_text(item, "summary", get_text(entry, "reasons"));
+	set_text(item, "date_published", get_text(entry, "published"));
+	set_text(item, "date_modified", get_text(entry, "updated"));
+	if (authors && authors->len > 0)
+		json_object_set_new(item, "authors", format_authors(authors));
+	return item;
+}
+
+/* @param view  the values of WEB_PAGE_FEED, base, path, lang @return owned by the
+ * caller */
+static char *
+json_feed_format(const struct view *view)
+{
+	const char *base = get_text(view, "base");
+	g_autofree char *home = g_strconcat(base, "/", NULL);
+	g_autofree char *self = g_strconcat(base, get_text(view, "path"), NULL);
+	const GPtrArray *entries = get_list(view, "entries");
+	json_t *feed = json_object();
+	json_t *items = json_array();
+	char *dumped, *text;
+
+	set_text(feed, "version", FEED_VERSION);
+	set_text(feed, "title", get_text(view, "title"));
+	set_text(feed, "home_page_url", home);
+	set_text(feed, "feed_url", self);
+	set_text(feed, "language", get_text(view, "lang"));
+	for (unsigned i = 0; entries && i < entries->len; i++)
+		json_array_append_new(items, format_item(entries->pdata[i]));
+	json_object_set_new(feed, "items", items);
+	dumped = json_dumps(feed, JSON_COMPACT);
+	json_decref(feed);
+	/* GLib frees with free(), but need not. */
+	text = g_strdup(dumped);
+	free(dumped);
+	return text;
+}
 
 #define ENGLISH "en"
 #define PREFIX  "web."
@@ -238,14 +407,6 @@ set_title(struct rendering *rendering, const char *phrase)
 	g_free(rendering->title);
 	rendering->title = catalog_format(
 	    rendering->all->catalog, rendering->pages->language, name, NULL);
-}
-
-static const char *
-get_text(const struct view *view, const char *name)
-{
-	const struct view *found = view_find(view, name);
-
-	return found && found->kind == VIEW_TEXT ? found->text : "";
 }
 
 /* Add what the layout needs. */

@@ -3,12 +3,373 @@
  */
 #include "query/query.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/bounds.h"
 #include "query/eval/evaluate.h"
-#include "query/eval/highlight.h"
+#include "query/eval/indexed_doc.h"
 #include "query/parse/canonical.h"
+
+/* ---- finds where a clause of a filter matches a paper ---- */
+
+void
+query_hit_free(struct query_hit *hit)
+{
+	if (!hit)
+		return;
+	g_free(hit->words);
+	g_free(hit->folded);
+	g_free(hit->phrases);
+	g_free(hit);
+}
+
+static GPtrArray *
+highlight_new_list(void)
+{
+	return g_ptr_array_new_with_free_func((GDestroyNotify)query_hit_free);
+}
+
+/* Find the bytes of a phrase, and its folded words. */
+static void
+measure_phrase(const struct text_field *text_field, const struct phrase *phrase, int at,
+    struct query_hit *hit, GString *folded)
+{
+	const struct phrase_word *last =
+	    phrase_get_word(phrase, phrase->words->len - 1);
+
+	for (guint i = 0; i < phrase->words->len; i++) {
+		const struct text_field_token *token =
+		    text_field_get_token(text_field, at + (int)i);
+
+		if (i == 0)
+			hit->start = token->start;
+		else
+			g_string_append_c(folded, ' ');
+		hit->end = token->end;
+		g_string_append(folded, token->key.text);
+	}
+	if (last->signs) {
+		hit->end += strlen(last->signs);
+		g_string_append(folded, last->signs);
+	}
+}
+
+static struct query_hit *
+make_words_hit(const struct text_field *text_field, const struct phrase *phrase, int at)
+{
+	struct query_hit *hit = g_new0(struct query_hit, 1);
+	GString *folded = g_string_new(NULL);
+
+	measure_phrase(text_field, phrase, at, hit, folded);
+	hit->words = g_strndup(text_field->text + hit->start, hit->end - hit->start);
+	hit->folded = g_string_free(folded, FALSE);
+	return hit;
+}
+
+static void
+add_words(
+    GPtrArray *hits, const struct node *node, const struct query_document *document)
+{
+	for (unsigned text = 0; text < DOCUMENT_TEXTS; text++) {
+		const struct text_field *text_field = &document->texts[text];
+		int at = -1;
+
+		if (!(node->field->texts & 1U << text))
+			continue;
+		while ((at = document_find_phrase(document, node->phrase, text, at)) >=
+		       0) {
+			struct query_hit *hit =
+			    make_words_hit(text_field, node->phrase, at);
+
+			hit->field = (enum hit_field)text;
+			g_ptr_array_add(hits, hit);
+		}
+	}
+}
+
+/* "chain of thought" near faithful */
+static void
+append_part(GString *words, GString *phrases, const struct text_field *text_field,
+    const struct query_hit *part, bool is_later)
+{
+	const char *text = text_field->text + part->start;
+	size_t len = part->end - part->start;
+	bool is_quoted = memchr(text, ' ', len) != NULL;
+
+	g_string_append_printf(words, is_quoted ? "%s\"%.*s\"" : "%s%.*s",
+	    is_later ? " near " : "", (int)len, text);
+	g_string_append_printf(
+	    phrases, "%s%.*s", is_later ? HIT_SEPARATOR : "", (int)len, text);
+}
+
+/* Hit of NEAR: its phrases in text order, "reward near hacking". */
+static struct query_hit *
+make_near_hit(
+    const struct text_field *text_field, const struct node *node, const int *places)
+{
+	struct query_hit *hit = g_new0(struct query_hit, 1);
+	GString *words = g_string_new(NULL);
+	GString *phrases = g_string_new(NULL);
+	GString *folded = g_string_new(NULL);
+	int before = -1;
+
+	for (guint reported = 0; reported < node->phrases->len;) {
+		int next = G_MAXINT;
+
+		for (guint i = 0; i < node->phrases->len; i++)
+			if (places[i] > before && places[i] < next)
+				next = places[i];
+		for (guint i = 0; i < node->phrases->len; i++) {
+			struct query_hit part = {0};
+
+			if (places[i] != next)
+				continue;
+			g_string_append(folded, reported ? " near " : "");
+			measure_phrase(text_field, g_ptr_array_index(node->phrases, i),
+			    next, &part, folded);
+			append_part(words, phrases, text_field, &part, reported > 0);
+			hit->start = reported ? hit->start : part.start;
+			hit->end = MAX(hit->end, part.end);
+			reported++;
+		}
+		before = next;
+	}
+	hit->phrases = g_string_free(phrases, FALSE);
+	hit->words = g_string_free(words, FALSE);
+	hit->folded = g_string_free(folded, FALSE);
+	return hit;
+}
+
+static void
+add_near(
+    GPtrArray *hits, const struct node *node, const struct query_document *document)
+{
+	int places[BOUNDS_QUERY_TERMS];
+
+	for (unsigned text = 0; text < DOCUMENT_TEXTS; text++) {
+		if (!(node->field->texts & 1U << text))
+			continue;
+		for (guint i = 0; i < node->phrases->len; i++)
+			places[i] = -1;
+		while (document_find_near(document, node, text, places)) {
+			struct query_hit *hit =
+			    make_near_hit(&document->texts[text], node, places);
+
+			hit->field = (enum hit_field)text;
+			g_ptr_array_add(hits, hit);
+		}
+	}
+}
+
+/* Add hits in a list of values; the item is the index of the value. */
+static void
+add_value_words(
+    GPtrArray *hits, const struct node *node, const struct query_document *document)
+{
+	const GArray *text_fields =
+	    doc_values_get_text_fields(document->doc_values, node->field);
+
+	for (guint i = 0; text_fields && i < text_fields->len; i++) {
+		const struct text_field *text_field =
+		    &g_array_index(text_fields, struct text_field, i);
+		int at = -1;
+
+		while ((at = text_field_find_phrase(
+		            text_field, node->phrase, at + 1)) >= 0) {
+			struct query_hit *hit =
+			    make_words_hit(text_field, node->phrase, at);
+
+			hit->field = node->field->hit;
+			hit->item = i;
+			g_ptr_array_add(hits, hit);
+		}
+	}
+}
+
+/* Add a whole value: a name, a category, a number. */
+static void
+add_whole(GPtrArray *hits, enum hit_field field, unsigned item, const char *words)
+{
+	struct query_hit *hit = g_new0(struct query_hit, 1);
+
+	hit->field = field;
+	hit->item = item;
+	hit->end = strlen(words);
+	hit->words = g_strdup(words);
+	hit->folded = g_utf8_casefold(words, -1);
+	g_ptr_array_add(hits, hit);
+}
+
+static void
+add_authors(
+    GPtrArray *hits, const struct node *node, const struct query_document *document)
+{
+	guint n = document->names->len;
+
+	for (guint i = 0; i < (node->field->is_first ? MIN(n, 1) : n); i++) {
+		const struct name *name = g_ptr_array_index(document->names, i);
+
+		if (name && name_is_match(node->name, name))
+			add_whole(hits, HIT_FIELD_AUTHOR, i,
+			    g_ptr_array_index(document->authors, i));
+	}
+}
+
+static void
+add_values(
+    GPtrArray *hits, const struct node *node, const struct query_document *document)
+{
+	const struct doc_values *doc_values = document->doc_values;
+	unsigned n = doc_values_count_values(doc_values, node->field);
+
+	for (unsigned i = 0; i < n; i++) {
+		const char *value = doc_values_get_value(doc_values, node->field, i);
+
+		if (doc_values_is_value(node, value))
+			add_whole(hits, node->field->hit, i, value);
+	}
+}
+
+static void
+add_number(
+    GPtrArray *hits, const struct node *node, const struct query_document *document)
+{
+	struct query_hit *hit = g_new0(struct query_hit, 1);
+
+	hit->field = node->field->hit;
+	hit->words = g_strdup_printf(
+	    "%" PRId64, doc_values_get_number(document->doc_values, node->field));
+	hit->folded = g_strdup(hit->words);
+	g_ptr_array_add(hits, hit);
+}
+
+static void
+add_days(
+    GPtrArray *hits, const struct node *node, const struct query_document *document)
+{
+	const struct doc_values *doc_values = document->doc_values;
+
+	for (guint i = 0; i < doc_values->days->len; i++) {
+		const struct doc_values_day *listed =
+		    &g_array_index(doc_values->days, struct doc_values_day, i);
+		unsigned day = listed->day;
+		g_autoptr(GString) text = g_string_new(NULL);
+		const struct date_range alone = {
+		    {DATE_DAY, day, 0, 0}, {DATE_DAY, day, 0, 0}};
+
+		if (!doc_values_is_day(doc_values, node, listed))
+			continue;
+		date_append(&alone, text);
+		add_whole(hits, HIT_FIELD_DATE, i, text->str);
+	}
+}
+
+/* Add every place of a clause; none unless it is true as reported. */
+static void
+highlight_add_clause(
+    GPtrArray *hits, const struct node *clause, const struct query_document *document)
+{
+	if (node_evaluate(clause, document, QUERY_AS_REPORTED) != QUERY_TRUE)
+		return;
+	switch (clause->kind) {
+	case NODE_AND:
+	case NODE_OR:
+	case NODE_NOT:
+		break;
+	case NODE_WORDS:
+		add_words(hits, clause, document);
+		break;
+	case NODE_NEAR:
+		add_near(hits, clause, document);
+		break;
+	case NODE_VALUE_WORDS:
+		add_value_words(hits, clause, document);
+		break;
+	case NODE_NAME:
+		add_authors(hits, clause, document);
+		break;
+	case NODE_VALUE:
+		add_values(hits, clause, document);
+		break;
+	case NODE_NUMBER:
+		add_number(hits, clause, document);
+		break;
+	case NODE_DATE:
+		add_days(hits, clause, document);
+		break;
+	}
+}
+
+static void
+add_summary_phrase(
+    GPtrArray *hits, const struct text_field *summary, const struct phrase *phrase)
+{
+	int at = -1;
+
+	while ((at = text_field_find_phrase(summary, phrase, at + 1)) >= 0)
+		g_ptr_array_add(hits, make_words_hit(summary, phrase, at));
+}
+
+/* Add every place of the phrases of a clause on the abstract in the summary. */
+static void
+highlight_add_summary(
+    GPtrArray *hits, const struct node *clause, const struct query_document *document)
+{
+	bool is_text = clause->kind == NODE_WORDS || clause->kind == NODE_NEAR;
+	const struct text_field *summary =
+	    is_text && clause->field->texts & 1U << HIT_FIELD_ABSTRACT
+	        ? document_get_summary(document)
+	        : NULL;
+
+	if (!summary)
+		return;
+	if (clause->kind == NODE_WORDS)
+		add_summary_phrase(hits, summary, clause->phrase);
+	for (guint i = 0; clause->kind == NODE_NEAR && i < clause->phrases->len; i++)
+		add_summary_phrase(
+		    hits, summary, g_ptr_array_index(clause->phrases, i));
+}
+
+static int
+compare_places(const struct query_hit *a, const struct query_hit *b)
+{
+	if (a->field != b->field)
+		return a->field < b->field ? -1 : 1;
+	if (a->item != b->item)
+		return a->item < b->item ? -1 : 1;
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	/* Longer first: a phrase before its first word. */
+	if (a->end != b->end)
+		return a->end > b->end ? -1 : 1;
+	return 0;
+}
+
+static int
+compare_hits(const void *a, const void *b)
+{
+	return compare_places(
+	    *(const struct query_hit *const *)a, *(const struct query_hit *const *)b);
+}
+
+/* Sort hits by field and place, and drop duplicates. */
+static void
+highlight_sort(GPtrArray *hits)
+{
+	guint at = 1;
+
+	g_ptr_array_sort(hits, compare_hits);
+	while (at < hits->len) {
+		if (compare_places(g_ptr_array_index(hits, at - 1),
+		        g_ptr_array_index(hits, at)) == 0)
+			g_ptr_array_remove_index(hits, at);
+		else
+			at++;
+	}
+}
+
+/* ---- explain ---- */
 
 /* False parts have no hits, nor have parts under a NOT. */
 static void

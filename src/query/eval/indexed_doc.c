@@ -3,9 +3,78 @@
  */
 #include "query/eval/indexed_doc.h"
 
+#include <glib.h>
+#include <stdbool.h>
 #include <string.h>
 
-#include "query/eval/near.h"
+#include "query/parse/tree.h"
+
+/* ---- places where the phrases of a NODE_NEAR are near each other ---- */
+
+/**
+ * Find the next place of a phrase, by its index.
+ *
+ * @param after  its previous place, or -1; never decreases between two searches
+ * @return index of its first word in the text, or -1
+ */
+typedef int (*near_next)(const void *data, guint phrase, int after);
+
+/* As FTS5 does: advance the phrase that is too far behind the last one. */
+static bool
+find_interval(const struct node *node, near_next next, const void *data, int *places)
+{
+	guint n = node->phrases->len;
+	int last = places[0];
+	bool has_moved = true;
+
+	for (guint i = 1; i < n; i++)
+		last = MAX(last, places[i]);
+	while (has_moved) {
+		has_moved = false;
+		for (guint i = 0; i < n; i++) {
+			const struct phrase *phrase =
+			    g_ptr_array_index(node->phrases, i);
+			int earliest =
+			    last - (int)node->distance - (int)phrase->words->len;
+
+			while (places[i] >= 0 && places[i] < earliest)
+				places[i] = next(data, i, places[i]);
+			if (places[i] < 0)
+				return false;
+			has_moved |= places[i] > last;
+			last = MAX(last, places[i]);
+		}
+	}
+	return true;
+}
+
+/*
+ * Find the phrases near each other: at most `distance` words between the end of each
+ * and the beginning of the last.
+ *
+ * @param places  for each phrase: all -1, or the previous result; set to the next
+ * @return false when there is no further place
+ */
+static bool
+near_find(const struct node *node, near_next next, const void *data, int *places)
+{
+	bool is_first = places[0] < 0;
+	guint earliest = 0;
+
+	for (guint i = 1; i < node->phrases->len; i++)
+		if (places[i] < places[earliest])
+			earliest = i;
+	for (guint i = 0; i < node->phrases->len; i++) {
+		if (!is_first && i != earliest)
+			continue;
+		places[i] = next(data, i, places[i]);
+		if (places[i] < 0)
+			return false;
+	}
+	return find_interval(node, next, data, places);
+}
+
+/* ---- indexed doc ---- */
 
 static int
 compare_plains(const void *a, const void *b)
