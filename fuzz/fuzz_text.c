@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/tex.h"
-#include "base/tex_display.h"
 #include "base/text.h"
 #include "fuzz.h"
 
@@ -35,7 +34,7 @@ check_tex(const char *text)
 static void
 check_display(const char *text)
 {
-	g_autofree char *shown = tex_display_format(text);
+	g_autofree char *shown = tex_display(text);
 	const char *command = strchr(shown, '\\');
 
 	g_assert(g_utf8_validate(shown, -1, NULL));

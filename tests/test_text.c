@@ -97,7 +97,7 @@ formulas_prices_and_unknown_commands_stay(void)
 	    {"$\\mathcal{E}$ \\mathbb{R}", NULL},
 	    {"$1 Million", NULL},
 	    {"between $5 and $10 for L\\'evy", "between $5 and $10 for Lévy"},
-	    {"$5\\times$3", "$5×$3"},
+	    {"$5\\times$3, costs $5-$ or $10$", "$5×$3, costs $5-$ or $10$"},
 	    {"$$", NULL},
 	    {"$", NULL},
 	    {"(\\(TPP\\))", NULL},

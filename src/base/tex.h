@@ -1,18 +1,18 @@
 /*
- * tex.h - decode TeX markup in titles, names and abstracts.
+ * tex.h - TeX markup in titles, names and abstracts: decoded, and shown as plain text.
  *
- * Decodes markup for a character (`L\'evy`, `Kra{\ss}`, `\&`, `$\alpha$`) and removes
- * text formatting (`\emph{X}` becomes X).  Everything else, in particular formulas, is
- * left unchanged: a wrong guess loses searchable words, an unchanged command does not.
- * The rest is converted when it is shown (base/tex_display.h).
+ * Stored text keeps what tex_decode() does not know, in particular formulas: a wrong
+ * guess loses words that filters and searches find, an unchanged command does not.
+ * tex_display() converts the rest for people, and for nothing else: positions in stored
+ * text are not positions in its result.
  */
 #ifndef PAPERBOY_BASE_TEX_H
 #define PAPERBOY_BASE_TEX_H
 
-#include <stddef.h>
+#include <stdbool.h>
 
 /**
- * Decode TeX accents, letters, symbols and text commands.
+ * Decode TeX accents, letters, symbols and text commands, before text is stored.
  *
  * - `\'e`, `\'{e}`, `{\'e}`, `\v{z}`, `\c c`, `\'\i`: the letter, as base and
  *   combining mark if Unicode has no precomposed letter; not yet NFC
@@ -34,26 +34,28 @@
  */
 char *tex_decode(const char *text);
 
-/** Find the character that a command stands for: "alpha". @return UTF-8, or NULL */
-const char *tex_find_symbol(const char *name, size_t length);
+/** Whether a text may contain TeX; if not, tex_display() copies it. */
+bool tex_display_is_needed(const char *text);
 
 /**
- * Find the brace that closes a group.
+ * Convert the TeX of stored text to plain text.
  *
- * @param open  its opening brace
- * @return NULL if there is none within BOUNDS_TEX_ARGUMENT_BYTES
- */
-const char *tex_find_closing_brace(const char *open, const char *end);
-
-/**
- * Find the end of a formula by the rule for prices in tex_decode().
+ * - `$O(n \log n)$`, `\(x^2\)`, `\[\mathbb{R}\]`: O(n log n), x², ℝ.  A formula is
+ *   converted only if the text says what TeX would show, apart from italics and bold
+ *   type; another one (`x^{2/3}`, `\frac{a}{b}`) stays, delimiters included
+ * - `\cite{X}`, `\ref{X}`, `\label{X}`: removed with the blank before
+ * - `\url{X}`: X; `\href{X}{Y}`: Y; `\footnote{X}`: X in parentheses
+ * - `\eg`, `\ie`: e.g., i.e.; `\mathbb{R}`, `\in`: as in a formula
+ * - `\name`, `\name{}`: the name; `\name{X}` of an unknown command: X
+ * - `\5`: $5; it is left of `\$5` where a source removes the dollars of formulas
+ * - `~`: a blank if it ties a word to the next; "~5" and "10~20" stay
+ * - `--`, `---`: dashes; ``X'' and ''X'': quotation marks; neither in http addresses
  *
- * @param at               its opening `$`, `$$`, `\(` or `\[`
- * @param delimiter_bytes  set to the size of that and of the closing one
- * @return the closing delimiter; NULL if this is not a formula, or one of more than
- *         BOUNDS_TEX_FORMULA_BYTES
+ * Outside of formulas the result has no backslash.  It takes time linear in the length.
+ *
+ * @param text  valid UTF-8
+ * @return valid UTF-8, newly allocated, with blanks as they come
  */
-const char *
-tex_find_formula_end(const char *at, const char *end, size_t *delimiter_bytes);
+char *tex_display(const char *text);
 
 #endif

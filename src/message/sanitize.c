@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/bounds.h"
-#include "base/tex_display.h"
+#include "base/tex.h"
 
 /* Maximum distance of the blank at which a text is cut, characters. */
 #define CUT_LOOK_BACK 24
@@ -162,7 +162,7 @@ sanitize_paper_text(const char *text, size_t limit_chars)
 	if (!text || !tex_display_is_needed(text))
 		return sanitize_line(text, limit_chars);
 	line = sanitize_line(text, 0);
-	plain = tex_display_format(line);
+	plain = tex_display(line);
 	return sanitize_line(plain, limit_chars);
 }
 

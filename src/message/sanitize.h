@@ -24,7 +24,7 @@ char *sanitize_line(const char *text, size_t limit_chars);
 
 /**
  * Format a title, an author's name or an abstract for people: TeX becomes plain text
- * (base/tex_display.h), the rest as by sanitize_line().
+ * (base/tex.h), the rest as by sanitize_line().
  */
 char *sanitize_paper_text(const char *text, size_t limit_chars);
 
