@@ -3,7 +3,7 @@
  * digests.
  *
  * learn STORE: learns from four papers for each of the first people, and copies the
- * results to all others.  Prints their number, and that of the words of all.
+ * results to all others.  Prints their number, and that of the bytes of all.
  */
 #include <glib.h>
 #include <sqlite3.h>
@@ -55,8 +55,8 @@ int
 main(int argc, char **argv)
 {
 	static const char sql[] =
-	    "INSERT OR IGNORE INTO taste (subscriber_id, learned_at, weights)"
-	    " SELECT s.id, t.learned_at, t.weights FROM subscriber AS s"
+	    "INSERT OR IGNORE INTO taste (subscriber_id, learned_at, words)"
+	    " SELECT s.id, t.learned_at, t.words FROM subscriber AS s"
 	    " JOIN taste AS t ON t.subscriber_id = 1 + s.id % ?1";
 	pb_auto(store) store = NULL;
 	pb_transaction transaction = {0};
@@ -74,9 +74,9 @@ main(int argc, char **argv)
 	g_assert_no_error(error);
 	store_commit(&transaction, &error);
 	g_assert_no_error(error);
-	printf("people=%" G_GINT64_FORMAT " words=%" G_GINT64_FORMAT "\n",
+	printf("people=%" G_GINT64_FORMAT " bytes=%" G_GINT64_FORMAT "\n",
 	    count(store, "SELECT count(*) FROM taste"),
-	    count(store, "SELECT sum((length(weights) - 4) / 6) FROM taste"));
+	    count(store, "SELECT sum(length(words)) FROM taste"));
 	store_checkpoint(store);
 	return 0;
 }

@@ -3,11 +3,15 @@
  *
  * rank CORPUS.jsonl LIKES.txt [HIDES.txt] CANDIDATES.txt: print "ID TAB SCORE" of the
  * candidates, the best first. The text files have one id a line.
+ *
+ * rank -w CORPUS.jsonl LIKES.txt [HIDES.txt]: print "WORD TAB WEIGHT" of the words that
+ * are shown to people, the largest weight first.
  */
 #include <glib.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "paper_file.h"
 #include "query/taste/taste.h"
@@ -19,20 +23,13 @@ struct candidate {
 	double score;
 };
 
-static struct matrix *
-make_matrix(
-    const GPtrArray *papers, const struct tokenizer *tokenizer, bool folds_plurals)
+static void
+add_paper(struct matrix *matrix, const struct paper *paper)
 {
-	struct matrix *matrix = matrix_new(tokenizer, folds_plurals);
 	g_autoptr(GError) error = NULL;
 
-	for (unsigned i = 0; i < papers->len; i++) {
-		const struct paper *paper = papers->pdata[i];
-
-		if (!matrix_add(matrix, paper->title, paper->abstract, &error))
-			paper_file_fail("%s", error->message);
-	}
-	return matrix;
+	if (!matrix_add(matrix, paper->title, paper->abstract, &error))
+		paper_file_fail("%s", error->message);
 }
 
 /* @return of unsigned: numbers of the papers, distinct, in the order of the file */
@@ -89,63 +86,104 @@ print_ranked(const GPtrArray *papers, const GArray *numbers, const double *score
 }
 
 static void
-rank(const GPtrArray *papers, const struct vectors *vectors, int count, char **paths)
+rank(const GPtrArray *papers, const struct matrix *corpus,
+    const struct matrix *answered, const GArray *terms, const GArray *candidates)
+{
+	g_autofree double *weights = g_new0(double, matrix_count_terms(corpus));
+	g_autofree double *scores = g_new0(double, candidates->len);
+
+	for (unsigned i = 0; i < terms->len; i++) {
+		const struct taste_term *term =
+		    &g_array_index(terms, struct taste_term, i);
+		uint32_t same;
+
+		if (matrix_find_term(
+		        corpus, matrix_get_term(answered, term->term)->text, &same))
+			weights[same] = term->weight;
+	}
+	for (unsigned i = 0; i < candidates->len; i++) {
+		unsigned paper = g_array_index(candidates, unsigned, i);
+		g_autofree double *own = taste_weigh(corpus, corpus, paper);
+		size_t count;
+		const struct matrix_count *counts =
+		    matrix_get_counts(corpus, paper, &count);
+
+		for (size_t j = 0; j < count; j++)
+			scores[i] += own[j] * weights[counts[j].term];
+	}
+	print_ranked(papers, candidates, scores);
+}
+
+static void
+print_words(const struct matrix *answered, const GArray *terms)
+{
+	for (unsigned i = 0; i < terms->len; i++) {
+		const struct taste_term *term =
+		    &g_array_index(terms, struct taste_term, i);
+
+		if (term->is_shown)
+			printf("%s\t%.6f\n",
+			    matrix_get_term(answered, term->term)->text, term->weight);
+	}
+}
+
+static void
+learn(const GPtrArray *papers, const struct tokenizer *tokenizer, bool is_words,
+    int count, char **paths)
 {
 	g_autoptr(GHashTable) numbers = g_hash_table_new(g_str_hash, g_str_equal);
-	g_autoptr(GArray) likes = NULL, hides = NULL, candidates = NULL;
-	g_autoptr(GError) error = NULL;
-	struct taste_answers answers;
-	pb_auto(taste) taste = NULL;
-	g_autofree double *scores = NULL;
+	pb_auto(matrix) corpus = matrix_new(tokenizer, false);
+	pb_auto(matrix) answered = matrix_new(tokenizer, false);
+	g_autofree bool *is_like = g_new(bool, 2 * papers->len);
+	int answers = is_words ? count : count - 1;
+	g_autoptr(GArray) terms = NULL;
 
-	for (unsigned i = 0; i < papers->len; i++)
+	for (unsigned i = 0; i < papers->len; i++) {
+		add_paper(corpus, papers->pdata[i]);
 		g_hash_table_insert(numbers, ((struct paper *)papers->pdata[i])->id,
 		    GUINT_TO_POINTER(i + 1));
-	likes = read_ids(paths[0], numbers);
-	hides = count == 3 ? read_ids(paths[1], numbers)
-	                   : g_array_new(FALSE, FALSE, sizeof(unsigned));
-	candidates = read_ids(paths[count - 1], numbers);
-	answers = (struct taste_answers){
-	    (unsigned *)likes->data, likes->len, (unsigned *)hides->data, hides->len};
-	taste = taste_learn(vectors, &answers, &error);
-	if (!taste)
-		paper_file_fail("%s", error->message);
-	scores = g_new(double, candidates->len);
-	taste_score(
-	    taste, vectors, (unsigned *)candidates->data, candidates->len, scores);
-	print_ranked(papers, candidates, scores);
+	}
+	for (int kind = 0; kind < answers; kind++) {
+		g_autoptr(GArray) ids = read_ids(paths[kind], numbers);
+
+		for (unsigned i = 0; i < ids->len; i++) {
+			is_like[matrix_count_papers(answered)] = kind == 0;
+			add_paper(
+			    answered, papers->pdata[g_array_index(ids, unsigned, i)]);
+		}
+	}
+	terms = taste_learn(corpus, answered, is_like);
+	if (is_words) {
+		print_words(answered, terms);
+	} else {
+		g_autoptr(GArray) candidates = read_ids(paths[answers], numbers);
+
+		rank(papers, corpus, answered, terms, candidates);
+	}
 }
 
 int
 main(int argc, char **argv)
 {
 	pb_auto(tokenizer) tokenizer = NULL;
-	pb_auto(matrix) matrix = NULL;
-	pb_auto(vectors) vectors = NULL;
 	g_autoptr(GPtrArray) papers = NULL;
 	g_autoptr(GError) error = NULL;
+	bool is_words = argc > 1 && strcmp(argv[1], "-w") == 0;
 	sqlite3 *db = NULL;
 
 	g_set_prgname("rank");
 	if (argc < 4 || argc > 5) {
 		fprintf(stderr,
-		    "usage: rank CORPUS.jsonl LIKES.txt [HIDES.txt] CANDIDATES.txt\n");
+		    "usage: rank CORPUS.jsonl LIKES.txt [HIDES.txt] CANDIDATES.txt\n"
+		    "       rank -w CORPUS.jsonl LIKES.txt [HIDES.txt]\n");
 		return 64;
 	}
-	papers = paper_file_read(argv[1]);
+	papers = paper_file_read(argv[1 + is_words]);
 	sqlite3_open(":memory:", &db);
 	tokenizer = tokenizer_new_unicode61(db, &error);
 	if (!tokenizer)
 		paper_file_fail("%s", error->message);
-	matrix = make_matrix(papers, tokenizer, true);
-	vectors = vectors_new(matrix);
-	if (vectors_is_repetitive(vectors)) {
-		vectors_free(vectors);
-		matrix_free(matrix);
-		matrix = make_matrix(papers, tokenizer, false);
-		vectors = vectors_new(matrix);
-	}
-	rank(papers, vectors, argc - 2, argv + 2);
+	learn(papers, tokenizer, is_words, argc - 2 - is_words, argv + 2 + is_words);
 	tokenizer_free(g_steal_pointer(&tokenizer));
 	sqlite3_close(db);
 	return 0;

@@ -46,8 +46,7 @@ INSERT INTO confirmation (hash, purpose, address, address_key, recipient, subscr
     'add x', 1, 9000000000);
 INSERT INTO bounce (subscriber_id, message, at, class, is_scored, rule) SELECT 1, 'digest-1',
     max(queued_at), 'dead', 1, 'no-such-user' FROM outbox;
-INSERT INTO taste VALUES (1, 1, x'010101010000000700');
-INSERT INTO taste_words VALUES (1, x'6d61646500');
+INSERT INTO taste VALUES (1, 1, x'0101c73e6d61646500');
 INSERT INTO bounce_probe SELECT 2, 1, queued_at FROM outbox LIMIT 1;
 INSERT INTO domain_pause SELECT 'example.net', queued_at, 9000000000, 'rule', '550 no'
     FROM outbox LIMIT 1;

@@ -145,21 +145,17 @@ add_tastes(struct store_fixture *fixture)
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		pb_local(taste_vector) vector = {0};
-		g_autofree char *sql = NULL, *weights = NULL, *words = NULL;
-		g_autoptr(GByteArray) packed = NULL, texts = NULL;
+		g_autofree char *sql = NULL, *words = NULL;
+		g_autoptr(GByteArray) packed = NULL;
 
 		taste_vector_init(&vector);
-		taste_vector_add(&vector, rows[i].word, 7);
-		packed = taste_vector_pack_weights(&vector);
-		texts = taste_vector_pack_words(&vector);
-		weights = format_hex(packed);
-		words = format_hex(texts);
+		taste_vector_add(&vector, rows[i].word, 7, true);
+		packed = taste_vector_pack(&vector);
+		words = format_hex(packed);
 		sql = g_strdup_printf(
-		    "INSERT INTO taste SELECT id, 1, x'%1$s' FROM subscriber"
-		    " WHERE address %3$s '" ZEBRA "';"
-		    "INSERT INTO taste_words SELECT id, x'%2$s' FROM subscriber"
-		    " WHERE address %3$s '" ZEBRA "'",
-		    weights, words, rows[i].who);
+		    "INSERT INTO taste SELECT id, 1, x'%s' FROM subscriber"
+		    " WHERE address %s '" ZEBRA "'",
+		    words, rows[i].who);
 		store_fixture_run(fixture, sql);
 	}
 }

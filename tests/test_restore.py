@@ -522,8 +522,7 @@ def answers_carried_over(tap):
 
     def like(person, paper, after):
         return (f"INSERT INTO feedback VALUES ({person}, {paper}, 1, :at + {after}, 'mail')",
-                f"INSERT OR REPLACE INTO taste VALUES ({person}, :at + {after}, x'0{paper}')",
-                f"INSERT OR REPLACE INTO taste_words VALUES ({person}, x'0{paper}')")
+                f"INSERT OR REPLACE INTO taste VALUES ({person}, :at + {after}, x'0{paper}')")
 
     def share(name, subscription, hour):
         return ("INSERT INTO share (name, subscription_id, version, created_at)"
@@ -536,7 +535,7 @@ def answers_carried_over(tap):
     instance.ctl("backup", path, now=at_hour(DAY, 10))
     instance.ctl("share", "remove", "ended", "--yes", now=at_hour(DAY, 11))
     change(*(f"DELETE FROM {table} WHERE subscriber_id = 1"
-             for table in ("feedback", "taste", "taste_words")),
+             for table in ("feedback", "taste")),
            *like(2, 2, 40000),
            "UPDATE proposal SET state = 'refused', ended_at = :at WHERE number = 1",
            propose(3, "refused"), propose(4, "applied"))
@@ -544,8 +543,7 @@ def answers_carried_over(tap):
     assert instance.rows("SELECT name FROM share") == [("kept",)]
     assert instance.rows("SELECT share_id, news FROM follow") == [(None, 0)]
     assert instance.rows("SELECT subscriber_id, paper_seq FROM feedback") == [(2, 1), (2, 2)]
-    for table, column in (("taste", "weights"), ("taste_words", "words")):
-        assert instance.rows(f"SELECT subscriber_id, {column} FROM {table}") == [(2, b"\2")]
+    assert instance.rows("SELECT subscriber_id, words FROM taste") == [(2, b"\2")]
     assert instance.rows("SELECT number, state FROM proposal ORDER BY 1") == [
         (1, "refused"), (2, "open"), (3, "refused"), (4, "undone")]
     instance.check_store()

@@ -20,7 +20,8 @@ make_vector(GRand *rand, unsigned count, struct taste_vector *vector)
 
 		taste_vector_add(vector, word,
 		    i % 7 ? g_rand_int_range(rand, 1, TASTE_VECTOR_SCALE)
-		          : -TASTE_VECTOR_SCALE);
+		          : -TASTE_VECTOR_SCALE,
+		    i % 3 == 0);
 	}
 	taste_vector_sort(vector);
 	g_assert_cmpuint(vector->weights->len, ==, count);
@@ -37,6 +38,7 @@ assert_same(const struct taste_vector *one, const struct taste_vector *other)
 
 		g_assert_cmpuint(a->hash, ==, b->hash);
 		g_assert_cmpint(a->weight, ==, b->weight);
+		g_assert_cmpint(a->is_shown, ==, b->is_shown);
 		g_assert_cmpstr(a->word, ==, b->word);
 	}
 }
@@ -48,21 +50,15 @@ packed_vectors_are_unpacked_unchanged(void)
 
 	for (unsigned count = 0; count <= BOUNDS_TASTE_TERMS; count += 50) {
 		pb_local(taste_vector) vector = {0}, again = {0};
-		g_autoptr(GByteArray) weights = NULL, words = NULL;
+		g_autoptr(GByteArray) packed = NULL;
 		g_autoptr(GError) error = NULL;
 
 		make_vector(rand, count, &vector);
-		weights = taste_vector_pack_weights(&vector);
-		words = taste_vector_pack_words(&vector);
+		packed = taste_vector_pack(&vector);
 		taste_vector_init(&again);
-		taste_vector_unpack_weights(
-		    &again, weights->data, weights->len, &error);
-		g_assert_no_error(error);
-		taste_vector_unpack_words(&again, words->data, words->len, &error);
+		taste_vector_unpack(&again, packed->data, packed->len, &error);
 		g_assert_no_error(error);
 		assert_same(&vector, &again);
-		/* Six bytes for each weight. */
-		g_assert_cmpuint(weights->len, <=, 4 + 6 * count);
 	}
 	g_rand_free(rand);
 }
@@ -72,48 +68,40 @@ too_many_weights_are_damage(void)
 {
 	GRand *rand = g_rand_new_with_seed(21);
 	pb_local(taste_vector) vector = {0}, again = {0};
-	g_autoptr(GByteArray) weights = NULL;
+	g_autoptr(GByteArray) packed = NULL;
 
 	make_vector(rand, BOUNDS_TASTE_TERMS + 1, &vector);
-	weights = taste_vector_pack_weights(&vector);
+	packed = taste_vector_pack(&vector);
 	taste_vector_init(&again);
-	g_assert_false(
-	    taste_vector_unpack_weights(&again, weights->data, weights->len, NULL));
+	g_assert_false(taste_vector_unpack(&again, packed->data, packed->len, NULL));
 	g_rand_free(rand);
 }
 
-/* Packed: hashes, and a weight. */
-#define HASH_1   "\x01\0\0\0"
-#define HASH_2   "\x02\0\0\0"
-#define WEIGHT_1 "\x01\0"
+/* Packed weights: +1, 0, the largest one and one that is larger. */
+#define ONE    "\xc1\x3e"
+#define ZERO   "\xc0\x3e"
+#define MOST   "\x80\x7d"
+#define LARGER "\x81\x7d"
 
 static void
 damaged_values_are_errors(void)
 {
 	static const struct {
-		const char *weights, *words;
-		size_t weights_size, words_size;
-		bool are_weights_sound;
+		const char *bytes;
+		size_t size;
+		bool is_sound;
 	} rows[] = {
-	    {"", "", 0, 0, false}, {"\x01", "", 1, 0, false},
-	    {"\x02\0\0", "", 3, 0, false},                   /* another version */
-	    {"\x01\xff\x7f\0", "", 4, 0, false},             /* more answers */
-	    {"\x01\0\x01", "", 3, 0, false},                 /* a weight is missing */
-	    {"\x01\0\x01" HASH_1 WEIGHT_1, "", 8, 0, false}, /* half a weight */
-	    {"\x01\0\x01" HASH_1 "\0\0", "", 9, 0, false},   /* a weight of 0 */
-	    {"\x01\0\x01" HASH_1 WEIGHT_1 "\0", "", 10, 0, false}, /* a byte too many */
-	    {"\x01\0\x02" HASH_1 WEIGHT_1 HASH_1 WEIGHT_1, "", 15, 0,
-	        false}, /* equal hashes */
-	    {"\x01\0\x02" HASH_2 WEIGHT_1 HASH_1 WEIGHT_1, "", 15, 0,
-	        false},                                        /* unsorted */
-	    {"\x01\0\x01" HASH_1 "\x41\x1f", "", 9, 0, false}, /* large weight */
-	    {"\x01\0\x01" HASH_1 "\xbf\xe0", "", 9, 0, false}, /* likewise */
-	    {"\x01\0\x02" HASH_1 WEIGHT_1 HASH_2 WEIGHT_1, "", 15, 0,
-	        true},                                        /* words are missing */
-	    {"\x01\0\x01" HASH_1 "\xc0\xe0", "", 9, 0, true}, /* likewise */
-	    {"\x01\0\0", "a", 3, 2, true},                    /* a word too many */
-	    {"\x01\0\x01" HASH_1 WEIGHT_1, "a", 9, 2, true},  /* another word */
-	    {"\x01\0\x01" HASH_1 WEIGHT_1, "", 9, 0, true},   /* a word is missing */
+	    {"\x05", 1, true}, {"\x05\0" ONE "a", 6, true},
+	    {"\x05\x01" MOST "a", 6, true}, {"", 0, false},
+	    {"\xe9\x07", 2, false},                    /* more answers */
+	    {"\x05\x02" ONE "a", 6, false},            /* neither shown nor not */
+	    {"\x05\0" ZERO "a", 6, false},             /* a weight of 0 */
+	    {"\x05\0" LARGER "a", 6, false},           /* a large weight */
+	    {"\x05\0" ONE, 4, false},                  /* a word is missing */
+	    {"\x05\0" ONE "a", 5, false},              /* it does not end */
+	    {"\x05\0" ONE "\xff", 6, false},           /* it is not UTF-8 */
+	    {"\x05\0" ONE "a\0\0" ONE "a", 11, false}, /* equal words */
+	    {"\x05\0" ONE "a\0", 7, false},            /* a byte too many */
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
@@ -121,14 +109,29 @@ damaged_values_are_errors(void)
 		g_autoptr(GError) error = NULL;
 
 		taste_vector_init(&vector);
-		g_assert_cmpint(taste_vector_unpack_weights(&vector, rows[i].weights,
-		                    rows[i].weights_size, &error),
-		    ==, rows[i].are_weights_sound);
-		if (rows[i].are_weights_sound)
-			g_assert_false(taste_vector_unpack_words(
-			    &vector, rows[i].words, rows[i].words_size, &error));
-		g_assert_error(error, PB_ERROR, PB_ERROR_DAMAGED);
+		g_assert_cmpint(
+		    taste_vector_unpack(&vector, rows[i].bytes, rows[i].size, &error),
+		    ==, rows[i].is_sound);
+		if (!rows[i].is_sound)
+			g_assert_error(error, PB_ERROR, PB_ERROR_DAMAGED);
 	}
+}
+
+/* Words are sorted by their hash, so that one order of two is damaged. */
+static void
+unsorted_words_are_damage(void)
+{
+	unsigned sound = 0;
+
+	for (int i = 0; i < 2; i++) {
+		pb_local(taste_vector) vector = {0};
+
+		taste_vector_init(&vector);
+		sound += taste_vector_unpack(&vector,
+		    i ? "\x05\0" ONE "a\0\0" ONE "b" : "\x05\0" ONE "b\0\0" ONE "a", 11,
+		    NULL);
+	}
+	g_assert_cmpuint(sound, ==, 1);
 }
 
 static void
@@ -137,10 +140,10 @@ weights_are_limited_and_distinct(void)
 	pb_local(taste_vector) vector = {0};
 
 	taste_vector_init(&vector);
-	taste_vector_add(&vector, "none", 0);
-	taste_vector_add(&vector, "first", 2 * TASTE_VECTOR_SCALE);
-	taste_vector_add(&vector, "first", 1);
-	taste_vector_add(&vector, "low", -2 * TASTE_VECTOR_SCALE);
+	taste_vector_add(&vector, "none", 0, true);
+	taste_vector_add(&vector, "first", 2 * TASTE_VECTOR_SCALE, true);
+	taste_vector_add(&vector, "first", 1, true);
+	taste_vector_add(&vector, "low", -2 * TASTE_VECTOR_SCALE, true);
 	taste_vector_sort(&vector);
 	g_assert_cmpuint(vector.weights->len, ==, 2);
 	for (unsigned i = 0; i < 2; i++)
@@ -151,4 +154,5 @@ weights_are_limited_and_distinct(void)
 }
 
 UNIT_MAIN(packed_vectors_are_unpacked_unchanged, too_many_weights_are_damage,
-    damaged_values_are_errors, weights_are_limited_and_distinct)
+    damaged_values_are_errors, unsorted_words_are_damage,
+    weights_are_limited_and_distinct)

@@ -33,8 +33,8 @@
 /* Acronym that a paper defines: "low-rank adaptation (LoRA)". */
 #define BOUNDS_ACRONYM_CHARS 10
 
-/* Ranking by answers: weighted terms and answers of a person, papers of a matrix. */
-#define BOUNDS_TASTE_TERMS   300
+/* Ranking by answers: weighted words and answers of a person, papers of a matrix. */
+#define BOUNDS_TASTE_TERMS   600
 #define BOUNDS_TASTE_ANSWERS 1000
 #define BOUNDS_MATRIX_PAPERS 200000
 

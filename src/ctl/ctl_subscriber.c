@@ -195,6 +195,7 @@ ctl_run_subscriber_show(struct ctl *ctl, int argc, char **argv, GError **error)
 	pb_local(answers) answers = {0};
 	g_autoptr(GPtrArray) filters = NULL;
 	g_autofree struct bounce_summary *bounces = NULL;
+	unsigned words;
 
 	if (!ctl_parse(NULL, 1, &argc, &argv, error))
 		return false;
@@ -206,6 +207,7 @@ ctl_run_subscriber_show(struct ctl *ctl, int argc, char **argv, GError **error)
 	    !bounces_find_summary(ctl->store, subscriber->id, 0, &bounces, error) ||
 	    !answers_load(ctl->store, subscriber->id, &answers, error))
 		return false;
+	words = answers.raising->len + answers.lowering->len + answers.other_words;
 	if (ctl->is_json) {
 		json_t *object = subscriber_to_json(subscriber, filters);
 
@@ -213,8 +215,7 @@ ctl_run_subscriber_show(struct ctl *ctl, int argc, char **argv, GError **error)
 		    print_json_bounces(bounces ? bounces : &no_bounces));
 		json_object_set_new(object, "answers",
 		    json_pack("{s:i, s:i, s:i}", "liked", (int)answers.likes, "hidden",
-		        (int)answers.hides, "words",
-		        (int)(answers.raising->len + answers.lowering->len)));
+		        (int)answers.hides, "words", (int)words));
 		print_json(object);
 		return true;
 	}
@@ -223,8 +224,7 @@ ctl_run_subscriber_show(struct ctl *ctl, int argc, char **argv, GError **error)
 		print_bounces(bounces);
 	if (answers.likes + answers.hides)
 		printf("answers      %u liked, %u hidden; %u words learned\n",
-		    answers.likes, answers.hides,
-		    answers.raising->len + answers.lowering->len);
+		    answers.likes, answers.hides, words);
 	putchar('\n');
 	subscriber_print_filters(ctl, filters);
 	return true;

@@ -2,9 +2,7 @@
  * taste_vector.h - words and pairs of words that raise and lower papers for a person,
  * and the packed form in which they are stored.
  *
- * Pure and independent of the database, as src/model/digest_contents.h.  There are two
- * packed values: the weights, by the hash of their word, are all that ordering papers
- * needs; the words, in the same order, are for people.
+ * Pure and independent of the database, as src/model/digest_contents.h.
  */
 #ifndef PAPERBOY_MODEL_TASTE_VECTOR_H
 #define PAPERBOY_MODEL_TASTE_VECTOR_H
@@ -16,15 +14,14 @@
 
 #include "base/cleanup.h"
 
-#define TASTE_VECTOR_VERSION 1
-
 /* The largest absolute weight of a vector. */
 #define TASTE_VECTOR_SCALE 8000
 
 struct taste_weight {
-	uint32_t hash;
-	int32_t weight;   /* not 0 */
-	const char *word; /* NULL if only the weights were unpacked */
+	uint32_t hash;  /* of the word, to compare it with those of papers */
+	int32_t weight; /* not 0 */
+	bool is_shown;  /* people recognize the word (query/taste/taste.h) */
+	const char *word;
 };
 
 struct taste_vector {
@@ -44,28 +41,22 @@ void taste_vector_clear(struct taste_vector *vector);
 uint32_t taste_vector_hash(const char *word);
 
 /** Add a word, in any order. @param weight  0 is left out */
-void taste_vector_add(struct taste_vector *vector, const char *word, int32_t weight);
+void taste_vector_add(
+    struct taste_vector *vector, const char *word, int32_t weight, bool is_shown);
 
 /** Sort what was added; of two words with one hash, the first stays. */
 void taste_vector_sort(struct taste_vector *vector);
 
-/** Pack the weights of a sorted vector. @return owned by the caller */
-GByteArray *taste_vector_pack_weights(const struct taste_vector *vector);
-
-/** Pack its words. @return owned by the caller */
-GByteArray *taste_vector_pack_words(const struct taste_vector *vector);
+/** Pack a sorted vector. @return owned by the caller */
+GByteArray *taste_vector_pack(const struct taste_vector *vector);
 
 /**
- * Unpack weights; any bytes are safe.
+ * Unpack a vector; any bytes are safe.
  *
- * @param vector  initialized and empty
- * @return false with PB_ERROR_DAMAGED if they cannot be read
+ * @param vector  initialized and empty; may be filled in part on failure
+ * @return false with PB_ERROR_DAMAGED if it cannot be read
  */
-bool taste_vector_unpack_weights(
-    struct taste_vector *vector, const void *data, size_t size, GError **error);
-
-/** Unpack the words of unpacked weights; likewise. The texts are copied. */
-bool taste_vector_unpack_words(
+bool taste_vector_unpack(
     struct taste_vector *vector, const void *data, size_t size, GError **error);
 
 #endif

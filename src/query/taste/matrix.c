@@ -32,11 +32,6 @@ static const char *const function_words[] = {"a", "about", "above", "after", "ag
 /* Longer words are cut; two of them fit into a term. */
 #define WORD_BYTES 64
 
-struct paper_entry {
-	size_t first; /* in counts */
-	unsigned lengths[2];
-};
-
 struct matrix {
 	const struct tokenizer *tokenizer;
 	bool folds_plurals;
@@ -46,7 +41,7 @@ struct matrix {
 	GArray *last;        /* of uint32_t: the last paper with the term, from 1 */
 	GArray *places;      /* of uint32_t: its count there */
 	GArray *counts;      /* of struct matrix_count */
-	GArray *papers;      /* of struct paper_entry */
+	GArray *papers;      /* of size_t: index of the first of its counts */
 };
 
 /* A text that is being read. */
@@ -75,7 +70,7 @@ matrix_new(const struct tokenizer *tokenizer, bool folds_plurals)
 	matrix->last = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	matrix->places = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	matrix->counts = g_array_new(FALSE, FALSE, sizeof(struct matrix_count));
-	matrix->papers = g_array_new(FALSE, FALSE, sizeof(struct paper_entry));
+	matrix->papers = g_array_new(FALSE, FALSE, sizeof(size_t));
 	return matrix;
 }
 
@@ -119,6 +114,8 @@ count_term(struct matrix *matrix, const char *text, void *interned, bool is_pair
 	uint32_t number = intern(matrix, text, interned, is_pair);
 	uint32_t *last = &g_array_index(matrix->last, uint32_t, number);
 	uint32_t *place = &g_array_index(matrix->places, uint32_t, number);
+	struct matrix_term *term =
+	    &g_array_index(matrix->terms, struct matrix_term, number);
 	struct matrix_count *count;
 	uint16_t *occurrences;
 
@@ -128,9 +125,11 @@ count_term(struct matrix *matrix, const char *text, void *interned, bool is_pair
 		*last = matrix->papers->len;
 		*place = matrix->counts->len;
 		g_array_append_val(matrix->counts, fresh);
-		g_array_index(matrix->terms, struct matrix_term, number).papers++;
+		term->papers++;
 	}
 	count = &g_array_index(matrix->counts, struct matrix_count, *place);
+	if (field == 0 && !count->title)
+		term->titles++;
 	occurrences = field == 0 ? &count->title : &count->abstract;
 	if (*occurrences < UINT16_MAX)
 		++*occurrences;
@@ -183,8 +182,6 @@ read_word(void *data, const char *token, size_t token_len, size_t start, size_t 
 		reading->previous_len = 0;
 		return;
 	}
-	g_array_index(matrix->papers, struct paper_entry, matrix->papers->len - 1)
-	    .lengths[reading->field]++;
 	count_term(matrix, word, number, false, reading->field);
 	if (reading->previous_len &&
 	    is_adjacent(reading->text, reading->previous_end, start))
@@ -199,7 +196,7 @@ matrix_add(
     struct matrix *matrix, const char *title, const char *abstract, GError **error)
 {
 	const char *texts[] = {title, abstract};
-	struct paper_entry entry = {.first = matrix->counts->len};
+	size_t first = matrix->counts->len;
 
 	if (matrix->papers->len >= BOUNDS_MATRIX_PAPERS)
 		return pb_fail(error, PB_ERROR_LIMIT, "a matrix has at most %d papers",
@@ -207,7 +204,7 @@ matrix_add(
 	if (strlen(title) > BOUNDS_PAPER_TITLE_BYTES ||
 	    strlen(abstract) > BOUNDS_PAPER_ABSTRACT_BYTES)
 		return pb_fail(error, PB_ERROR_LIMIT, "a text is too long");
-	g_array_append_val(matrix->papers, entry);
+	g_array_append_val(matrix->papers, first);
 	for (unsigned field = 0; field < G_N_ELEMENTS(texts); field++) {
 		struct reading reading = {
 		    .matrix = matrix, .text = texts[field], .field = field};
@@ -249,27 +246,20 @@ matrix_find_term(const struct matrix *matrix, const char *text, uint32_t *term)
 	return true;
 }
 
-size_t
-matrix_get_first(const struct matrix *matrix, unsigned paper)
+/* @return the index of a paper's first count */
+static size_t
+get_first(const struct matrix *matrix, unsigned paper)
 {
 	return paper < matrix->papers->len
-	           ? g_array_index(matrix->papers, struct paper_entry, paper).first
+	           ? g_array_index(matrix->papers, size_t, paper)
 	           : matrix->counts->len;
 }
 
 const struct matrix_count *
 matrix_get_counts(const struct matrix *matrix, unsigned paper, size_t *count)
 {
-	size_t first = matrix_get_first(matrix, paper);
+	size_t first = get_first(matrix, paper);
 
-	*count = matrix_get_first(matrix, paper + 1) - first;
+	*count = get_first(matrix, paper + 1) - first;
 	return (const struct matrix_count *)matrix->counts->data + first;
-}
-
-void
-matrix_get_lengths(const struct matrix *matrix, unsigned paper, unsigned lengths[2])
-{
-	memcpy(lengths,
-	    g_array_index(matrix->papers, struct paper_entry, paper).lengths,
-	    2 * sizeof(lengths[0]));
 }

@@ -18,7 +18,8 @@
 
 struct matrix_term {
 	const char *text; /* a pair has one space between its words */
-	unsigned papers;  /* number of papers with the term */
+	unsigned papers;  /* number of papers with the term, */
+	unsigned titles;  /* and of those with it in the title */
 	bool is_pair;
 };
 
@@ -60,19 +61,14 @@ const struct matrix_term *matrix_get_term(const struct matrix *matrix, uint32_t 
 /** Find a term by its text. */
 bool matrix_find_term(const struct matrix *matrix, const char *text, uint32_t *term);
 
-/** Index of a paper's first count; papers are numbered from 0 as they were added. */
-size_t matrix_get_first(const struct matrix *matrix, unsigned paper);
-
 /**
- * Get the terms of a paper, in no particular order; valid until the next matrix_add().
+ * Get the terms of a paper, those of the first one in the order of their numbers; valid
+ * until the next matrix_add().
  *
+ * @param paper  papers are numbered from 0 as they were added
  * @param count  set to their number
  */
 const struct matrix_count *
 matrix_get_counts(const struct matrix *matrix, unsigned paper, size_t *count);
-
-/** Number of words of a paper without function words. @param lengths title, abstract */
-void
-matrix_get_lengths(const struct matrix *matrix, unsigned paper, unsigned lengths[2]);
 
 #endif

@@ -1,69 +1,51 @@
 /*
- * taste.h - learns what a person wants from liked and hidden papers, to order others.
+ * taste.h - learns which words a person wants from papers that they liked and hid.
  *
- * A taste is one vector of at most BOUNDS_TASTE_TERMS words and pairs of words, with
- * positive and negative weights; the score of a paper is its product with the paper's
- * vector (query/taste/vectors.h). Pure arithmetic, the same for the same input.
+ * A paper is a vector of its words, of norm 1:
  *
- * centroid    mean of the liked papers, minus a part of the mean of the hidden ones for
- *             terms that no liked paper has.  A term's weight is multiplied by the
- *             square root of how much papers with the term resemble the centroid,
- *             against the mean of all papers.  Among papers that repeat
- *             their words (vectors.h) weights are flattened by an exponent below 1
- *             instead, and the papers to rank, if they are at least 100, are added,
- *             each multiplied by its score, with 3 / (number of likes) of the norm:
- *             the fewer likes, the more their common subject counts.  A digest has
- *             fewer papers, so that the vector alone orders it.
- * regression  logistic regression of liked papers against hidden ones and others.
+ *   weight = (1 + ln t) * ln((N + 1) / (n + 0.5))
  *
- * From TASTE_REGRESSION_ANSWERS answers on it is the better one, by leave-one-out: each
- * of up to 30 answers is compared with papers of the other kind by a taste that was
- * learned without it.
+ * t: occurrences, those in the title count twice; n of the N papers of a background
+ * have the word.  What a person wants is the mean of the liked papers; words that only
+ * hidden papers have get a part of the mean of these, negative.  The score of a paper
+ * is the product of both vectors.
+ *
+ * Pairs of words have no weights, and matrices must not fold plurals: both improve the
+ * order of papers on some subjects and make it worse on others (bench/relevance.py).
  */
 #ifndef PAPERBOY_QUERY_TASTE_TASTE_H
 #define PAPERBOY_QUERY_TASTE_TASTE_H
 
-#include "query/taste/vectors.h"
+#include "query/taste/matrix.h"
 
-#define TASTE_REGRESSION_ANSWERS 30
+/**
+ * Weigh the terms of a paper.
+ *
+ * @param background  other papers, with or without this one
+ * @return one for each of its matrix_get_counts(), owned by the caller
+ */
+double *taste_weigh(
+    const struct matrix *background, const struct matrix *papers, unsigned paper);
 
 struct taste_term {
-	uint32_t term; /* of the matrix */
+	uint32_t term; /* of the answered papers */
 	double weight;
-};
-
-struct taste {
-	GArray *terms; /* of struct taste_term, by decreasing absolute weight */
-	bool is_regression;
-	unsigned likes; /* number of liked papers */
-};
-
-/* Papers of the matrix that a person has answered, distinct. */
-struct taste_answers {
-	const unsigned *likes;
-	unsigned like_count;
-	const unsigned *hides;
-	unsigned hide_count;
+	/*
+	 * Whether people recognize it: a title of an answered paper has it, and it is
+	 * usual in titles, such as "diffusion", but not "remaining".
+	 */
+	bool is_shown;
 };
 
 /**
- * Learn a taste.
+ * Learn the weights of terms.
  *
- * @return empty without answers; NULL with PB_ERROR_LIMIT for more than
- *         BOUNDS_TASTE_ANSWERS
+ * @param papers   the papers that were answered
+ * @param is_like  one for each of them; false: hidden
+ * @return of struct taste_term: the BOUNDS_TASTE_TERMS with the largest absolute
+ *         weights, these first
  */
-struct taste *taste_learn(
-    const struct vectors *vectors, const struct taste_answers *answers, GError **error);
-void taste_free(struct taste *taste);
-PB_DEFINE_AUTO(taste, taste_free);
-
-/**
- * Score papers of the matrix.
- *
- * @param papers  their numbers
- * @param scores  set, one for each
- */
-void taste_score(const struct taste *taste, const struct vectors *vectors,
-    const unsigned *papers, size_t count, double *scores);
+GArray *taste_learn(
+    const struct matrix *background, const struct matrix *papers, const bool *is_like);
 
 #endif

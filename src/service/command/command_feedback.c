@@ -287,23 +287,6 @@ try_block(struct request *request, const char *word, const GPtrArray *own,
 	return offer_block(request, word, filter, newest, offered, error);
 }
 
-/* @param is_word  single words, else pairs */
-static bool
-try_words(struct request *request, const GPtrArray *words, bool is_word,
-    const GPtrArray *own, const GArray *all, unsigned *tests, struct proposal **offered,
-    GError **error)
-{
-	for (unsigned i = 0; i < MIN(words->len, BLOCK_WORDS) && *tests && !*offered;
-	     i++) {
-		const char *word = ((struct answers_word *)words->pdata[i])->word;
-
-		if (!strchr(word, ' ') == is_word &&
-		    !try_block(request, word, own, all, tests, offered, error))
-			return false;
-	}
-	return true;
-}
-
 /* Propose to block a word of several hidden papers and of no liked one. */
 static bool
 propose_block(struct request *request, const struct answers *answers, GError **error)
@@ -322,11 +305,13 @@ propose_block(struct request *request, const struct answers *answers, GError **e
 	    own ? feedback_load(request->store, request->subscriber->id, error) : NULL;
 	if (!all)
 		return false;
-	/* A pair of words removes less by mistake than one of them. */
-	for (int is_word = 0; is_word <= 1; is_word++)
-		if (!try_words(request, answers->lowering, is_word, own, all, &tests,
-		        &offered, error))
+	for (unsigned i = 0;
+	     i < MIN(answers->lowering->len, BLOCK_WORDS) && tests && !offered; i++) {
+		const struct answers_word *word = answers->lowering->pdata[i];
+
+		if (!try_block(request, word->word, own, all, &tests, &offered, error))
 			return false;
+	}
 	if (!offered)
 		return true;
 	g_ptr_array_add(proposals, offered);
@@ -596,7 +581,7 @@ static void
 add_taste(struct request *request, const struct answers *answers)
 {
 	g_autofree char *rest = NULL;
-	unsigned more = 0;
+	unsigned more = answers->other_words;
 
 	if (!answers->likes && !answers->hides) {
 		reply_phrase(&request->text, "ok", "taste_none");

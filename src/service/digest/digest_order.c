@@ -252,7 +252,7 @@ compare_ranks(gconstpointer a, gconstpointer b)
 
 /* A damaged value is as none; doctor reports it. */
 static bool
-load_weights(struct digest_cache *cache, int64_t subscriber_id,
+load_taste(struct digest_cache *cache, int64_t subscriber_id,
     struct taste_vector *vector, GError **error)
 {
 	const struct candidate_previous *previous =
@@ -262,7 +262,7 @@ load_weights(struct digest_cache *cache, int64_t subscriber_id,
 	taste_vector_init(vector);
 	if (previous && !previous->has_taste)
 		return true;
-	if (feedback_load_weights(cache->store, subscriber_id, vector, &problem))
+	if (feedback_load_taste(cache->store, subscriber_id, vector, &problem))
 		return true;
 	g_array_set_size(vector->weights, 0);
 	return g_error_matches(problem, PB_ERROR, PB_ERROR_DAMAGED) ||
@@ -305,7 +305,7 @@ sort_by_answers(struct digest_cache *cache, const struct subscriber *subscriber,
 
 	if (items->len < 2)
 		return true;
-	if (!load_weights(cache, subscriber->id, &vector, error))
+	if (!load_taste(cache, subscriber->id, &vector, error))
 		return false;
 	if (!vector.weights->len)
 		return true;

@@ -10,60 +10,45 @@
 #include "base/error.h"
 #include "query/taste/taste.h"
 #include "service/taste/background.h"
+#include "store/paper/papers.h"
 #include "store/subscriber/feedback.h"
 
 #define PER_CENT 100
 
 /* ---- learning ---- */
 
-static GArray *
-list_papers(const GArray *all)
+/* The largest weight becomes TASTE_VECTOR_SCALE. @param terms  of struct taste_term */
+static void
+fill_vector(
+    struct taste_vector *vector, const GArray *terms, const struct matrix *papers)
 {
-	GArray *papers =
-	    g_array_sized_new(FALSE, FALSE, sizeof(int64_t), MAX(all->len, 1));
+	const struct taste_term *all = (const struct taste_term *)terms->data;
 
-	for (unsigned i = 0; i < all->len; i++)
-		g_array_append_val(
-		    papers, g_array_index(all, struct feedback, i).paper_seq);
-	return papers;
+	for (unsigned i = 0; i < terms->len; i++)
+		taste_vector_add(vector, matrix_get_term(papers, all[i].term)->text,
+		    (int32_t)lround(
+		        all[i].weight / fabs(all[0].weight) * TASTE_VECTOR_SCALE),
+		    all[i].is_shown);
+	taste_vector_sort(vector);
 }
 
-/* @return of unsigned: the papers with one kind of answer, by number */
-static GArray *
-list_numbers(const struct background *background, const GArray *all, bool is_like)
+/* @param all  of struct feedback @param is_like  set, one for each */
+static struct matrix *
+load_papers(struct store *store, const GArray *all, bool *is_like, GError **error)
 {
-	GArray *numbers = g_array_new(FALSE, FALSE, sizeof(unsigned));
+	pb_auto(matrix) papers = matrix_new(store_get_tokenizer(store), false);
 
 	for (unsigned i = 0; i < all->len; i++) {
 		const struct feedback *one = &g_array_index(all, struct feedback, i);
-		unsigned number;
+		pb_auto(stored_paper) stored =
+		    papers_load(store, one->paper_seq, error);
 
-		if (one->is_like == is_like &&
-		    background_find(background, one->paper_seq, &number))
-			g_array_append_val(numbers, number);
+		if (!stored || !matrix_add(papers, stored->paper->title,
+		                   stored->paper->abstract, error))
+			return NULL;
+		is_like[i] = one->is_like;
 	}
-	return numbers;
-}
-
-/* The largest weight becomes TASTE_VECTOR_SCALE. @param answers  their number */
-static void
-fill_vector(struct taste_vector *vector, const struct taste *taste, unsigned answers,
-    const struct matrix *matrix)
-{
-	double largest = 0;
-
-	vector->answers = answers;
-	for (unsigned i = 0; i < taste->terms->len; i++)
-		largest = MAX(largest,
-		    fabs(g_array_index(taste->terms, struct taste_term, i).weight));
-	for (unsigned i = 0; i < taste->terms->len; i++) {
-		const struct taste_term *term =
-		    &g_array_index(taste->terms, struct taste_term, i);
-
-		taste_vector_add(vector, matrix_get_term(matrix, term->term)->text,
-		    (int32_t)lround(term->weight / largest * TASTE_VECTOR_SCALE));
-	}
-	taste_vector_sort(vector);
+	return g_steal_pointer(&papers);
 }
 
 /* @param all  of struct feedback */
@@ -71,23 +56,17 @@ static bool
 learn(
     struct store *store, const GArray *all, struct taste_vector *vector, GError **error)
 {
-	g_autoptr(GArray) papers = list_papers(all);
-	pb_auto(background) background = background_load(store, papers, error);
-	g_autoptr(GArray) likes = NULL, hides = NULL;
-	pb_auto(taste) taste = NULL;
-	struct taste_answers answers;
+	pb_auto(matrix) background = background_load(store, error);
+	g_autofree bool *is_like = g_new(bool, MAX(all->len, 1));
+	pb_auto(matrix) papers =
+	    background ? load_papers(store, all, is_like, error) : NULL;
+	g_autoptr(GArray) terms = NULL;
 
-	if (!background)
+	if (!papers)
 		return false;
-	likes = list_numbers(background, all, true);
-	hides = list_numbers(background, all, false);
-	answers = (struct taste_answers){
-	    (unsigned *)likes->data, likes->len, (unsigned *)hides->data, hides->len};
-	taste = taste_learn(background_get_vectors(background), &answers, error);
-	if (!taste)
-		return false;
-	fill_vector(vector, taste, all->len,
-	    vectors_get_matrix(background_get_vectors(background)));
+	terms = taste_learn(background, papers, is_like);
+	vector->answers = all->len;
+	fill_vector(vector, terms, papers);
 	return true;
 }
 
@@ -112,19 +91,29 @@ compare_words(gconstpointer a, gconstpointer b)
 	return difference ? difference : strcmp(one->word, other->word);
 }
 
-static int
-to_per_cent(int32_t weight)
+/* Weights for people are per cent of the largest one that they are shown. */
+static double
+get_unit(const struct taste_vector *vector)
 {
-	return (int)lround(weight * (double)PER_CENT / TASTE_VECTOR_SCALE);
+	int32_t largest = 0;
+
+	for (unsigned i = 0; i < vector->weights->len; i++)
+		if (taste_vector_get(vector, i)->is_shown)
+			largest =
+			    MAX(largest, abs(taste_vector_get(vector, i)->weight));
+	return (double)largest / PER_CENT;
 }
 
-/* @return the weight of a word, 0 if it has none */
-static int32_t
+/* @return the weight of a word in per cent, 0 if it has none that is shown */
+static int
 find_weight(const struct taste_vector *vector, uint32_t hash)
 {
-	for (unsigned i = 0; i < vector->weights->len; i++)
-		if (taste_vector_get(vector, i)->hash == hash)
-			return taste_vector_get(vector, i)->weight;
+	for (unsigned i = 0; i < vector->weights->len; i++) {
+		const struct taste_weight *weight = taste_vector_get(vector, i);
+
+		if (weight->hash == hash && weight->is_shown)
+			return (int)lround(weight->weight / get_unit(vector));
+	}
 	return 0;
 }
 
@@ -132,18 +121,22 @@ static void
 add_words(struct answers *answers, const struct taste_vector *vector,
     const struct taste_vector *before)
 {
+	double unit = get_unit(vector);
+
 	for (unsigned i = 0; i < vector->weights->len; i++) {
 		const struct taste_weight *weight = taste_vector_get(vector, i);
-		int per_cent = to_per_cent(weight->weight);
+		int per_cent =
+		    weight->is_shown ? (int)lround(weight->weight / unit) : 0;
 		struct answers_word *word;
 
-		if (!per_cent)
+		if (!per_cent) {
+			answers->other_words++;
 			continue;
+		}
 		word = g_new0(struct answers_word, 1);
 		word->word = g_strdup(weight->word);
 		word->weight = per_cent;
-		word->change =
-		    per_cent - to_per_cent(find_weight(before, weight->hash));
+		word->change = per_cent - find_weight(before, weight->hash);
 		g_ptr_array_add(
 		    per_cent > 0 ? answers->raising : answers->lowering, word);
 	}

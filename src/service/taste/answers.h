@@ -37,8 +37,9 @@ struct answers_word {
 
 struct answers {
 	unsigned likes, hides;
-	GPtrArray *raising;  /* of struct answers_word *, the largest weight first */
-	GPtrArray *lowering; /* likewise */
+	/* Words that people recognize, of struct answers_word *, by weight. */
+	GPtrArray *raising, *lowering;
+	unsigned other_words; /* number of other words */
 };
 
 /**

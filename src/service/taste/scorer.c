@@ -4,62 +4,35 @@
 #include "service/taste/scorer.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "base/bounds.h"
+#include "query/taste/taste.h"
 #include "service/taste/background.h"
 #include "store/paper/papers.h"
 
 /* Papers are forgotten when there are more. */
 #define PAPERS_MAX 2000
 
-/* Weights of papers are at most 2.5 (query/taste/vectors.c), and kept as integers. */
-#define WEIGHT_SCALE 65536
-
-/* An entry of a hash table with open addressing. */
-struct word {
-	uint32_t hash;
-	uint32_t number; /* from 1; 0: the entry is free */
-};
+/* Maximum number of words of an explanation, of each kind. */
+#define WORDS_MAX 3
 
 struct scored_term {
-	uint32_t word; /* its number */
-	int32_t weight;
+	uint32_t hash; /* taste_vector_hash() */
+	float weight;
 };
 
 struct scored_paper {
 	int64_t seq;
 	unsigned count;
-	struct scored_term terms[];
+	struct scored_term terms[]; /* by hash */
 };
 
 struct scorer {
-	struct store *store;           /* borrowed */
-	struct background *background; /* NULL before its first use */
-	GHashTable *papers;            /* seq -> struct scored_paper * */
-	struct word *words;
-	unsigned size;   /* of words, a power of 2 */
-	GArray *weights; /* of int16_t: the person's, by the number of the word */
+	struct store *store;       /* borrowed */
+	struct matrix *background; /* NULL before its first use */
+	GHashTable *papers;        /* seq -> struct scored_paper * */
 };
-
-static void
-init_papers(struct scorer *scorer)
-{
-	scorer->papers =
-	    g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, g_free);
-	scorer->size = 1024;
-	scorer->words = g_new0(struct word, scorer->size);
-	scorer->weights = g_array_new(FALSE, TRUE, sizeof(int16_t));
-	g_array_set_size(scorer->weights, 1);
-}
-
-static void
-clear_papers(struct scorer *scorer)
-{
-	g_hash_table_unref(scorer->papers);
-	g_free(scorer->words);
-	g_array_unref(scorer->weights);
-}
 
 struct scorer *
 scorer_new(struct store *store)
@@ -67,7 +40,8 @@ scorer_new(struct store *store)
 	struct scorer *scorer = g_new0(struct scorer, 1);
 
 	scorer->store = store;
-	init_papers(scorer);
+	scorer->papers =
+	    g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, g_free);
 	return scorer;
 }
 
@@ -76,148 +50,107 @@ scorer_free(struct scorer *scorer)
 {
 	if (!scorer)
 		return;
-	clear_papers(scorer);
-	background_free(scorer->background);
+	g_hash_table_unref(scorer->papers);
+	matrix_free(scorer->background);
 	g_free(scorer);
 }
 
 void
 scorer_forget(struct scorer *scorer)
 {
-	clear_papers(scorer);
-	init_papers(scorer);
+	g_hash_table_remove_all(scorer->papers);
 }
 
 /* ---- reading papers ---- */
 
-/* @return of struct weighed_term; NULL with the store's error */
-static GArray *
-list_terms(struct scorer *scorer, int64_t seq, GError **error)
+/*
+ * Weigh the terms of a paper.
+ *
+ * @param weights  set, one for each term of the matrix; owned by the caller
+ * @return a matrix of this paper; NULL with the store's error
+ */
+static struct matrix *
+weigh(struct scorer *scorer, int64_t seq, double **weights, GError **error)
 {
+	pb_auto(matrix) matrix = matrix_new(store_get_tokenizer(scorer->store), false);
 	pb_auto(stored_paper) stored = NULL;
 
 	if (!scorer->background)
-		scorer->background = background_load(scorer->store, NULL, error);
+		scorer->background = background_load(scorer->store, error);
 	stored = scorer->background ? papers_load(scorer->store, seq, error) : NULL;
-	return stored ? background_list_terms(scorer->background, stored->paper->title,
-	                    stored->paper->abstract, error)
-	              : NULL;
+	if (!stored ||
+	    !matrix_add(matrix, stored->paper->title, stored->paper->abstract, error))
+		return NULL;
+	*weights = taste_weigh(scorer->background, matrix, 0);
+	return g_steal_pointer(&matrix);
 }
 
-/* @return the word's entry, or the free one where it belongs */
-static struct word *
-find_word(const struct scorer *scorer, uint32_t hash)
+static int
+compare_hashes(const void *a, const void *b)
 {
-	unsigned mask = scorer->size - 1, at = hash & mask;
+	const struct scored_term *one = a, *other = b;
 
-	while (scorer->words[at].number && scorer->words[at].hash != hash)
-		at = (at + 1) & mask;
-	return &scorer->words[at];
-}
-
-static void
-grow(struct scorer *scorer)
-{
-	g_autofree struct word *old = scorer->words;
-	unsigned size = scorer->size;
-
-	scorer->size *= 2;
-	scorer->words = g_new0(struct word, scorer->size);
-	for (unsigned i = 0; i < size; i++)
-		if (old[i].number)
-			*find_word(scorer, old[i].hash) = old[i];
-}
-
-static uint32_t
-number_word(struct scorer *scorer, uint32_t hash)
-{
-	struct word *word = find_word(scorer, hash);
-	unsigned count = scorer->weights->len;
-
-	if (word->number)
-		return word->number;
-	*word = (struct word){hash, count};
-	g_array_set_size(scorer->weights, count + 1);
-	if (2 * count > scorer->size)
-		grow(scorer);
-	return count;
+	return (one->hash > other->hash) - (one->hash < other->hash);
 }
 
 static const struct scored_paper *
 get_paper(struct scorer *scorer, int64_t seq, GError **error)
 {
 	struct scored_paper *paper = g_hash_table_lookup(scorer->papers, &seq);
-	g_autoptr(GArray) terms = NULL;
+	g_autofree double *weights = NULL;
+	pb_auto(matrix) matrix = NULL;
 
 	if (paper)
 		return paper;
-	terms = list_terms(scorer, seq, error);
-	if (!terms)
+	matrix = weigh(scorer, seq, &weights, error);
+	if (!matrix)
 		return NULL;
-	paper = g_malloc(sizeof(*paper) + terms->len * sizeof(paper->terms[0]));
+	paper = g_malloc(
+	    sizeof(*paper) + matrix_count_terms(matrix) * sizeof(paper->terms[0]));
 	paper->seq = seq;
-	paper->count = terms->len;
-	for (unsigned i = 0; i < terms->len; i++) {
-		const struct weighed_term *term =
-		    &g_array_index(terms, struct weighed_term, i);
-
-		paper->terms[i].word = number_word(scorer, term->hash);
-		paper->terms[i].weight = (int32_t)lroundf(term->weight * WEIGHT_SCALE);
-	}
+	paper->count = matrix_count_terms(matrix);
+	for (unsigned i = 0; i < paper->count; i++)
+		paper->terms[i] = (struct scored_term){
+		    taste_vector_hash(matrix_get_term(matrix, i)->text),
+		    (float)weights[i]};
+	qsort(paper->terms, paper->count, sizeof(paper->terms[0]), compare_hashes);
 	g_hash_table_insert(scorer->papers, &paper->seq, paper);
 	return paper;
 }
 
 /* ---- scores ---- */
 
-/* @param numbers  set: numbers of the words of the vector, 0 for those of no paper */
-static void
-set_weights(struct scorer *scorer, const struct taste_vector *vector, uint32_t *numbers)
-{
-	/* The table is larger than the fastest cache. */
-	for (unsigned i = 0; i < vector->weights->len; i++)
-		__builtin_prefetch(&scorer->words[taste_vector_get(vector, i)->hash &
-		                                  (scorer->size - 1)]);
-	for (unsigned i = 0; i < vector->weights->len; i++) {
-		const struct taste_weight *weight = taste_vector_get(vector, i);
-
-		numbers[i] = find_word(scorer, weight->hash)->number;
-		g_array_index(scorer->weights, int16_t, numbers[i]) =
-		    (int16_t)weight->weight;
-	}
-}
-
 static double
-compute_score(const struct scored_paper *paper, const int16_t *weights)
+multiply(const struct scored_paper *paper, const struct taste_vector *vector)
 {
-	int64_t sum = 0;
+	unsigned i = 0, j = 0;
+	double sum = 0;
 
-	for (unsigned i = 0; i < paper->count; i++)
-		sum += (int64_t)weights[paper->terms[i].word] * paper->terms[i].weight;
-	return (double)sum;
+	while (i < paper->count && j < vector->weights->len) {
+		const struct scored_term *term = &paper->terms[i];
+		const struct taste_weight *weight = taste_vector_get(vector, j);
+
+		if (term->hash == weight->hash)
+			sum += term->weight * weight->weight;
+		i += term->hash <= weight->hash;
+		j += weight->hash <= term->hash;
+	}
+	return sum;
 }
 
 bool
 scorer_run(struct scorer *scorer, const struct taste_vector *vector,
     const int64_t *papers, unsigned count, double *scores, GError **error)
 {
-	g_autofree const struct scored_paper **found =
-	    g_new(const struct scored_paper *, count);
-	uint32_t numbers[BOUNDS_TASTE_TERMS];
-
-	g_assert(vector->weights->len <= BOUNDS_TASTE_TERMS);
 	if (g_hash_table_size(scorer->papers) > PAPERS_MAX)
 		scorer_forget(scorer);
 	for (unsigned i = 0; i < count; i++) {
-		found[i] = get_paper(scorer, papers[i], error);
-		if (!found[i])
+		const struct scored_paper *paper = get_paper(scorer, papers[i], error);
+
+		if (!paper)
 			return false;
+		scores[i] = multiply(paper, vector);
 	}
-	set_weights(scorer, vector, numbers);
-	for (unsigned i = 0; i < count; i++)
-		scores[i] = compute_score(found[i], (int16_t *)scorer->weights->data);
-	for (unsigned i = 0; i < vector->weights->len; i++)
-		g_array_index(scorer->weights, int16_t, numbers[i]) = 0;
 	return true;
 }
 
@@ -239,24 +172,22 @@ compare_parts(const void *a, const void *b)
 	                       : strcmp(one->word, other->word);
 }
 
-/* @return of struct part, the largest first */
+/* @param weights  of the terms of the matrix @return of struct part, largest first */
 static GArray *
-list_parts(const struct taste_vector *vector, const GArray *terms)
+list_parts(const struct taste_vector *vector, const struct matrix *matrix,
+    const double *weights)
 {
 	GArray *parts = g_array_new(FALSE, FALSE, sizeof(struct part));
 
 	for (unsigned i = 0; i < vector->weights->len; i++) {
 		const struct taste_weight *weight = taste_vector_get(vector, i);
+		struct part part = {.word = weight->word};
+		uint32_t term;
 
-		for (unsigned j = 0; j < terms->len; j++) {
-			const struct weighed_term *term =
-			    &g_array_index(terms, struct weighed_term, j);
-			struct part part = {
-			    weight->word, weight->weight * (double)term->weight};
-
-			if (term->hash == weight->hash)
-				g_array_append_val(parts, part);
-		}
+		if (!weight->is_shown || !matrix_find_term(matrix, weight->word, &term))
+			continue;
+		part.product = weight->weight * weights[term];
+		g_array_append_val(parts, part);
 	}
 	g_array_sort(parts, compare_parts);
 	return parts;
@@ -268,7 +199,7 @@ format_words(const GArray *parts, bool is_raised)
 	GString *text = g_string_new(NULL);
 	unsigned count = 0;
 
-	for (unsigned i = 0; i < parts->len && count < SCORER_WORDS; i++) {
+	for (unsigned i = 0; i < parts->len && count < WORDS_MAX; i++) {
 		const struct part *part = &g_array_index(parts, struct part, i);
 
 		if ((part->product > 0) != is_raised)
@@ -282,12 +213,13 @@ bool
 scorer_explain(struct scorer *scorer, const struct taste_vector *vector, int64_t paper,
     struct scorer_reasons *reasons, GError **error)
 {
-	g_autoptr(GArray) terms = list_terms(scorer, paper, error);
+	g_autofree double *weights = NULL;
+	pb_auto(matrix) matrix = weigh(scorer, paper, &weights, error);
 	g_autoptr(GArray) parts = NULL;
 
-	if (!terms)
+	if (!matrix)
 		return false;
-	parts = list_parts(vector, terms);
+	parts = list_parts(vector, matrix, weights);
 	reasons->raised = format_words(parts, true);
 	reasons->lowered = format_words(parts, false);
 	return true;

@@ -3,8 +3,6 @@
  *
  * A score is the sum of the products of the weights that a word has for the person and
  * in the paper.  Papers are read when they are first scored, and kept for other people.
- * Their words have numbers, so that a score is one pass over an array, without a
- * search.
  */
 #ifndef PAPERBOY_SERVICE_TASTE_SCORER_H
 #define PAPERBOY_SERVICE_TASTE_SCORER_H
@@ -30,7 +28,7 @@ void scorer_forget(struct scorer *scorer);
 /**
  * Score papers.
  *
- * @param vector  sorted, with its weights
+ * @param vector  sorted
  * @param papers  their seqs, distinct
  * @param scores  set, one for each; 0: nothing is known
  * @return false with the store's error
@@ -38,16 +36,13 @@ void scorer_forget(struct scorer *scorer);
 bool scorer_run(struct scorer *scorer, const struct taste_vector *vector,
     const int64_t *papers, unsigned count, double *scores, GError **error);
 
-/* Maximum number of words of an explanation, of each kind. */
-#define SCORER_WORDS 3
-
-/* Words that raise and lower a paper most, "" without any. */
+/* Words that raise and lower a paper most, of those that are shown; "" without any. */
 struct scorer_reasons {
-	char *raised;  /* "`reward model`, `rlhf`" */
-	char *lowered; /* likewise */
+	char *raised; /* "`reward model`, `rlhf`" */
+	char *lowered;
 };
 
-/** Explain a score. @param vector  with its words @return likewise */
+/** Explain a score. @return false with the store's error */
 bool scorer_explain(struct scorer *scorer, const struct taste_vector *vector,
     int64_t paper, struct scorer_reasons *reasons, GError **error);
 void scorer_reasons_clear(struct scorer_reasons *reasons);

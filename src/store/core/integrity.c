@@ -127,8 +127,7 @@ count_damaged_digests(struct store *store, int64_t now, int64_t *count, GError *
 static bool
 count_damaged_tastes(struct store *store, int64_t now, int64_t *count, GError **error)
 {
-	static const char sql[] = "SELECT weights, words FROM taste"
-	                          " LEFT JOIN taste_words USING (subscriber_id)";
+	static const char sql[] = "SELECT words FROM taste";
 	sql_auto *statement = sql_bind(store, sql, error);
 	enum sql_step step = SQL_STEP_FAILED;
 	int64_t damaged = 0;
@@ -136,14 +135,10 @@ count_damaged_tastes(struct store *store, int64_t now, int64_t *count, GError **
 	(void)now;
 	while (statement && (step = sql_step(statement, error)) == SQL_STEP_ROW) {
 		pb_local(taste_vector) vector = {0};
-		struct sql_bytes weights = sql_get_bytes(statement, 0);
-		struct sql_bytes words = sql_get_bytes(statement, 1);
+		struct sql_bytes words = sql_get_bytes(statement, 0);
 
 		taste_vector_init(&vector);
-		damaged +=
-		    !taste_vector_unpack_weights(
-		        &vector, weights.data, weights.size, NULL) ||
-		    !taste_vector_unpack_words(&vector, words.data, words.size, NULL);
+		damaged += !taste_vector_unpack(&vector, words.data, words.size, NULL);
 	}
 	if (step != SQL_STEP_DONE)
 		return false;

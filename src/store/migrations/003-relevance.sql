@@ -13,17 +13,11 @@ CREATE TABLE feedback (
 CREATE INDEX feedback_paper ON feedback (paper_seq);
 
 -- Weighted words of a subscriber, learned from these answers (src/model/taste_vector.h).
--- The weights order papers: each digest reads them.
+-- They order papers: each digest reads them.
 CREATE TABLE taste (
 	subscriber_id INTEGER PRIMARY KEY REFERENCES subscriber (id),
 	learned_at    INTEGER NOT NULL,
-	weights       BLOB NOT NULL CHECK (weights <> x'')
-) STRICT;
-
--- Their words, for people.
-CREATE TABLE taste_words (
-	subscriber_id INTEGER PRIMARY KEY REFERENCES subscriber (id),
-	words         BLOB NOT NULL
+	words         BLOB NOT NULL CHECK (words <> x'')
 ) STRICT;
 
 -- Links for answers in each entry of a digest.

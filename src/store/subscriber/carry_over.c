@@ -100,22 +100,11 @@ carry_over_answers(struct store *store, GError **error)
 	    " JOIN main.subscriber s ON s.id = o.subscriber_id WHERE true"
 	    " ON CONFLICT DO UPDATE SET is_like = excluded.is_like,"
 	    " at = excluded.at, source = excluded.source WHERE excluded.at > at",
-	    /* The words first: they have the time of the weights. */
-	    "DELETE FROM main.taste_words AS w WHERE EXISTS (SELECT 1 FROM main.taste t"
-	    " WHERE t.subscriber_id = w.subscriber_id AND NOT EXISTS (SELECT 1"
-	    "  FROM replaced.taste o WHERE o.subscriber_id = t.subscriber_id)"
-	    " AND" WAS_THERE("t.learned_at") ")",
 	    "DELETE FROM main.taste AS t WHERE NOT EXISTS (SELECT 1 FROM"
 	    " replaced.taste o WHERE o.subscriber_id = t.subscriber_id)"
 	    " AND" WAS_THERE("t.learned_at"),
-	    "INSERT OR REPLACE INTO main.taste_words (subscriber_id, words)"
-	    " SELECT w.subscriber_id, w.words FROM replaced.taste_words w"
-	    " JOIN replaced.taste o ON o.subscriber_id = w.subscriber_id"
-	    " JOIN main.subscriber s ON s.id = w.subscriber_id"
-	    " LEFT JOIN main.taste t ON t.subscriber_id = w.subscriber_id"
-	    " WHERE o.learned_at > ifnull(t.learned_at, -1)",
-	    "INSERT OR REPLACE INTO main.taste (subscriber_id, learned_at, weights)"
-	    " SELECT o.subscriber_id, o.learned_at, o.weights FROM replaced.taste o"
+	    "INSERT OR REPLACE INTO main.taste (subscriber_id, learned_at, words)"
+	    " SELECT o.subscriber_id, o.learned_at, o.words FROM replaced.taste o"
 	    " JOIN main.subscriber s ON s.id = o.subscriber_id"
 	    " LEFT JOIN main.taste t ON t.subscriber_id = o.subscriber_id"
 	    " WHERE o.learned_at > ifnull(t.learned_at, -1)",

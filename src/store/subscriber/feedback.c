@@ -53,11 +53,8 @@ static bool
 delete_taste(struct store *store, int64_t subscriber_id, GError **error)
 {
 	static const char sql[] = "DELETE FROM taste WHERE subscriber_id = ?1";
-	static const char sql_words[] =
-	    "DELETE FROM taste_words WHERE subscriber_id = ?1";
 
-	return sql_exec(store, sql, error, SQL_INT(subscriber_id)) &&
-	       sql_exec(store, sql_words, error, SQL_INT(subscriber_id));
+	return sql_exec(store, sql, error, SQL_INT(subscriber_id));
 }
 
 bool
@@ -75,65 +72,29 @@ feedback_save_taste(struct store *store, int64_t subscriber_id,
     const struct taste_vector *vector, int64_t now, GError **error)
 {
 	static const char sql[] =
-	    "INSERT INTO taste (subscriber_id, learned_at, weights)"
+	    "INSERT INTO taste (subscriber_id, learned_at, words)"
 	    " VALUES (?1, ?2, ?3) ON CONFLICT (subscriber_id)"
-	    " DO UPDATE SET learned_at = excluded.learned_at,"
-	    " weights = excluded.weights";
-	static const char sql_words[] = "INSERT INTO taste_words (subscriber_id, words)"
-	                                " VALUES (?1, ?2)"
-	                                " ON CONFLICT (subscriber_id)"
-	                                " DO UPDATE SET words = excluded.words";
-	g_autoptr(GByteArray) weights = NULL, words = NULL;
+	    " DO UPDATE SET learned_at = excluded.learned_at, words = excluded.words";
+	g_autoptr(GByteArray) words = NULL;
 
 	if (!vector->weights->len)
 		return delete_taste(store, subscriber_id, error);
-	weights = taste_vector_pack_weights(vector);
-	words = taste_vector_pack_words(vector);
+	words = taste_vector_pack(vector);
 	return sql_exec(store, sql, error, SQL_INT(subscriber_id), SQL_INT(now),
-	           SQL_BLOB(weights->data, weights->len)) &&
-	       sql_exec(store, sql_words, error, SQL_INT(subscriber_id),
-	           SQL_BLOB(words->data, words->len));
-}
-
-static bool
-unpack_weights(struct sql_statement *row, struct taste_vector *vector, GError **error)
-{
-	struct sql_bytes weights = sql_get_bytes(row, 0);
-
-	return taste_vector_unpack_weights(vector, weights.data, weights.size, error);
-}
-
-static bool
-unpack(struct sql_statement *row, struct taste_vector *vector, GError **error)
-{
-	struct sql_bytes words = sql_get_bytes(row, 1);
-
-	return unpack_weights(row, vector, error) &&
-	       taste_vector_unpack_words(vector, words.data, words.size, error);
-}
-
-bool
-feedback_load_weights(struct store *store, int64_t subscriber_id,
-    struct taste_vector *vector, GError **error)
-{
-	static const char sql[] = "SELECT weights FROM taste WHERE subscriber_id = ?1";
-	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(subscriber_id));
-	enum sql_step step = statement ? sql_step(statement, error) : SQL_STEP_FAILED;
-
-	return step == SQL_STEP_ROW ? unpack_weights(statement, vector, error)
-	                            : step == SQL_STEP_DONE;
+	    SQL_BLOB(words->data, words->len));
 }
 
 bool
 feedback_load_taste(struct store *store, int64_t subscriber_id,
     struct taste_vector *vector, GError **error)
 {
-	static const char sql[] =
-	    "SELECT weights, words FROM taste JOIN taste_words USING (subscriber_id)"
-	    " WHERE subscriber_id = ?1";
+	static const char sql[] = "SELECT words FROM taste WHERE subscriber_id = ?1";
 	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(subscriber_id));
 	enum sql_step step = statement ? sql_step(statement, error) : SQL_STEP_FAILED;
+	struct sql_bytes words;
 
-	return step == SQL_STEP_ROW ? unpack(statement, vector, error)
-	                            : step == SQL_STEP_DONE;
+	if (step != SQL_STEP_ROW)
+		return step == SQL_STEP_DONE;
+	words = sql_get_bytes(statement, 0);
+	return taste_vector_unpack(vector, words.data, words.size, error);
 }

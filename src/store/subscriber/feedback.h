@@ -41,15 +41,12 @@ bool feedback_save_taste(struct store *store, int64_t subscriber_id,
     const struct taste_vector *vector, int64_t now, GError **error);
 
 /**
- * Load the weights only, which order papers.
+ * Load what was learned.
  *
  * @param vector  initialized; stays empty if nothing was learned
- * @return false with PB_ERROR_DAMAGED if they cannot be read, or the store's error
+ * @return false with PB_ERROR_DAMAGED if it cannot be read, or the store's error; then
+ *         the vector can only be cleared
  */
-bool feedback_load_weights(struct store *store, int64_t subscriber_id,
-    struct taste_vector *vector, GError **error);
-
-/** Load weights and words; likewise. */
 bool feedback_load_taste(struct store *store, int64_t subscriber_id,
     struct taste_vector *vector, GError **error);
 

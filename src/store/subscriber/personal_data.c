@@ -206,9 +206,6 @@ const struct personal_data personal_data[] = {
         .section = "taste",
         .fields = {"word", "weight"},
         .erase = "DELETE FROM taste WHERE subscriber_id = ?1"},
-    /* Exported with the weights. */
-    {.table = "taste_words",
-        .erase = "DELETE FROM taste_words WHERE subscriber_id = ?1"},
     {"audit_log", "changes", {"at", "what", "who", "detail"},
         "SELECT at, what, who, detail FROM audit_log"
         " WHERE subscriber_id = ?1 ORDER BY id",
