@@ -20,7 +20,8 @@ import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
 from daemon import Instance, at_hour, days_after
-from postgresql import load_schema
+import postgresql  # the path
+from postgresql_schema import load_schema
 from smtp_fixture import Server
 from tap import Tap, top_builddir
 

@@ -48,7 +48,6 @@ PROGRAMS = {
     "test_archive": "the index of papers is SQLite's, see test_archive_cache",
     "test_backup": "copies the file",
     "test_enumeration": "damages the file",
-    "test_migrate": "migrates a file",
     "test_power_loss": "loses writes to the file",
     "test_query_plans": "SQLite's plans; see test_postgresql.py",
 }

@@ -1,13 +1,10 @@
 #!/usr/bin/env python3
 """test_postgresql.py - the schema and the statements of the store on PostgreSQL.
 
-The store uses SQLite.  This keeps its statements common to both, and the files of
-src/store/postgresql equal to the migrations.  GOLDEN_WRITE=1 writes these, also without a
-server.
+The schema and the statements are written for SQLite.  This keeps them common to both.
 """
 
 import collections
-import difflib
 import glob
 import itertools
 import json
@@ -19,43 +16,12 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
 
-from postgresql import (
-    HEADER, LOCAL, NAME, Server, find_checks, load_schema, migrate, quote, translate,
-    translate_migration, translate_schema, translate_statement,
+from postgresql import NAME, Server, migrate, translate_statement
+from postgresql_schema import (
+    LOCAL, find_checks, load_schema, quote, translate, translate_migration,
+    translate_schema,
 )
 from tap import Skip, Tap, top_builddir, top_srcdir
-
-DIRECTORY = os.path.join(top_srcdir(), "src", "store")
-# Stores in PostgreSQL begin with this version of the schema.
-FIRST_VERSION = 4
-
-
-def make_files(store):
-    """Contents of the files of src/store/postgresql."""
-    files = {"schema.sql": translate_schema(store)}
-    for path in glob.glob(os.path.join(DIRECTORY, "migrations", "*.sql")):
-        name = os.path.basename(path)
-        if int(name[:3]) > FIRST_VERSION:
-            with open(path, encoding="utf-8") as file:
-                files[name] = HEADER + translate_migration(file.read())
-    return files
-
-
-def test_current(tap, store):
-    "the files for PostgreSQL are what the migrations make"
-    are_same = True
-    for name, wanted in make_files(store).items():
-        path = os.path.join(DIRECTORY, "postgresql", name)
-        if os.environ.get("GOLDEN_WRITE"):
-            with open(path, "w", encoding="utf-8") as file:
-                file.write(wanted)
-        with open(path, encoding="utf-8") as file:
-            found = file.read()
-        for line in itertools.islice(difflib.unified_diff(
-                found.split("\n"), wanted.split("\n"), name, lineterm=""), 20):
-            tap.diag(line)
-        are_same = are_same and found == wanted
-    assert are_same
 
 
 # ---- keys and columns -------------------------------------------------------
@@ -347,7 +313,7 @@ def test_same_triggers(tap, server, store):
 # ---- statements -------------------------------------------------------------
 
 # Objects with statements of one engine and for the index of the archive.
-FILES = ("archive", "backup", "carry_over", "migrate", "migrate_functions",
+FILES = ("archive", "backup", "carry_over", "migrate",
          "migrate_postgresql", "postgresql",
          "postgresql_module", "sqlite", "store_copy", "tokenizer")
 
@@ -583,7 +549,6 @@ def test_same_results(tap, server, store):
 if __name__ == "__main__":
     with Tap() as tap:
         store = migrate()
-        tap.run(test_current, tap, store)
         try:
             server = tap.enter(Server(tap.subdirectory("postgresql")))
         except Skip as reason:

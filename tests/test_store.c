@@ -98,16 +98,30 @@ write_file(const char *path, const void *data, gsize size)
 }
 
 static void
-make_newer(const char *path)
+make_store(const char *path, int version, int64_t schema_hash)
 {
+	g_autofree char *sql = g_strdup_printf(
+	    "CREATE TABLE cursor (name, value); PRAGMA application_id = 1885499257;"
+	    "PRAGMA user_version = %d; INSERT INTO cursor VALUES ('schema', "
+	    "%" G_GINT64_FORMAT ")",
+	    version, schema_hash);
 	sqlite3 *db;
 
 	sqlite3_open(path, &db);
-	sqlite3_exec(db,
-	    "CREATE TABLE a (b); PRAGMA application_id = 1885499257;"
-	    "PRAGMA user_version = 9;",
-	    NULL, NULL, NULL);
+	g_assert_cmpint(sqlite3_exec(db, sql, NULL, NULL, NULL), ==, SQLITE_OK);
 	sqlite3_close(db);
+}
+
+static void
+make_newer(const char *path)
+{
+	make_store(path, 9, migrate_get_schema_hash());
+}
+
+static void
+make_other(const char *path)
+{
+	make_store(path, 1, migrate_get_schema_hash() + 1);
 }
 
 static void
@@ -175,6 +189,7 @@ other_files_are_rejected_and_unchanged(void)
 	    {make_newer,
 	        "newer paperboy (store version 9, supported up to " G_STRINGIFY(
 	            MIGRATE_VERSION) ")"},
+	    {make_other, "another development version of paperboy: export"},
 	    {make_foreign, "is a database of another program"},
 	    {make_empty, "is empty, so it is not a store"},
 	    {make_text, "is damaged or not a store"},

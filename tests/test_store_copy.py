@@ -20,7 +20,8 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
 
 from daemon import Instance
-from postgresql import Server, find_checks, load_schema
+from postgresql import Server
+from postgresql_schema import find_checks, load_schema
 from tap import Child, Skip, Tap, top_builddir, wait_until
 
 ROWS = 4
@@ -52,9 +53,12 @@ class Filler:
                                       " WHERE type = 'trigger'").fetchall()
         for name, _ in triggers:
             self.store.execute(f"DROP TRIGGER {name}")
+        schema = self.store.execute(
+            "SELECT name, value FROM cursor WHERE name = 'schema'").fetchone()
         for table, sql in self.tables.items():
             self.store.execute(f"DELETE FROM {table}")
             self.fill_table(table, sql)
+        self.store.execute("INSERT INTO cursor VALUES (?, ?)", schema)
         wrong = self.store.execute("PRAGMA foreign_key_check").fetchall()
         assert not wrong, wrong[:5]
         for _, sql in triggers:

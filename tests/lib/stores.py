@@ -19,7 +19,8 @@ import sqlite3
 import subprocess
 
 import digest_views
-from postgresql import PROGRAMS, SLOW_S, load_schema, migrate, quote
+from postgresql import PROGRAMS, SLOW_S, migrate
+from postgresql_schema import load_schema, quote
 
 VARIABLE = "PAPERBOY_TEST_STORE"
 # Tables that the views of digest_views read.

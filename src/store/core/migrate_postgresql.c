@@ -47,7 +47,7 @@ migrate_postgresql_check(struct store *store, int64_t *version, GError **error)
 	static const char sql_has[] =
 	    "SELECT CASE WHEN to_regclass('store_version') IS NULL THEN 0 ELSE 1 END";
 	static const char sql[] = "SELECT coalesce(max(version), 0) FROM store_version";
-	int64_t found = 0;
+	int64_t found = 0, schema_hash = 0;
 	bool has;
 
 	if (!check_encoding(store, error) || !sql_has(store, sql_has, &has, error))
@@ -55,12 +55,10 @@ migrate_postgresql_check(struct store *store, int64_t *version, GError **error)
 	if (has ? !sql_number(store, sql, &found, error)
 	        : !check_no_tables(store, error))
 		return false;
-	if (found > MIGRATE_VERSION)
-		return pb_fail(error, PB_ERROR_PERMANENT,
-		    "the database was written by a newer paperboy (store version "
-		    "%" G_GINT64_FORMAT
-		    ", supported up to %d): install that version again",
-		    found, MIGRATE_VERSION);
+	if (found &&
+	    (!store_load_int64(store, MIGRATE_SCHEMA_CURSOR, 0, &schema_hash, error) ||
+	        !migrate_check_version(found, schema_hash, "the database", error)))
+		return false;
 	*version = found;
 	return true;
 }
@@ -110,7 +108,9 @@ record_version(struct store *store, int64_t version, GError **error)
 	    " VALUES (?1, CAST(extract(epoch FROM now()) AS BIGINT))";
 
 	return sql_exec(store, sql_table, error) &&
-	       sql_exec(store, sql, error, SQL_INT(version));
+	       sql_exec(store, sql, error, SQL_INT(version)) &&
+	       store_save_cursor(
+	           store, MIGRATE_SCHEMA_CURSOR, migrate_get_schema_hash(), error);
 }
 
 /* @param version  in and out */

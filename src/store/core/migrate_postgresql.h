@@ -1,9 +1,9 @@
 /*
  * migrate_postgresql.h - the version of the schema in PostgreSQL, and migrations.
  *
- * The schema is src/store/postgresql/schema.sql, which tests/test_postgresql.py
- * generates from the migrations for SQLite; the table store_version records its
- * version. Several machines may start at once: migrations run under an advisory lock.
+ * The schema is made from the migrations for SQLite (src/store/postgresql_schema.py);
+ * the table store_version records its version.  Several machines may start at once:
+ * migrations run under an advisory lock.
  */
 #ifndef PAPERBOY_STORE_CORE_MIGRATE_POSTGRESQL_H
 #define PAPERBOY_STORE_CORE_MIGRATE_POSTGRESQL_H

@@ -20,7 +20,8 @@ CREATE TABLE paper (
 	doi           TEXT,
 	published_at  INTEGER,
 	upvotes       INTEGER CHECK (upvotes >= 0),
-	upvotes_day   TEXT, -- when they were read last, YYYY-MM-DD, UTC
+	upvotes_day   TEXT -- when they were read last, UTC
+		CHECK (upvotes_day GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]'),
 	upvotes_before INTEGER, -- the last number of the day before that
 	comments      INTEGER CHECK (comments >= 0),
 	stars         INTEGER CHECK (stars >= 0),
@@ -35,9 +36,11 @@ CREATE TABLE paper (
 ) STRICT;
 CREATE INDEX paper_changed ON paper (seq) WHERE is_changed = 1;
 CREATE INDEX paper_last_day ON paper (last_day, revision);
+
 -- Votes and age of papers, for the rank in a search.
 CREATE INDEX paper_rank ON paper (seq, upvotes, last_day);
-CREATE INDEX paper_unenriched ON paper (first_seen_at) WHERE categories IS NULL;
+CREATE INDEX paper_unenriched ON paper (first_seen_at)
+	WHERE categories IS NULL OR comment IS NULL OR journal IS NULL OR doi IS NULL;
 
 -- All identifiers of a paper (src/model/paper_id.h).
 CREATE TABLE paper_alias (
@@ -68,30 +71,9 @@ CREATE TABLE listing (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX listing_paper ON listing (paper_seq);
 
--- Full-text index of titles, abstracts and authors, an external content table
--- (https://sqlite.org/fts5.html section 4.4.3) maintained by triggers.
-CREATE VIRTUAL TABLE paper_fts USING fts5 (title, abstract, authors,
+CREATE VIRTUAL TABLE paper_fts USING fts5 (title, abstract, authors, id, doi, categories,
+	organization, keywords, comment, journal,
 	content = 'paper', content_rowid = 'seq', tokenize = 'unicode61 remove_diacritics 2');
-
-CREATE TRIGGER paper_fts_insert AFTER INSERT ON paper
-BEGIN
-	INSERT INTO paper_fts (rowid, title, abstract, authors)
-	VALUES (NEW.seq, NEW.title, NEW.abstract, NEW.authors);
-END;
-
-CREATE TRIGGER paper_fts_update AFTER UPDATE OF title, abstract, authors ON paper
-BEGIN
-	INSERT INTO paper_fts (paper_fts, rowid, title, abstract, authors)
-	VALUES ('delete', OLD.seq, OLD.title, OLD.abstract, OLD.authors);
-	INSERT INTO paper_fts (rowid, title, abstract, authors)
-	VALUES (NEW.seq, NEW.title, NEW.abstract, NEW.authors);
-END;
-
-CREATE TRIGGER paper_fts_delete AFTER DELETE ON paper
-BEGIN
-	INSERT INTO paper_fts (paper_fts, rowid, title, abstract, authors)
-	VALUES ('delete', OLD.seq, OLD.title, OLD.abstract, OLD.authors);
-END;
 
 -- Words of titles and abstracts, their stem, and their document frequency.
 CREATE TABLE vocabulary (
@@ -109,6 +91,7 @@ CREATE TABLE acronym (
 	papers INTEGER NOT NULL CHECK (papers >= 1),
 	PRIMARY KEY (short, long)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX acronym_long ON acronym (long);
 
 -- The configured source lists, as last seen by the collector.
 CREATE TABLE source_list (
@@ -138,7 +121,7 @@ CREATE INDEX source_fetch_day ON source_fetch (source, day, id);
 CREATE INDEX source_fetch_time ON source_fetch (fetched_at);
 
 CREATE TABLE filter (
-	id              INTEGER PRIMARY KEY,
+	id              INTEGER PRIMARY KEY AUTOINCREMENT, -- never reused: a cache of matches
 	-- The revision of the papers through which it has seen them; NULL: that of the
 	-- crowd, which is the cursor 'matched'.
 	matched_revision INTEGER,
@@ -156,12 +139,6 @@ CREATE TABLE filter_term (
 	PRIMARY KEY (kind, term, filter_id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX filter_term_filter ON filter_term (filter_id);
-
--- A filter without terms is a candidate for every paper.
-CREATE TRIGGER filter_is_indexed AFTER INSERT ON filter
-BEGIN
-	INSERT INTO filter_term (kind, term, filter_id) VALUES (0, '', NEW.id);
-END;
 
 CREATE TABLE subscriber (
 	id           INTEGER PRIMARY KEY AUTOINCREMENT, -- never reused: Message-IDs contain it
@@ -207,11 +184,24 @@ CREATE TABLE subscriber (
 		CHECK (paused_until IS NULL OR (state = 'paused' AND next_due_at IS NOT NULL)),
 	-- A restored backup does not know what was mailed since: the next edition is HELD.
 	is_next_held INTEGER NOT NULL DEFAULT 0 CHECK (is_next_held IN (0, 1)),
+	feedback     TEXT NOT NULL DEFAULT 'off' -- links for answers in each entry of a digest
+		CHECK (feedback = 'off' OR feedback = 'on'),
+	-- A monthly report on the filters, and when it is due (subscribers_insert()).
+	checkup      TEXT NOT NULL DEFAULT 'on' CHECK (checkup = 'on' OR checkup = 'off'),
+	checkup_at   INTEGER NOT NULL DEFAULT 0,
 	CHECK (state <> 'active' OR (consent_at IS NOT NULL AND ifnull(consent_text, '') <> '')),
 	CHECK (state <> 'gone' OR next_due_at IS NULL)
 ) STRICT;
 CREATE INDEX subscriber_due ON subscriber (next_due_at, id) WHERE state = 'active';
 CREATE INDEX subscriber_pause_end ON subscriber (next_due_at, id) WHERE paused_until IS NOT NULL;
+
+-- Somebody waits for these digests: they are built before the others.
+CREATE INDEX subscriber_urgent ON subscriber (next_due_at, id)
+	WHERE state = 'active' AND (is_first_due = 1 OR frequency = 'now');
+CREATE INDEX subscriber_checkup ON subscriber (checkup_at, id)
+	WHERE state = 'active' AND checkup = 'on';
+CREATE INDEX subscriber_held ON subscriber (state, id) WHERE is_next_held = 1;
+CREATE INDEX subscriber_inactive ON subscriber (state) WHERE state <> 'active';
 
 -- Ids of erased subscribers, to erase them again when an older backup is restored.
 CREATE TABLE erased (
@@ -224,7 +214,6 @@ CREATE TABLE suppression (
 	reason TEXT NOT NULL CHECK (reason IN ('operator', 'never-again', 'complaint', 'dead')),
 	at     INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX subscriber_held ON subscriber (id) WHERE is_next_held = 1;
 
 CREATE TABLE subscription (
 	id            INTEGER PRIMARY KEY,
@@ -254,11 +243,6 @@ CREATE TABLE match (
 	PRIMARY KEY (filter_id, decided_at)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TRIGGER filter_deletes_matches AFTER DELETE ON filter
-BEGIN
-	DELETE FROM match WHERE filter_id = OLD.id;
-END;
-
 CREATE TABLE match_pending (
 	filter_id  INTEGER NOT NULL REFERENCES filter (id) ON DELETE CASCADE,
 	paper_seq  INTEGER NOT NULL REFERENCES paper (seq),
@@ -276,67 +260,28 @@ CREATE TABLE digest (
 	date          TEXT NOT NULL,
 	message_token TEXT NOT NULL CHECK (length(message_token) = 17), -- in the Message-ID
 	created_at    INTEGER NOT NULL,
-	-- No IN with three or more strings here and in the outbox: SQLite would build a
-	-- temporary table for each row written.
+	-- No IN with three or more strings: SQLite would build a temporary table for each
+	-- row written.
 	state         TEXT NOT NULL CHECK (state = 'live' OR state = 'sent' OR state = 'failed'
 		OR state = 'cancelled'),
-	coverage      TEXT NOT NULL DEFAULT '', -- which lists it is made of, in one line
-	notices       TEXT NOT NULL DEFAULT '', -- what is unusual, a line each
-	filters       TEXT NOT NULL DEFAULT '', -- lines of number, papers, label, query
-	papers        INTEGER NOT NULL DEFAULT 0 CHECK (papers >= 0),
-	-- Style, frozen when the digest is built (src/model/preferences.h).
-	abstract      TEXT NOT NULL DEFAULT 'brief'
-		CHECK (abstract = 'brief' OR abstract = 'short' OR abstract = 'full'
-			OR abstract = 'none'),
-	format        TEXT NOT NULL DEFAULT 'both'
-		CHECK (format = 'both' OR format = 'text' OR format = 'html'),
-	attach        TEXT NOT NULL DEFAULT 'none' CHECK (attach IN ('none', 'bibtex', 'ris', 'markdown')),
-	grouping      TEXT NOT NULL DEFAULT 'off' CHECK (grouping IN ('off', 'on')),
-	language      TEXT CHECK (language GLOB '[a-z][a-z]'), -- NULL: that of the settings
-	is_note       INTEGER NOT NULL DEFAULT 0 CHECK (is_note IN (0, 1)), -- no papers, said so
+	papers        INTEGER NOT NULL CHECK (papers >= 0), -- 0: a notice that there are none
+	newest_day    TEXT NOT NULL, -- of the papers; without any, its own date
+	-- Style, filters, papers and reasons (src/model/digest_contents.h).
+	contents      BLOB NOT NULL CHECK (contents <> x''),
 	UNIQUE (subscriber_id, slot)
 ) STRICT;
-CREATE INDEX digest_message ON digest (message_token);
 CREATE INDEX digest_created ON digest (created_at) WHERE state <> 'live';
 CREATE INDEX digest_live ON digest (subscriber_id) WHERE state = 'live';
 
-CREATE TABLE digest_item (
-	digest_id INTEGER NOT NULL REFERENCES digest (id) ON DELETE CASCADE,
-	position  INTEGER NOT NULL CHECK (position >= 1),
-	paper_seq INTEGER NOT NULL REFERENCES paper (seq),
-	day       TEXT NOT NULL,
-	upvotes   INTEGER,
-	upvotes_before INTEGER, -- the last number of the day before
-	stars     INTEGER,
-	venue     TEXT,
-	shown     INTEGER NOT NULL CHECK (shown BETWEEN 0 AND 2),
-	reasons   TEXT NOT NULL CHECK (reasons <> ''), -- lines: filter, tab, hits (src/model/hit.h)
-	replacement INTEGER NOT NULL DEFAULT 0 CHECK (replacement >= 0), -- version at that time
-	PRIMARY KEY (digest_id, position),
-	UNIQUE (digest_id, paper_seq)
-) STRICT, WITHOUT ROWID;
-
--- Columns of papers that attached files show and that may still change.
-CREATE TABLE digest_reference (
-	digest_id    INTEGER NOT NULL,
-	position     INTEGER NOT NULL,
-	journal      TEXT,
-	doi          TEXT,
-	published_at INTEGER,
-	categories   TEXT,
-	keywords     TEXT,
-	PRIMARY KEY (digest_id, position),
-	FOREIGN KEY (digest_id, position) REFERENCES digest_item ON DELETE CASCADE
-) STRICT, WITHOUT ROWID;
-
+-- By subscriber, since all of a subscriber are read together.
 CREATE TABLE delivered (
 	subscriber_id INTEGER NOT NULL REFERENCES subscriber (id),
-	paper_seq     INTEGER NOT NULL REFERENCES paper (seq),
-	-- Version of the paper; subscribers with updates also get later ones.
-	replacement   INTEGER NOT NULL DEFAULT 0 CHECK (replacement >= 0),
 	digest_id     INTEGER NOT NULL,
 	at            INTEGER NOT NULL,
-	PRIMARY KEY (subscriber_id, paper_seq, replacement)
+	-- Papers and their versions: the head of the contents of the digest.  Subscribers
+	-- with updates also get later versions.
+	papers        BLOB NOT NULL CHECK (papers <> x''),
+	PRIMARY KEY (subscriber_id, digest_id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX delivered_at ON delivered (at);
 
@@ -391,11 +336,14 @@ CREATE TABLE outbox (
 	message_hash  INTEGER, -- FNV-1a of the message as composed last
 	held_from     TEXT -- what it was
 		CHECK (held_from = 'NEW' OR held_from = 'DEFERRED' OR held_from = 'UNKNOWN'),
-	held_why      TEXT CHECK (held_why IN ('restore', 'operator', 'crash')),
+	held_why      TEXT CHECK (held_why = 'restore' OR held_why = 'operator' OR held_why = 'crash'),
 	-- Stage of SMTP at which it failed (src/transport/delivery.h), until the failure is
 	-- classified as a bounce.
 	failed_stage  INTEGER CHECK (failed_stage IS NULL OR state = 'FAILED'),
 	returned      INTEGER NOT NULL DEFAULT 0 CHECK (returned >= 0), -- by reports, and sent again
+	-- Higher ones are claimed first (enum outbox_priority of src/store/mail/outbox.h).
+	priority      INTEGER NOT NULL DEFAULT 0 CHECK (priority BETWEEN 0 AND 3),
+	holder        INTEGER, -- the instance that claimed it last; while it is SENDING, its holder
 	CHECK ((kind = 'digest') = (digest_id IS NOT NULL)),
 	CHECK (kind <> 'digest' OR subscriber_id IS NOT NULL),
 	CHECK ((kind = 'digest') = (recipient IS NULL)),
@@ -411,19 +359,19 @@ CREATE TABLE outbox (
 	CHECK (state <> 'SENDING' OR attempt >= 1)
 ) STRICT;
 CREATE INDEX outbox_due ON outbox (next_try_at, id) WHERE next_try_at IS NOT NULL;
-CREATE INDEX outbox_mail_due ON outbox (next_try_at, id)
-	WHERE kind <> 'digest' AND next_try_at IS NOT NULL;
 CREATE INDEX outbox_address ON outbox (address_key) WHERE address_key IS NOT NULL;
 CREATE INDEX outbox_sending ON outbox (id) WHERE state = 'SENDING';
 CREATE INDEX outbox_live ON outbox (subscriber_id, state) WHERE ended_at IS NULL;
 CREATE INDEX outbox_ended ON outbox (ended_at) WHERE ended_at IS NOT NULL;
-CREATE INDEX outbox_held ON outbox (id) WHERE state = 'HELD';
 CREATE INDEX outbox_oldest ON outbox (queued_at, id)
 	WHERE ended_at IS NULL AND state <> 'HELD';
-CREATE INDEX outbox_deferred ON outbox (queued_at, id)
-	WHERE ended_at IS NULL AND state = 'DEFERRED';
 CREATE INDEX outbox_failed ON outbox (ended_at) WHERE state = 'FAILED';
 CREATE INDEX outbox_unclassified ON outbox (id) WHERE failed_stage IS NOT NULL;
+CREATE INDEX outbox_priority ON outbox (priority, next_try_at, id)
+	WHERE priority > 0 AND next_try_at IS NOT NULL;
+CREATE INDEX outbox_retried ON outbox (state, queued_at, id)
+	WHERE ended_at IS NULL AND (state = 'DEFERRED' OR state = 'UNKNOWN');
+CREATE INDEX outbox_held ON outbox (held_why, id) WHERE state = 'HELD';
 
 -- Evidence from bounces and complaints, one row for each message.
 CREATE TABLE bounce (
@@ -501,7 +449,10 @@ CREATE TABLE rate_log (
 		'help', 'owner', 'left', 'link', 'typed')),
 	address_hash TEXT NOT NULL CHECK (length(address_hash) = 64),
 	domain_hash  TEXT NOT NULL CHECK (length(domain_hash) = 64),
-	at     INTEGER NOT NULL
+	at     INTEGER NOT NULL,
+	-- How a request came in, for limits per domain and on all (src/store/mail/rate_log.h).
+	budget TEXT NOT NULL DEFAULT 'mail'
+		CHECK (budget = 'mail' OR budget = 'verified' OR budget = 'page')
 ) STRICT;
 CREATE INDEX rate_log_address ON rate_log (address_hash, kind, at);
 CREATE INDEX rate_log_domain ON rate_log (domain_hash, kind, at);
@@ -549,6 +500,7 @@ CREATE TABLE cursor (
 	name  TEXT PRIMARY KEY,
 	value INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
+INSERT INTO cursor (name, value) VALUES ('matches', 0);
 
 -- Empty except in a backup, which contains its key, and until a restored or rotated key
 -- has been written to the key file.
@@ -556,7 +508,8 @@ CREATE TABLE backup (
 	id      INTEGER PRIMARY KEY CHECK (id = 1),
 	made_at INTEGER NOT NULL,
 	key     TEXT NOT NULL -- hexadecimal: the key in use, then the retired ones
-		CHECK (length(key) BETWEEN 64 AND 1024 AND length(key) % 64 = 0)
+		CHECK (length(key) BETWEEN 64 AND 1024 AND length(key) % 64 = 0),
+	oauth   TEXT -- the file of OAuth logins
 ) STRICT;
 
 -- MAC of the key file, to detect a wrong or damaged key.
@@ -576,28 +529,143 @@ CREATE TABLE audit_log (
 CREATE INDEX audit_log_subscriber ON audit_log (subscriber_id, id);
 CREATE INDEX audit_log_at ON audit_log (at, id);
 
--- Invariants, enforced for every writer.
+CREATE TABLE paper_moved (
+	old_seq INTEGER PRIMARY KEY,
+	new_seq INTEGER NOT NULL REFERENCES paper (seq)
+) STRICT;
+CREATE INDEX paper_moved_new ON paper_moved (new_seq);
 
-CREATE TRIGGER digest_needs_active BEFORE INSERT ON digest
-WHEN (SELECT state FROM subscriber WHERE id = NEW.subscriber_id) IS NOT 'active'
-BEGIN
-	SELECT RAISE(ABORT, 'a digest is only for a subscriber who is active');
-END;
+-- Papers that a subscriber liked or hid; the newest answer counts.
+CREATE TABLE feedback (
+	subscriber_id INTEGER NOT NULL REFERENCES subscriber (id),
+	paper_seq     INTEGER NOT NULL REFERENCES paper (seq),
+	is_like       INTEGER NOT NULL CHECK (is_like BETWEEN 0 AND 1),
+	at            INTEGER NOT NULL,
+	source        TEXT NOT NULL CHECK (source = 'mail' OR source = 'page'
+		OR source = 'operator'),
+	PRIMARY KEY (subscriber_id, paper_seq)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX feedback_paper ON feedback (paper_seq);
 
-CREATE TRIGGER digest_is_frozen BEFORE UPDATE OF slot, message_token, abstract, format, attach, grouping, language, is_note,
-	coverage, notices, filters, papers
-	ON digest
-BEGIN
-	SELECT RAISE(ABORT, 'a digest is frozen');
-END;
+-- Weighted words of a subscriber, learned from these answers (src/model/taste_vector.h).
+-- They order papers: each digest reads them.
+CREATE TABLE taste (
+	subscriber_id INTEGER PRIMARY KEY REFERENCES subscriber (id),
+	learned_at    INTEGER NOT NULL,
+	words         BLOB NOT NULL CHECK (words <> x'')
+) STRICT;
 
-CREATE TRIGGER digest_end_is_final BEFORE UPDATE OF state ON digest
-WHEN OLD.state <> 'live' AND NEW.state <> OLD.state
-	-- A report returned it; it is sent again.
-	AND NOT (OLD.state = 'sent' AND NEW.state = 'live')
-BEGIN
-	SELECT RAISE(ABORT, 'a digest that has ended stays as it is');
-END;
+-- Commands proposed to a subscriber: "yes 2" applies one, "no 2" refuses it for good.
+CREATE TABLE proposal (
+	id              INTEGER PRIMARY KEY AUTOINCREMENT,
+	subscriber_id   INTEGER NOT NULL REFERENCES subscriber (id),
+	number          INTEGER NOT NULL CHECK (number >= 1), -- the subscriber's
+	subscription_id INTEGER NOT NULL, -- the filter that it changes, maybe gone; 0: none
+	filter          TEXT NOT NULL,    -- its number and text: void once they differ
+	term            TEXT NOT NULL,    -- what a refusal applies to
+	command         TEXT NOT NULL CHECK (command <> ''),
+	gained          INTEGER NOT NULL CHECK (gained >= 0), -- papers in these days
+	lost            INTEGER NOT NULL CHECK (lost >= 0),
+	days            INTEGER NOT NULL CHECK (days >= 0),
+	title           TEXT NOT NULL, -- of the latest of these papers
+	-- The message that showed it last, as the local part of its Message-ID; '': none.
+	shown_in        TEXT NOT NULL DEFAULT '',
+	made_at         INTEGER NOT NULL,
+	expires_at      INTEGER NOT NULL,
+	ended_at        INTEGER CHECK ((ended_at IS NULL) = (state = 'open')),
+	state           TEXT NOT NULL CHECK (state = 'open' OR state = 'applied'
+		OR state = 'undone' OR state = 'refused'),
+	settings        TEXT -- once applied: lines that restore changed settings
+) STRICT;
+CREATE INDEX proposal_subscriber ON proposal (subscriber_id, number);
+CREATE INDEX proposal_expires ON proposal (expires_at);
+
+-- The filters that an applied proposal changed, before and after: columns as in
+-- subscription, filter and follow.
+CREATE TABLE proposal_change (
+	proposal_id     INTEGER NOT NULL REFERENCES proposal (id) ON DELETE CASCADE,
+	subscription_id INTEGER NOT NULL,
+	is_after        INTEGER NOT NULL CHECK (is_after BETWEEN 0 AND 1),
+	number          INTEGER NOT NULL,
+	name            TEXT,
+	text            TEXT NOT NULL,
+	canonical       TEXT NOT NULL,
+	since_day       TEXT NOT NULL,
+	created_at      INTEGER NOT NULL,
+	is_block        INTEGER NOT NULL,
+	max_papers      INTEGER,
+	note            TEXT,
+	share_id        INTEGER, -- what the filter before followed; NULL: nothing
+	version         INTEGER,
+	is_fork         INTEGER,
+	PRIMARY KEY (proposal_id, subscription_id, is_after)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX proposal_change_share ON proposal_change (share_id, version)
+	WHERE share_id IS NOT NULL;
+
+-- Filters that others can follow by their name (src/store/subscriber/shares.h).
+CREATE TABLE share (
+	id              INTEGER PRIMARY KEY AUTOINCREMENT, -- never reused: in restored backups
+	name            TEXT NOT NULL UNIQUE CHECK (name GLOB '[a-z]*')
+		CHECK (name NOT GLOB '*[^a-z0-9-]*'),
+	-- The owner's.  Deferred: undo deletes and restores subscriptions.
+	subscription_id INTEGER NOT NULL UNIQUE REFERENCES subscription (id)
+		DEFERRABLE INITIALLY DEFERRED,
+	version         INTEGER NOT NULL CHECK (version >= 1), -- the newest one
+	created_at      INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE share_version (
+	share_id   INTEGER NOT NULL REFERENCES share (id) ON DELETE CASCADE,
+	version    INTEGER NOT NULL CHECK (version >= 1),
+	text       TEXT NOT NULL CHECK (text <> ''), -- as the owner typed it
+	created_at INTEGER NOT NULL,
+	PRIMARY KEY (share_id, version)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX share_version_created ON share_version (created_at);
+
+-- Filters that follow a shared one, or were copied from it.
+CREATE TABLE follow (
+	subscription_id INTEGER PRIMARY KEY REFERENCES subscription (id) ON DELETE CASCADE
+		DEFERRABLE INITIALLY DEFERRED,
+	subscriber_id   INTEGER NOT NULL REFERENCES subscriber (id),
+	share_id        INTEGER REFERENCES share (id), -- NULL: no longer shared
+	version         INTEGER NOT NULL CHECK (version >= 1), -- that the filter has
+	is_fork         INTEGER NOT NULL CHECK (is_fork BETWEEN 0 AND 1),
+	-- The version that the subscriber has to be told of, 0: the end; NULL: none.
+	news            INTEGER CHECK (news >= 0),
+	CHECK (is_fork = 0 OR (share_id IS NOT NULL AND news IS NULL))
+) STRICT;
+CREATE INDEX follow_share ON follow (share_id);
+CREATE INDEX follow_news ON follow (subscriber_id) WHERE news IS NOT NULL;
+CREATE INDEX follow_change ON follow (share_id, version, news) WHERE news > 0;
+
+-- Effect of a new version on filters with an older one.
+CREATE TABLE share_change (
+	share_id     INTEGER NOT NULL REFERENCES share (id) ON DELETE CASCADE,
+	from_version INTEGER NOT NULL,
+	to_version   INTEGER NOT NULL,
+	added        TEXT NOT NULL, -- clauses, one a line
+	removed      TEXT NOT NULL, -- clauses, one a line
+	gained       INTEGER NOT NULL CHECK (gained >= 0), -- papers of 30 days
+	lost         INTEGER NOT NULL CHECK (lost >= 0),
+	PRIMARY KEY (share_id, from_version, to_version)
+) STRICT, WITHOUT ROWID;
+
+-- Runs of paperboyd, and the end of their leases (src/store/core/instances.h).
+CREATE TABLE instance (
+	id         INTEGER PRIMARY KEY AUTOINCREMENT, -- never reused: holders
+	name       TEXT NOT NULL CHECK (name <> ''), -- host and state directory
+	program    TEXT NOT NULL, -- version
+	started_at INTEGER NOT NULL,
+	expires_at INTEGER -- NULL: while it runs
+) STRICT;
+
+-- Work that one instance at a time does (src/store/core/jobs.h).
+CREATE TABLE job (
+	name   TEXT PRIMARY KEY,
+	holder INTEGER -- instance; NULL: never taken
+) STRICT, WITHOUT ROWID;
 
 -- A retry sends the same bytes.
 CREATE TRIGGER outbox_mail_frozen BEFORE UPDATE OF kind, recipient, sender, message ON outbox
@@ -606,43 +674,6 @@ WHEN NEW.kind <> OLD.kind OR NEW.recipient IS NOT OLD.recipient
 	OR (NEW.message IS NOT OLD.message AND NEW.message IS NOT NULL)
 BEGIN
 	SELECT RAISE(ABORT, 'the content of a message is frozen');
-END;
-
--- A digest is complete once it is queued, and is deleted as a whole.  Only the merge of
--- duplicate papers may change it.
-CREATE TRIGGER digest_frozen BEFORE UPDATE OF digest_id, position, day, upvotes,
-	upvotes_before, stars, venue, shown, reasons, replacement ON digest_item
-BEGIN
-	SELECT RAISE(ABORT, 'what is in a digest is frozen');
-END;
-
-CREATE TRIGGER digest_frozen_paper BEFORE UPDATE OF paper_seq ON digest_item
-WHEN NOT EXISTS (SELECT 1 FROM paper_duplicate
-	WHERE one_seq = min(OLD.paper_seq, NEW.paper_seq)
-	AND other_seq = max(OLD.paper_seq, NEW.paper_seq))
-BEGIN
-	SELECT RAISE(ABORT, 'what is in a digest is frozen');
-END;
-
-CREATE TRIGGER digest_frozen_reference BEFORE UPDATE ON digest_reference
-BEGIN
-	SELECT RAISE(ABORT, 'what is in a digest is frozen');
-END;
-
-CREATE TRIGGER digest_complete BEFORE INSERT ON digest_item
-WHEN EXISTS (SELECT 1 FROM outbox WHERE digest_id = NEW.digest_id)
-BEGIN
-	SELECT RAISE(ABORT, 'what is in a digest is frozen');
-END;
-
-CREATE TRIGGER digest_frozen_delete BEFORE DELETE ON digest_item
-WHEN EXISTS (SELECT 1 FROM digest WHERE id = OLD.digest_id)
-	AND NOT EXISTS (SELECT 1 FROM paper_duplicate t JOIN digest_item i
-		ON i.digest_id = OLD.digest_id
-		AND i.paper_seq = iif(t.one_seq = OLD.paper_seq, t.other_seq, t.one_seq)
-		WHERE OLD.paper_seq IN (t.one_seq, t.other_seq))
-BEGIN
-	SELECT RAISE(ABORT, 'what is in a digest is frozen');
 END;
 
 -- A message in doubt that has ended stays UNKNOWN.  Only a report returns one.
@@ -689,145 +720,95 @@ BEGIN
 	SELECT RAISE(ABORT, 'an inbound message that was handled stays done');
 END;
 
--- Row counts for status and metrics, maintained by triggers: counting takes seconds in a
--- large store.
-CREATE TABLE row_count (
-	name  TEXT PRIMARY KEY CHECK (name <> ''),
-	count INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
-
--- Messages are counted by state while they have not ended, and when they are FAILED.
-INSERT INTO row_count (name, count) VALUES ('paper', 0), ('filter', 0), ('match', 0),
-	('match_pending', 0), ('next held', 0),
-	('subscriber pending', 0), ('subscriber active', 0), ('subscriber paused', 0),
-	('subscriber suspended', 0), ('subscriber gone', 0),
-	('outbox NEW', 0), ('outbox SENDING', 0), ('outbox DEFERRED', 0),
-	('outbox UNKNOWN', 0), ('outbox HELD', 0), ('outbox FAILED', 0),
-	('held restore', 0), ('held operator', 0), ('held crash', 0);
-
-CREATE TRIGGER paper_count_insert AFTER INSERT ON paper
+CREATE TRIGGER paper_deleted_unmerged BEFORE DELETE ON paper
+WHEN NOT EXISTS (SELECT 1 FROM paper_moved WHERE old_seq = OLD.seq)
 BEGIN
-	UPDATE row_count SET count = count + 1
-	WHERE name = 'paper';
+	SELECT RAISE(ABORT, 'only a merged paper is deleted');
 END;
 
-CREATE TRIGGER paper_count_delete AFTER DELETE ON paper
+CREATE TRIGGER digest_needs_active BEFORE INSERT ON digest
+WHEN (SELECT state FROM subscriber WHERE id = NEW.subscriber_id) IS NOT 'active'
 BEGIN
-	UPDATE row_count SET count = count - 1
-	WHERE name = 'paper';
+	SELECT RAISE(ABORT, 'a digest is only for a subscriber who is active');
 END;
 
-CREATE TRIGGER filter_count_insert AFTER INSERT ON filter
+CREATE TRIGGER digest_is_frozen BEFORE UPDATE OF slot, message_token, papers, newest_day, contents
+	ON digest
 BEGIN
-	UPDATE row_count SET count = count + 1
-	WHERE name = 'filter';
+	SELECT RAISE(ABORT, 'a digest is frozen');
 END;
 
-CREATE TRIGGER filter_count_delete AFTER DELETE ON filter
+CREATE TRIGGER digest_end_is_final BEFORE UPDATE OF state ON digest
+WHEN OLD.state <> 'live' AND NEW.state <> OLD.state
+	-- A report returned it; it is sent again.
+	AND NOT (OLD.state = 'sent' AND NEW.state = 'live')
 BEGIN
-	UPDATE row_count SET count = count - 1
-	WHERE name = 'filter';
+	SELECT RAISE(ABORT, 'a digest that has ended stays as it is');
 END;
 
-CREATE TRIGGER match_pending_count_insert AFTER INSERT ON match_pending
+-- A number that each change of papers advances, for caches and for digests in progress.
+CREATE TRIGGER paper_change_update AFTER UPDATE ON paper
 BEGIN
-	UPDATE row_count SET count = count + 1
-	WHERE name = 'match_pending';
+	INSERT INTO cursor (name, value) VALUES ('paper changes', 1)
+	ON CONFLICT (name) DO UPDATE SET value = value + 1;
 END;
 
-CREATE TRIGGER match_pending_count_delete AFTER DELETE ON match_pending
+CREATE TRIGGER paper_change_delete AFTER DELETE ON paper
 BEGIN
-	UPDATE row_count SET count = count - 1
-	WHERE name = 'match_pending';
+	INSERT INTO cursor (name, value) VALUES ('paper changes', 1)
+	ON CONFLICT (name) DO UPDATE SET value = value + 1;
 END;
 
-CREATE TRIGGER match_count_insert AFTER INSERT ON match
+-- A filter without terms is a candidate for every paper.
+CREATE TRIGGER filter_is_indexed AFTER INSERT ON filter
 BEGIN
-	UPDATE row_count SET count = count + (1 + length(NEW.papers) - length(replace(NEW.papers, ',', '')))
-	WHERE name = 'match';
+	INSERT INTO filter_term (kind, term, filter_id) VALUES (0, '', NEW.id);
 END;
 
-CREATE TRIGGER match_count_update AFTER UPDATE OF papers ON match
+CREATE TRIGGER filter_deletes_matches AFTER DELETE ON filter
 BEGIN
-	UPDATE row_count SET count = count - (1 + length(OLD.papers) - length(replace(OLD.papers, ',', '')))
-		+ (1 + length(NEW.papers) - length(replace(NEW.papers, ',', '')))
-	WHERE name = 'match';
+	DELETE FROM match WHERE filter_id = OLD.id;
 END;
 
-CREATE TRIGGER match_count_delete AFTER DELETE ON match
+CREATE TRIGGER share_ends BEFORE DELETE ON share
 BEGIN
-	UPDATE row_count SET count = count - (1 + length(OLD.papers) - length(replace(OLD.papers, ',', '')))
-	WHERE name = 'match';
+	DELETE FROM follow WHERE share_id = OLD.id AND is_fork = 1;
+	UPDATE follow SET share_id = NULL, news = 0 WHERE share_id = OLD.id;
 END;
 
-CREATE TRIGGER subscriber_count_insert AFTER INSERT ON subscriber
+CREATE TRIGGER subscription_unshares BEFORE DELETE ON subscription
 BEGIN
-	UPDATE row_count SET count = count + 1
-	WHERE name = 'subscriber ' || NEW.state;
-	UPDATE row_count SET count = count + 1
-	WHERE name = iif(NEW.is_next_held AND NEW.state = 'active', 'next held', '');
+	DELETE FROM share WHERE subscription_id = OLD.id;
 END;
 
-CREATE TRIGGER subscriber_count_update AFTER UPDATE OF state, is_next_held ON subscriber
+CREATE TRIGGER paper_fts_insert AFTER INSERT ON paper
 BEGIN
-	UPDATE row_count SET count = count - 1
-	WHERE name = 'subscriber ' || OLD.state;
-	UPDATE row_count SET count = count + 1
-	WHERE name = 'subscriber ' || NEW.state;
-	UPDATE row_count SET count = count - 1
-	WHERE name = iif(OLD.is_next_held AND OLD.state = 'active', 'next held', '');
-	UPDATE row_count SET count = count + 1
-	WHERE name = iif(NEW.is_next_held AND NEW.state = 'active', 'next held', '');
+	INSERT INTO paper_fts (rowid, title, abstract, authors, id, doi, categories,
+		organization, keywords, comment, journal)
+	VALUES (NEW.seq, NEW.title, NEW.abstract, NEW.authors, NEW.id, NEW.doi, NEW.categories,
+		NEW.organization, NEW.keywords, NEW.comment, NEW.journal);
 END;
 
-CREATE TRIGGER subscriber_count_delete AFTER DELETE ON subscriber
+CREATE TRIGGER paper_fts_update AFTER UPDATE OF title, abstract, authors, id, doi, categories,
+	organization, keywords, comment, journal ON paper
+WHEN (OLD.title, OLD.abstract, OLD.authors, OLD.id, OLD.doi, OLD.categories, OLD.organization,
+	OLD.keywords, OLD.comment, OLD.journal) IS NOT (NEW.title, NEW.abstract, NEW.authors,
+	NEW.id, NEW.doi, NEW.categories, NEW.organization, NEW.keywords, NEW.comment, NEW.journal)
 BEGIN
-	UPDATE row_count SET count = count - 1
-	WHERE name = 'subscriber ' || OLD.state;
-	UPDATE row_count SET count = count - 1
-	WHERE name = iif(OLD.is_next_held AND OLD.state = 'active', 'next held', '');
+	INSERT INTO paper_fts (paper_fts, rowid, title, abstract, authors, id, doi, categories,
+		organization, keywords, comment, journal)
+	VALUES ('delete', OLD.seq, OLD.title, OLD.abstract, OLD.authors, OLD.id, OLD.doi,
+		OLD.categories, OLD.organization, OLD.keywords, OLD.comment, OLD.journal);
+	INSERT INTO paper_fts (rowid, title, abstract, authors, id, doi, categories,
+		organization, keywords, comment, journal)
+	VALUES (NEW.seq, NEW.title, NEW.abstract, NEW.authors, NEW.id, NEW.doi, NEW.categories,
+		NEW.organization, NEW.keywords, NEW.comment, NEW.journal);
 END;
 
-CREATE TRIGGER outbox_count_insert AFTER INSERT ON outbox
+CREATE TRIGGER paper_fts_delete AFTER DELETE ON paper
 BEGIN
-	UPDATE row_count SET count = count + 1
-	WHERE name = iif(NEW.ended_at IS NULL OR NEW.state = 'FAILED', 'outbox ' || NEW.state, '');
-END;
-
-CREATE TRIGGER outbox_count_update AFTER UPDATE OF state, ended_at ON outbox
-BEGIN
-	UPDATE row_count SET count = count - 1
-	WHERE name = iif(OLD.ended_at IS NULL OR OLD.state = 'FAILED', 'outbox ' || OLD.state, '');
-	UPDATE row_count SET count = count + 1
-	WHERE name = iif(NEW.ended_at IS NULL OR NEW.state = 'FAILED', 'outbox ' || NEW.state, '');
-END;
-
-CREATE TRIGGER outbox_count_delete AFTER DELETE ON outbox
-WHEN OLD.ended_at IS NULL OR OLD.state = 'FAILED'
-BEGIN
-	UPDATE row_count SET count = count - 1
-	WHERE name = 'outbox ' || OLD.state;
-END;
-
-CREATE TRIGGER outbox_count_held AFTER INSERT ON outbox
-WHEN NEW.state = 'HELD'
-BEGIN
-	UPDATE row_count SET count = count + 1
-	WHERE name = 'held ' || NEW.held_why;
-END;
-
-CREATE TRIGGER outbox_count_hold AFTER UPDATE OF state, held_why ON outbox
-WHEN OLD.state = 'HELD' OR NEW.state = 'HELD'
-BEGIN
-	UPDATE row_count SET count = count - 1
-	WHERE name = iif(OLD.state = 'HELD', 'held ' || OLD.held_why, '');
-	UPDATE row_count SET count = count + 1
-	WHERE name = iif(NEW.state = 'HELD', 'held ' || NEW.held_why, '');
-END;
-
-CREATE TRIGGER outbox_count_unheld AFTER DELETE ON outbox
-WHEN OLD.state = 'HELD'
-BEGIN
-	UPDATE row_count SET count = count - 1
-	WHERE name = 'held ' || OLD.held_why;
+	INSERT INTO paper_fts (paper_fts, rowid, title, abstract, authors, id, doi, categories,
+		organization, keywords, comment, journal)
+	VALUES ('delete', OLD.seq, OLD.title, OLD.abstract, OLD.authors, OLD.id, OLD.doi,
+		OLD.categories, OLD.organization, OLD.keywords, OLD.comment, OLD.journal);
 END;
