@@ -49,7 +49,7 @@ parse_paper(const char *line, size_t len, const char *path, unsigned number)
 	paper->id = dup_text(object, "id", BOUNDS_PAPER_ID_BYTES);
 	paper->title = dup_text(object, "title", BOUNDS_PAPER_TITLE_BYTES);
 	paper->abstract = dup_text(object, "summary", BOUNDS_PAPER_ABSTRACT_BYTES);
-	paper->url = g_strdup("");
+	paper->url = g_strdup("https://example.org/");
 	json_decref(object);
 	if (!*paper->id)
 		paper_file_fail("%s:%u: no id", path, number);

@@ -12,7 +12,6 @@
 #include "paper_file.h"
 #include "query/query.h"
 #include "query/taste/related.h"
-#include "query/text/acronym.h"
 #include "store/core/tokenizer.h"
 
 #define TERMS_MAX  10
@@ -60,44 +59,47 @@ archive_init(struct archive *archive, sqlite3 *db, const char *path)
 	}
 }
 
-/* Find the papers that match. @param acronyms  NULL, or defined by these: added */
-static unsigned
-find_matching(const struct archive *archive, const struct query *query, bool *matches,
-    GPtrArray *acronyms)
+/* Add the papers that match to a matrix of them. */
+static void
+find_matching(
+    const struct archive *archive, const struct query *query, struct matrix *matching)
 {
-	unsigned found = 0;
+	g_autoptr(GError) error = NULL;
 
 	for (unsigned i = 0; i < archive->papers->len; i++) {
 		const struct paper *paper = archive->papers->pdata[i];
-		g_autoptr(GPtrArray) defined = NULL;
 
-		matches[i] = query_evaluate(query, archive->documents->pdata[i],
-		                 QUERY_AS_REPORTED) == QUERY_TRUE;
-		if (!matches[i])
-			continue;
-		found++;
-		if (!acronyms)
-			continue;
-		defined = acronym_find(paper->abstract);
-		g_ptr_array_extend_and_steal(acronyms, g_steal_pointer(&defined));
+		if (query_evaluate(query, archive->documents->pdata[i],
+		        QUERY_AS_REPORTED) == QUERY_TRUE &&
+		    !matrix_add(matching, paper->title, paper->abstract, &error))
+			paper_file_fail("%s", error->message);
 	}
-	return found;
+}
+
+static unsigned
+count_term(void *data, const struct matrix_term *term, unsigned at_least)
+{
+	const struct archive *archive = data;
+	uint32_t number;
+
+	return matrix_find_term(archive->matrix, term->text, &number)
+	           ? matrix_get_term(archive->matrix, number)->papers
+	           : at_least;
 }
 
 static void
-print_related(
-    const struct archive *archive, const char *text, const struct query *query)
+print_related(struct archive *archive, const char *text, const struct query *query)
 {
-	g_autoptr(GPtrArray) acronyms =
-	    g_ptr_array_new_with_free_func((GDestroyNotify)acronym_free);
-	g_autofree bool *matches = g_new0(bool, archive->papers->len);
+	pb_auto(matrix) matching = matrix_new(archive->tokenizer, true);
+	struct related_source source = {.matrix = matching,
+	    .papers = archive->papers->len,
+	    .count = count_term,
+	    .data = archive};
 	g_autoptr(GPtrArray) terms = NULL;
 
-	find_matching(archive, query, matches, acronyms);
-	terms = related_find(query,
-	    &(const struct related_source){
-	        .matrix = archive->matrix, .matches = matches, .acronyms = acronyms},
-	    TERMS_MAX);
+	find_matching(archive, query, matching);
+	source.matching = matrix_count_papers(matching);
+	terms = related_find(query, &source, TERMS_MAX);
 	for (unsigned i = 0; i < terms->len; i++) {
 		const struct related_term *term = terms->pdata[i];
 
@@ -106,7 +108,7 @@ print_related(
 }
 
 static void
-print_filter(const struct archive *archive, const char *text)
+print_filter(struct archive *archive, const char *text)
 {
 	g_autoptr(GError) error = NULL;
 	pb_auto(query) query =

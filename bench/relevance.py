@@ -1,20 +1,25 @@
 #!/usr/bin/env python3
 """relevance.py - how well answers order papers, against plain centroids.
 
-relevance.py [--authors N] [--reviews N]: N authors with 12 to 60 papers (0: all), N
+relevance.py [--acronyms] [--authors N] [--reviews N]: N authors with 12 to 60 papers (0: all), N
 draws of each review.  Task A: an author likes their first k papers; candidates are
 1,000 random later papers and their own later ones.  Task B: k included papers of a
 systematic review are liked; candidates are all others.  The measure is nDCG@10, the
 baselines are centroids of tf-idf vectors (1 + ln tf, title counted twice, cosine) of
 words, and of words and pairs.  Five hidden papers are the best ones that are not
-wanted; they are not candidates.  Acronyms: pairs that papers define at least twice,
-found by a second implementation (A. Schwartz and M. Hearst, 2003), and all
-definitions deleted; is the short form among the terms related to the long one?
+wanted; they are not candidates.
+
+Acronyms, with --acronyms these only: pairs of a long and a short form that papers of an
+archive define at least twice, found by a second implementation (A. Schwartz and M.
+Hearst, 2003), if some paper has the short one only.  Is the short form among the terms
+related to the long one (bench/related), and is it suggested (bench/suggest)?  So with
+all definitions deleted.  The archives are two halves of the daily lists and three of
+the reviews.
 
 Prints means, the ratio to the better baseline and
 its 95 % interval, by bootstrap over authors, or over draws of the reviews.
 
-Reads ../shared/data; needs `make bench/rank bench/related`.
+Reads ../shared/data; needs `make bench/rank bench/related bench/suggest`.
 """
 
 import argparse
@@ -38,6 +43,8 @@ STOP = frozenset("""a about after all also an and any are as at be been between 
     other our over such than that the their then there these they this those through to
     under use used using via was we were what when where which while who with within
     without""".split())
+# Short forms that are words of every text.
+ACRONYM_WORDS = frozenset("all am an are as can do it its is may no or".split())
 GAIN = [1 / math.log2(place + 2) for place in range(10)]
 
 
@@ -195,39 +202,78 @@ def fold(text):
                     for word in WORD.findall(text.lower()))
 
 
-def show_acronyms(papers, directory):
+def delete_definitions(paper):
+    return {**paper, "summary": DEFINITION.sub(" ", paper["summary"]),
+            "title": DEFINITION.sub(" ", paper["title"])}
+
+
+class Texts:
+    """Which papers have words."""
+
+    def __init__(self, papers):
+        self.texts = [f" {fold(p['title'])} . {fold(p['summary'])} " for p in papers]
+
+    def find(self, words):
+        return {i for i, text in enumerate(self.texts) if f" {fold(words)} " in text}
+
+
+def list_pairs(papers):
+    """{(long form, short form)}: defined at least twice, frequent without that"""
     pairs = collections.Counter()
-    deleted = []
     for paper in papers:
-        text = paper["summary"]
-        for match in DEFINITION.finditer(text):
-            short = match[1]
-            if sum(c.isupper() for c in short) >= 2:
-                before = re.split(r"[.,;:()]", text[:match.start()])[-1].rstrip()
-                pairs[fold(find_long_form(short, before) or ""), short.lower()] += 1
-        deleted.append({**paper, "summary": DEFINITION.sub(" ", text),
-                        "title": DEFINITION.sub(" ", paper["title"])})
-    texts = [f" {fold(p['title'])} . {fold(p['summary'])} " for p in deleted]
+        for match in DEFINITION.finditer(paper["summary"]):
+            before = re.split(r"[.,;:()]", paper["summary"][:match.start()])[-1].rstrip()
+            if sum(c.isupper() for c in match[1]) >= 2:
+                pairs[fold(find_long_form(match[1], before) or ""), match[1].lower()] += 1
+    texts = Texts([delete_definitions(paper) for paper in papers])
+    return {(long, short) for (long, short), times in pairs.items()
+            if long and times >= 2 and short not in ACRONYM_WORDS and
+            min(len(texts.find(long)), len(texts.find(short))) >= 5}
 
-    def count(words):
-        return sum(f" {words} " in text for text in texts)
 
-    pairs = [(long, short) for (long, short), times in sorted(pairs.items())
-             if long and times >= 2 and count(long) >= 5 and count(fold(short)) >= 5]
-    programs = Programs(deleted, directory)
-    run = subprocess.run([os.path.join(TOP, "bench/related"), programs.path("corpus")],
-                         input="".join(f'"{long}"\n' for long, _ in pairs), text=True,
-                         check=True, capture_output=True)
+def count_places(lines, pairs):
+    """{pair: place of the short form among the terms of the long one}"""
     found = collections.defaultdict(list)
-    for line in run.stdout.splitlines():
-        found[line.split("\t")[0]].append(line.split("\t")[1])
-    places = {pair: found[f'"{pair[0]}"'].index(fold(pair[1])) for pair in pairs
-              if fold(pair[1]) in found[f'"{pair[0]}"']}
-    print(f"acronyms n={len(pairs)}:", *(
-        f"first {n}: {sum(p < n for p in places.values()) / len(pairs):.3f}"
-        for n in (1, 5, 10)))
-    print("  not in the first five:", *(f"{long} ({short});" for long, short in pairs
-                                        if places.get((long, short), 9) >= 5))
+    for line in lines:
+        phrase, term = line.split("\t")[:2]
+        if term:
+            found[phrase].append(fold(term))
+    return {(long, short): found[f'"{long}"'].index(fold(short)) for long, short in pairs
+            if fold(short) in found[f'"{long}"']}
+
+
+def show_acronyms(title, papers, pairs, directory):
+    texts = Texts(papers)
+    pairs = sorted(p for p in pairs if texts.find(p[1]) - texts.find(p[0]))
+    corpus = Programs(papers, directory).path("corpus")
+    store = os.path.join(directory, title.replace(" ", "-") + ".db")
+    for name, arguments in (("related", [corpus]),
+                            ("suggest", [store, "2026-11-01", corpus])):
+        run = subprocess.run([os.path.join(TOP, "bench", name)] + arguments, text=True,
+                             input="".join(f'"{long}"\n' for long, _ in pairs),
+                             check=True, capture_output=True)
+        places = count_places(run.stdout.splitlines(), pairs)
+        print(f"{title:28} {name}  n={len(pairs):<3}", *(
+            f"first {n}: {sum(p < n for p in places.values()) / len(pairs):.3f}"
+            for n in (1, 3, 5)), flush=True)
+        print("  not in the first five:", *(
+            f"{long} ({short});" for long, short in pairs
+            if places.get((long, short), 5) >= 5))
+
+
+def show_all_acronyms(papers, directory):
+    papers = sorted(papers, key=lambda p: (p["date"], p["id"]))
+    reviews = {name: [{**p, "id": f"{name}-{p['id']}", "title": p["title"].strip() or "-"}
+                      for p in found] for name, (found, _) in load_reviews().items()}
+    archives = {"first half": papers[:len(papers) // 2],
+                "second half": papers[len(papers) // 2:],
+                "ADHD": reviews["ADHD"], "Kitchenham": reviews["Kitchenham_2010"],
+                "drugs": reviews["OralHypoglycemics"] + reviews["Triptans"]}
+    for name, archive in archives.items():
+        pairs = list_pairs(archive)
+        show_acronyms(f"{name}, defined", archive, pairs, directory)
+        show_acronyms(f"{name}, deleted", [delete_definitions(p) for p in archive], pairs,
+                      directory)
 
 
 def mean(values):
@@ -255,6 +301,7 @@ def show(title, rows):
 
 def main():
     parser = argparse.ArgumentParser()
+    parser.add_argument("--acronyms", action="store_true")
     parser.add_argument("--authors", type=int, default=60)
     parser.add_argument("--reviews", type=int, default=10)
     options = parser.parse_args()
@@ -263,7 +310,9 @@ def main():
         return 0
     with tempfile.TemporaryDirectory() as directory:
         papers = load_papers()
-        show_acronyms(papers, directory)
+        show_all_acronyms(papers, directory)
+        if options.acronyms:
+            return 0
         programs = Programs(papers, directory)
         centroids = [Centroid(papers, False), Centroid(papers, True)]
         for k in (3, 10):

@@ -74,13 +74,13 @@ acronyms_are_added_and_removed(void)
 	    "low-rank adaptations (LoRAs); low-rank adapters (LoRA)");
 	assert_rows(
 	    fixture, FORMS, "lora|low_rank_adaptation|2 lora|low_rank_adapter|1");
-	forms = archive_load_acronyms(fixture->store, "lora", 1, NULL);
+	forms = archive_load_forms(fixture->store, "lora", 1, NULL);
 	g_assert_cmpuint(forms->len, ==, 1);
 	form = forms->pdata[0];
 	g_assert_cmpstr(form->shown, ==, "Low-rank adaptation");
 	g_assert_cmpint(form->papers, ==, 2);
 	g_ptr_array_unref(forms);
-	forms = archive_load_acronyms_of(fixture->store, "low rank adapter", 1, NULL);
+	forms = archive_load_forms(fixture->store, "low rank adapter", 1, NULL);
 	g_assert_cmpuint(forms->len, ==, 1);
 	form = forms->pdata[0];
 	g_assert_cmpstr(form->shown, ==, "lora");

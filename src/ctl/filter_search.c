@@ -209,10 +209,9 @@ json_of_suggestions(const GPtrArray *suggestions)
 		const struct suggestion *one = suggestions->pdata[i];
 
 		json_array_append_new(
-		    list, json_pack("{s:s, s:s, s:i, s:i, s:i, s:s}", "term", one->term,
+		    list, json_pack("{s:s, s:s, s:i, s:i, s:s}", "term", one->term,
 		              "filter", one->text, "papers", (int)one->gained, "days",
-		              SUGGEST_DAYS, "similar", (int)one->similar, "newest",
-		              one->title));
+		              SUGGEST_DAYS, "newest", one->title));
 	}
 	return list;
 }
@@ -225,10 +224,9 @@ print_suggestions(const GPtrArray *suggestions)
 	for (unsigned i = 0; i < suggestions->len; i++) {
 		const struct suggestion *one = suggestions->pdata[i];
 
-		printf("%s: %u more paper%s in %d days, %u %% like those of the "
-		       "filter\n  newest: %s\n  %s\n",
+		printf("%s: %u more paper%s in %d days\n  newest: %s\n  %s\n",
 		    one->term, one->gained, one->gained == 1 ? "" : "s", SUGGEST_DAYS,
-		    one->similar, one->title, one->text);
+		    one->title, one->text);
 	}
 }
 

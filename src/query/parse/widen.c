@@ -41,32 +41,6 @@ parse_words(
 	return g_steal_pointer(&added);
 }
 
-/* Likewise, words or phrases joined by CANONICAL_OR. */
-static struct query *
-parse_alternative(
-    const struct node *clause, const char *text, const struct tokenizer *tokenizer)
-{
-	g_auto(GStrv) parts = g_strsplit(text, CANONICAL_OR, -1);
-	/* An empty text has no parts. */
-	pb_auto(query) added =
-	    parts[0] ? parse_words(clause, parts[0], tokenizer) : NULL;
-	struct node *either;
-
-	if (!added || !parts[1])
-		return g_steal_pointer(&added);
-	either = node_new(NODE_OR, clause->column);
-	node_add_operand(either, g_steal_pointer(&added->root));
-	added->root = either;
-	for (char **part = parts + 1; *part; part++) {
-		pb_auto(query) other = parse_words(clause, *part, tokenizer);
-
-		if (!other)
-			return NULL;
-		node_add_operand(either, g_steal_pointer(&other->root));
-	}
-	return g_steal_pointer(&added);
-}
-
 /* @param is_either  whether the part stays, too */
 static struct query *
 change(const struct query *query, const struct node *part, struct query *added,
@@ -98,7 +72,7 @@ struct query *
 query_widen(const struct query *query, const struct node *part,
     const struct node *clause, const char *text, const struct tokenizer *tokenizer)
 {
-	pb_auto(query) added = parse_alternative(clause, text, tokenizer);
+	pb_auto(query) added = parse_words(clause, text, tokenizer);
 
 	return added ? change(query, part, added, true, tokenizer) : NULL;
 }
@@ -107,7 +81,7 @@ struct query *
 query_replace(const struct query *query, const struct node *part,
     const struct node *clause, const char *text, const struct tokenizer *tokenizer)
 {
-	pb_auto(query) added = parse_alternative(clause, text, tokenizer);
+	pb_auto(query) added = parse_words(clause, text, tokenizer);
 
 	return added ? change(query, part, added, false, tokenizer) : NULL;
 }
@@ -127,7 +101,7 @@ struct query *
 query_widen_only(const struct query *query, const struct node *clause, const char *text,
     const struct tokenizer *tokenizer)
 {
-	pb_auto(query) added = parse_alternative(clause, text, tokenizer);
+	pb_auto(query) added = parse_words(clause, text, tokenizer);
 	pb_auto(query) replaced = NULL;
 	struct node *both;
 

@@ -12,8 +12,7 @@
  *
  * @param part    a node of the filter
  * @param clause  a NODE_WORDS of the filter
- * @param text    a word, or a phrase in quotation marks, without field; or several of
- *                them, joined by " OR "
+ * @param text    a word, or a phrase in quotation marks, without field
  * @return NULL when text is not one, or the tokenizer failed
  */
 struct query *query_widen(const struct query *query, const struct node *part,

@@ -4,9 +4,7 @@
  * The papers that match are taken as relevant. A term's score is the log-likelihood
  * ratio (T. Dunning, 1993) of its papers and those of the filter, if they share more
  * than by chance. A term that may be the acronym of a phrase of the filter, or a phrase
- * whose acronym the filter may have, scores more: RELATED_PRIOR * (1 + ratio) if each
- * letter begins a word or continues the one before, RELATED_WEAK_PRIOR * ratio if
- * letters are within words.
+ * whose acronym the filter may have, scores RELATED_PRIOR * (1 + ratio).
  */
 #ifndef PAPERBOY_QUERY_TASTE_RELATED_H
 #define PAPERBOY_QUERY_TASTE_RELATED_H
@@ -14,28 +12,20 @@
 #include "query/query.h"
 #include "query/taste/matrix.h"
 
-#define RELATED_PRIOR      10
-#define RELATED_WEAK_PRIOR 3
+#define RELATED_PRIOR 10
 
 struct related_term {
 	char *text; /* words with folded plurals */
 	double score;
-	double precision; /* share of the papers with it that match the filter */
-	unsigned titles;  /* of matching papers of the matrix, with it: a subject */
+	bool is_acronym; /* may be one of a phrase of the filter, or the reverse */
 };
 
-/* Papers of the archive. */
+/* What is known about the filter's papers. */
 struct related_source {
-	const struct matrix *matrix; /* with folded plurals */
-	const bool *matches; /* by paper of the matrix: whether the filter matches */
-	const GPtrArray *acronyms; /* of struct acronym *: defined by papers that match,
-	                              once for each */
-	/*
-	 * For a matrix with a sample of the matching papers only: `matches` is NULL,
-	 * and these are of the whole archive.
-	 */
-	unsigned papers;
-	unsigned matching;
+	const struct matrix
+	    *matrix;       /* of matching papers, or of some; folded plurals */
+	unsigned papers;   /* in the archive */
+	unsigned matching; /* of these */
 	/** @return number of papers with the term, at least `at_least` */
 	unsigned (*count)(
 	    void *data, const struct matrix_term *term, unsigned at_least);
@@ -64,15 +54,5 @@ void related_term_free(struct related_term *term);
  * @return 0 if they share no more than by chance
  */
 double related_compute_ratio(double all, double query, double term, double shared);
-
-/**
- * List acronyms of the filter's phrases, and long forms of its acronyms, unless it has
- * them, too.
- *
- * @param query     a phrase, or several with OR; others have none
- * @param acronyms  of struct acronym *: defined by papers that match, once for each
- * @return of char *: words with folded plurals, sorted
- */
-GPtrArray *related_list_forms(const struct query *query, const GPtrArray *acronyms);
 
 #endif

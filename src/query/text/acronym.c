@@ -24,9 +24,10 @@ struct match {
 	unsigned steps;
 };
 
+/* "s" is what a tokenizer leaves of "Alzheimer's". */
 static const char *const small_words[] = {"a", "an", "and", "as", "at", "based", "by",
-    "for", "from", "in", "of", "on", "or", "the", "through", "to", "under", "using",
-    "via", "with", "without"};
+    "for", "from", "in", "of", "on", "or", "s", "the", "through", "to", "under",
+    "using", "via", "with", "without"};
 
 /* Of compounds, whose second part may have a capital: autoencoder. */
 static const char *const prefixes[] = {

@@ -23,6 +23,17 @@ phrase_key_equal(const void *a, const void *b)
 	return left->hash == right->hash && strcmp(left->text, right->text) == 0;
 }
 
+char *
+phrase_join(const struct phrase *phrase)
+{
+	GString *text = g_string_new(NULL);
+
+	for (guint i = 0; i < phrase->words->len; i++)
+		g_string_append_printf(
+		    text, "%s%s", i ? " " : "", phrase_get_word(phrase, i)->key.text);
+	return g_string_free(text, FALSE);
+}
+
 size_t
 phrase_count_signs(const char *text, size_t len)
 {

@@ -51,6 +51,9 @@ void phrase_free(struct phrase *phrase);
 /** Format so that phrase_parse() returns it, quoted where needed. */
 void phrase_append(const struct phrase *phrase, GString *out);
 
+/** Join the folded words. @return "low rank adaptation" */
+char *phrase_join(const struct phrase *phrase);
+
 /** Get a word. @param i  less than words->len */
 static inline const struct phrase_word *
 phrase_get_word(const struct phrase *phrase, unsigned i)

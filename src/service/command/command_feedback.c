@@ -322,23 +322,15 @@ propose_block(struct request *request, const struct answers *answers, GError **e
 
 /* ---- proposed edits ---- */
 
-/* Whether liked papers have each of the terms that a suggestion adds. */
+/* Whether liked papers have the term that a suggestion adds. */
 static bool
 is_good_edit(struct request *request, const struct suggestion *suggestion,
     const GArray *all, bool *is_good, GError **error)
 {
-	g_auto(GStrv) terms = g_strsplit(suggestion->term, " OR ", -1);
+	g_autofree char *filter = format_filter(suggestion->term);
+	pb_auto(stored_paper) newest = NULL;
 
-	*is_good = true;
-	for (unsigned i = 0; terms[i] && *is_good; i++) {
-		g_autofree char *filter = format_filter(terms[i]);
-		pb_auto(stored_paper) newest = NULL;
-
-		if (!separates_answers(
-		        request, filter, all, true, is_good, &newest, error))
-			return false;
-	}
-	return true;
+	return separates_answers(request, filter, all, true, is_good, &newest, error);
 }
 
 /* @param offered  set; NULL if no suggestion for the filter is good */

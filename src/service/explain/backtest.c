@@ -22,7 +22,7 @@
 struct test {
 	const struct query *query;
 	GArray *found;  /* of int64_t: seqs of the matches, newest first */
-	GArray *window; /* of struct narrower_match: those of the forecast */
+	GArray *window; /* of int64_t: those of the forecast */
 	unsigned step;  /* of search_foreach() */
 	struct backtest *backtest;
 	char oldest[DAY_BYTES]; /* first day of the test; the forecast may need more */
@@ -143,11 +143,9 @@ count_paper(void *data, struct search_match *match, GError **error)
 {
 	struct test *test = data;
 
-	const struct narrower_match one = {match->seq, match->upvotes};
-
 	forecast_count(&test->backtest->forecast, match->day);
 	if (strcmp(match->day, test->backtest->forecast.oldest) >= 0)
-		g_array_append_val(test->window, one);
+		g_array_append_val(test->window, match->seq);
 	if (strcmp(match->day, test->oldest) < 0)
 		return true;
 	test->backtest->found++;
@@ -406,7 +404,7 @@ backtest_run(struct store *store, const struct backtest_request *request,
 	backtest->notes = g_steal_pointer(&warnings);
 	test.query = query;
 	test.found = g_array_new(FALSE, FALSE, sizeof(int64_t));
-	test.window = g_array_new(FALSE, FALSE, sizeof(struct narrower_match));
+	test.window = g_array_new(FALSE, FALSE, sizeof(int64_t));
 	test.backtest = backtest;
 	test.texts = request->texts;
 	is_ok = filters_add_notes(

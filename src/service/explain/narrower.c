@@ -12,207 +12,102 @@
 #include "service/match/search.h"
 #include "store/paper/archive.h"
 
-/* Papers per day that are about NARROWER_TARGET, and fewer than without. */
+/* Papers per day of a narrower filter: about NARROWER_TARGET, and fewer than without.
+ */
 #define RATE_MIN  5.0
 #define RATE_MAX  15.0
 #define RATE_LESS 0.8
 
+/* Maximum number of narrower filters offered, one of each kind. */
 #define NARROWER_MAX 3
 
-/* Matches whose texts are read, evenly spread: the others are counted by votes only. */
+/* Maximum number of matches that are read to find clauses, evenly spread: reading all
+ * would take longer than the test of the filter. */
 #define SAMPLE 200
 
-/* An additional word is at least this long, and this much more frequent than usual. */
+/* An additional word has at least so many characters, and is so many times as frequent
+ * in the matches as in all papers. */
 #define WORD_CHARS 4
 #define WORD_LIFT  1.2
 
-enum narrower_kind {
-	NARROWER_TITLE,
-	NARROWER_CODE,
-	NARROWER_VOTES,
-	NARROWER_CATEGORY,
-	NARROWER_WORD,
+enum clause_kind {
+	CLAUSE_CODE,
+	CLAUSE_VOTES,
+	CLAUSE_CATEGORY,
+	CLAUSE_WORD,
+	CLAUSE_KINDS,
 };
 
-/* Numbers of votes to try. */
-static const int least_upvotes[] = {5, 10, 20, 50, 100};
-
-/* A narrower filter. */
-struct narrower {
-	enum narrower_kind kind;
-	char *text;
-	struct query *query;
-	unsigned count; /* in the sample ... */
-	unsigned of;    /* which has this number of matches */
-};
-
-/* A word or category of the sample; begins with the key of the hash table. */
-struct feature {
-	struct phrase_key key; /* owns its text */
-	unsigned count;        /* matches with it */
-	unsigned last;         /* the last of them */
+/* A clause that narrows the filter. */
+struct clause {
+	char *text; /* key of the hash table: has:code, cat:cs.CV; a word is folded */
+	enum clause_kind kind;
+	unsigned count; /* matches of the sample that it keeps */
+	unsigned last;  /* the last of them */
 };
 
 struct tally {
 	const struct forecast *forecast;
 	struct store *store;
 	const char *text;
-	const struct query *query; /* of the text */
-	const GArray *matches;     /* of struct narrower_match */
-	unsigned sampled;          /* of these */
-	GArray *narrower;          /* of struct narrower */
-	GHashTable *words;         /* of struct feature *, folded words */
-	GHashTable *categories;    /* likewise */
+	const struct query *query;                  /* of the text */
+	GHashTable *clauses;                        /* char * -> struct clause * */
+	unsigned sampled;                           /* matches that were read */
+	const struct clause *closest[CLAUSE_KINDS]; /* to the target; of words the most
+	                                              typical */
 };
+
+/* A narrower filter, counted. */
+struct narrower {
+	char *text;
+	double rate; /* papers per day */
+};
+
+static void
+clause_free(void *data)
+{
+	struct clause *clause = data;
+
+	g_free(clause->text);
+	g_free(clause);
+}
 
 static void
 narrower_clear(void *data)
 {
-	struct narrower *narrower = data;
-
-	g_free(narrower->text);
-	query_free(narrower->query);
+	g_free(((struct narrower *)data)->text);
 }
 
-/* "TEXT CLAUSE", with parentheses if they are necessary */
-static char *
-join_clause(const struct tally *tally, const char *clause)
-{
-	return g_strdup_printf(
-	    tally->query->root->kind == NODE_OR ? "(%s) %s" : "%s %s", tally->text,
-	    clause);
-}
+/* ---- clauses of a sample ---- */
 
-/* A filter that would be too long is left out. @param text  taken */
+/* Count a clause of the current match once. */
 static void
-add_query(struct tally *tally, enum narrower_kind kind, char *text)
+add_one(
+    struct tally *tally, enum clause_kind kind, const char *prefix, const char *text)
 {
-	struct narrower narrower = {.kind = kind,
-	    .text = text,
-	    .query =
-	        query_parse(text, store_get_tokenizer(tally->store), NULL, NULL, NULL)};
+	char *key = g_strconcat(prefix, text, NULL);
+	struct clause *clause = g_hash_table_lookup(tally->clauses, key);
 
-	if (narrower.query)
-		g_array_append_val(tally->narrower, narrower);
-	else
-		g_free(text);
-}
-
-static void
-feature_free(void *data)
-{
-	struct feature *feature = data;
-
-	g_free((char *)feature->key.text);
-	g_free(feature);
-}
-
-static GHashTable *
-new_features(void)
-{
-	return g_hash_table_new_full(
-	    phrase_key_hash, phrase_key_equal, feature_free, NULL);
-}
-
-/* Count a feature of the current match once. */
-static void
-add_one(GHashTable *features, const struct phrase_key *key, unsigned match)
-{
-	struct feature *feature = g_hash_table_lookup(features, key);
-
-	if (!feature) {
-		feature = g_new0(struct feature, 1);
-		feature->key.hash = key->hash;
-		feature->key.text = g_strdup(key->text);
-		g_hash_table_add(features, feature);
+	if (clause) {
+		g_free(key);
+	} else {
+		clause = g_new0(struct clause, 1);
+		clause->text = key;
+		clause->kind = kind;
+		g_hash_table_insert(tally->clauses, key, clause);
 	}
-	feature->count += feature->last != match;
-	feature->last = match;
+	clause->count += clause->last != tally->sampled;
+	clause->last = tally->sampled;
 }
 
 static void
-add_words(struct tally *tally, const struct text_field *text_field)
+add_votes(struct tally *tally, int64_t upvotes)
 {
-	for (guint at = 0; at < text_field->tokens->len; at++)
-		add_one(tally->words, &text_field_get_token(text_field, (int)at)->key,
-		    tally->sampled);
-}
+	static const char *const least[] = {"5", "10", "20", "50", "100"};
 
-static bool
-tally_paper(struct tally *tally, int64_t seq, GError **error)
-{
-	pb_local(search_match) match = {.store = tally->store, .seq = seq};
-	const GPtrArray *categories;
-
-	if (!search_match_load(&match, error))
-		return false;
-	categories = match.stored->paper->categories;
-	tally->sampled++;
-	for (unsigned i = 0; i < tally->narrower->len; i++) {
-		struct narrower *one =
-		    &g_array_index(tally->narrower, struct narrower, i);
-
-		one->count += query_evaluate(one->query, match.document,
-		                  QUERY_AS_REPORTED) == QUERY_TRUE;
-	}
-	for (unsigned i = 0; categories && i < categories->len; i++) {
-		const char *category = categories->pdata[i];
-		const struct phrase_key key = {g_str_hash(category), category};
-
-		add_one(tally->categories, &key, tally->sampled);
-	}
-	for (unsigned i = 0; i < DOCUMENT_TEXTS; i++)
-		add_words(tally, &match.document->texts[i]);
-	return true;
-}
-
-/* Read the texts of a sample. */
-static bool
-tally_sample(struct tally *tally, GError **error)
-{
-	guint step = (tally->matches->len + SAMPLE - 1) / SAMPLE;
-
-	for (guint i = 0; i < tally->matches->len; i += step)
-		if (!tally_paper(tally,
-		        g_array_index(tally->matches, struct narrower_match, i).seq,
-		        error))
-			return false;
-	for (unsigned i = 0; i < tally->narrower->len; i++)
-		g_array_index(tally->narrower, struct narrower, i).of = tally->sampled;
-	return true;
-}
-
-static unsigned
-count_voted(const struct tally *tally, int64_t least)
-{
-	unsigned count = 0;
-
-	for (guint i = 0; i < tally->matches->len; i++)
-		count +=
-		    g_array_index(tally->matches, struct narrower_match, i).upvotes >=
-		    least;
-	return count;
-}
-
-/* Papers per day if the filter had only so many of the matches. */
-static double
-get_rate(const struct tally *tally, unsigned count, unsigned of)
-{
-	return of ? tally->forecast->a_day * count / of : 0;
-}
-
-static bool
-is_about_target(const struct tally *tally, double rate)
-{
-	return rate >= RATE_MIN && rate <= RATE_MAX &&
-	       rate <= RATE_LESS * tally->forecast->a_day;
-}
-
-/* Distance from the target, as a ratio. */
-static double
-get_distance(double rate)
-{
-	return fabs(log(rate / NARROWER_TARGET));
+	for (size_t i = 0; i < G_N_ELEMENTS(least); i++)
+		if (upvotes >= g_ascii_strtoll(least[i], NULL, 10))
+			add_one(tally, CLAUSE_VOTES, "upvotes:>=", least[i]);
 }
 
 static bool
@@ -226,222 +121,183 @@ is_word(const char *folded)
 	return true;
 }
 
-/* Weight of a word among the matches: matches with it, times the log of its lift. */
-static bool
-score_word(const struct tally *tally, int64_t archive, const struct feature *word,
-    double *score, GError **error)
-{
-	int64_t papers;
-	double lift;
-
-	if (!archive_count_class(tally->store, word->key.text, &papers, error))
-		return false;
-	lift = papers ? ((double)word->count / tally->sampled) /
-	                    ((double)papers / (double)archive)
-	              : 0;
-	*score = lift >= WORD_LIFT ? word->count * log(lift) : 0;
-	return true;
-}
-
-/* @param best  set to the most typical word, borrowed from the tally, or NULL */
-static bool
-find_word(const struct tally *tally, const struct feature **best, GError **error)
-{
-	double best_score = 0;
-	struct archive_size size;
-	GHashTableIter iter;
-	gpointer key;
-
-	*best = NULL;
-	if (!archive_load_size(tally->store, &size, error))
-		return false;
-	g_hash_table_iter_init(&iter, tally->words);
-	while (g_hash_table_iter_next(&iter, &key, NULL)) {
-		const struct feature *word = key;
-		double score;
-
-		if (!is_about_target(
-		        tally, get_rate(tally, word->count, tally->sampled)) ||
-		    !is_word(word->key.text))
-			continue;
-		if (!score_word(tally, size.papers, word, &score, error))
-			return false;
-		if (score > best_score ||
-		    (score > 0 && score >= best_score &&
-		        strcmp(word->key.text, (*best)->key.text) < 0)) {
-			best_score = score;
-			*best = word;
-		}
-	}
-	return true;
-}
-
-/* @return the category closest to the target, borrowed from the tally; or NULL */
-static const struct feature *
-find_category(const struct tally *tally)
-{
-	const struct feature *best = NULL;
-	double best_distance = G_MAXDOUBLE;
-	GHashTableIter iter;
-	gpointer key;
-
-	g_hash_table_iter_init(&iter, tally->categories);
-	while (g_hash_table_iter_next(&iter, &key, NULL)) {
-		const struct feature *category = key;
-		double rate = get_rate(tally, category->count, tally->sampled);
-		double distance =
-		    is_about_target(tally, rate) ? get_distance(rate) : G_MAXDOUBLE;
-
-		if (distance < best_distance ||
-		    (best && distance <= best_distance &&
-		        strcmp(category->key.text, best->key.text) < 0)) {
-			best_distance = distance;
-			best = category;
-		}
-	}
-	return best;
-}
-
-/* Append the clause to the narrower filters. @param clause  taken */
 static void
-add_counted(struct tally *tally, enum narrower_kind kind, char *clause, unsigned count,
-    unsigned of)
+add_words(struct tally *tally, const struct text_field *text_field)
 {
-	unsigned before = tally->narrower->len;
+	for (guint at = 0; at < text_field->tokens->len; at++) {
+		const char *word = text_field_get_token(text_field, (int)at)->key.text;
 
-	add_query(tally, kind, join_clause(tally, clause));
-	if (tally->narrower->len > before) {
-		struct narrower *one =
-		    &g_array_index(tally->narrower, struct narrower, before);
-
-		one->count = count;
-		one->of = of;
+		if (is_word(word))
+			add_one(tally, CLAUSE_WORD, "", word);
 	}
-	g_free(clause);
 }
+
+static bool
+tally_paper(struct tally *tally, int64_t seq, GError **error)
+{
+	pb_local(search_match) match = {.store = tally->store, .seq = seq};
+	const struct paper *paper;
+
+	if (!search_match_load(&match, error))
+		return false;
+	paper = match.stored->paper;
+	tally->sampled++;
+	add_votes(tally, paper->upvotes);
+	if (paper->code_url)
+		add_one(tally, CLAUSE_CODE, "has:code", "");
+	for (guint i = 0; paper->categories && i < paper->categories->len; i++)
+		add_one(tally, CLAUSE_CATEGORY, "cat:", paper->categories->pdata[i]);
+	for (unsigned i = 0; i < DOCUMENT_TEXTS; i++)
+		add_words(tally, &match.document->texts[i]);
+	return true;
+}
+
+static double
+get_share(const struct tally *tally, const struct clause *clause)
+{
+	return (double)clause->count / tally->sampled;
+}
+
+/* ---- choice ---- */
+
+static bool
+is_about_target(const struct tally *tally, double rate)
+{
+	return rate >= RATE_MIN && rate <= RATE_MAX &&
+	       rate <= RATE_LESS * tally->forecast->a_day;
+}
+
+/* Value of a word: matches with it, times the log of its lift; of another clause: how
+ * close it is to the target. */
+static bool
+compute_value(const struct tally *tally, const struct clause *clause, double *value,
+    GError **error)
+{
+	double share = get_share(tally, clause);
+	double rate = tally->forecast->a_day * share, lift = 0;
+	struct archive_size size;
+	int64_t papers;
+
+	*value = 0;
+	if (!is_about_target(tally, rate))
+		return true;
+	if (clause->kind != CLAUSE_WORD) {
+		*value = 1 / (1 + fabs(log(rate / NARROWER_TARGET)));
+		return true;
+	}
+	if (!archive_load_size(tally->store, &size, error) ||
+	    !archive_count_class(tally->store, clause->text, &papers, error))
+		return false;
+	if (papers)
+		lift = share / ((double)papers / (double)size.papers);
+	*value = lift >= WORD_LIFT ? clause->count * log(lift) : 0;
+	return true;
+}
+
+static bool
+choose_clauses(struct tally *tally, GError **error)
+{
+	double best[CLAUSE_KINDS] = {0};
+	GHashTableIter iter;
+	gpointer value;
+
+	g_hash_table_iter_init(&iter, tally->clauses);
+	while (g_hash_table_iter_next(&iter, NULL, &value)) {
+		const struct clause *clause = value;
+		const struct clause **closest = &tally->closest[clause->kind];
+		double own;
+
+		if (!compute_value(tally, clause, &own, error))
+			return false;
+		if (own > best[clause->kind] ||
+		    (own > 0 && own >= best[clause->kind] &&
+		        strcmp(clause->text, (*closest)->text) < 0)) {
+			best[clause->kind] = own;
+			*closest = clause;
+		}
+	}
+	return true;
+}
+
+/* ---- narrower filters ---- */
 
 static bool
 count_match(void *data, struct search_match *match, GError **error)
 {
-	(void)match;
 	(void)error;
-	++*(unsigned *)data;
+	forecast_count(data, match->day);
 	return true;
 }
 
-/* Count the matches of a filter, if they can all be counted: the sample may err. */
-static bool
-count_exactly(const struct tally *tally, struct narrower *narrower, GError **error)
+/* "TEXT CLAUSE", with parentheses if they are necessary; a word as people write it: its
+ * class has the singular and the plural. */
+static char *
+join_clause(const struct tally *tally, const struct clause *clause)
 {
+	bool is_word = clause->kind == CLAUSE_WORD;
+	g_autoptr(GPtrArray) words =
+	    is_word ? archive_load_class(tally->store, clause->text, NULL) : NULL;
+
+	return g_strdup_printf(
+	    tally->query->root->kind == NODE_OR ? "(%s) %s" : "%s %s", tally->text,
+	    words && words->len ? (char *)words->pdata[0] : clause->text);
+}
+
+/* Add the filter with a clause, counted: a sample only estimates. */
+static bool
+add_narrower(const struct tally *tally, const struct clause *clause, GArray *filters,
+    GError **error)
+{
+	struct narrower narrower = {.text = join_clause(tally, clause)};
+	pb_auto(query) query = query_parse(
+	    narrower.text, store_get_tokenizer(tally->store), NULL, NULL, NULL);
 	const struct search_scope scope = {
 	    .oldest_day = tally->forecast->oldest, .now = tally->forecast->now};
-	unsigned count = 0, step;
+	struct forecast forecast;
+	unsigned step = 1;
 
-	if (!search_foreach(tally->store, narrower->query, &scope, count_match, &count,
-	        &step, error))
+	g_array_append_val(filters, narrower);
+	forecast_init(&forecast, tally->forecast->now);
+	if (query && !search_foreach(tally->store, query, &scope, count_match,
+	                 &forecast, &step, error))
 		return false;
-	if (step == 1) {
-		narrower->count = count;
-		narrower->of = tally->matches->len;
-	}
+	forecast_scale(&forecast, step);
+	if (!forecast_compute(&forecast, tally->store, error))
+		return false;
+	/* It may have become too long, or find too few. */
+	if (is_about_target(tally, forecast.a_day))
+		g_array_index(filters, struct narrower, filters->len - 1).rate =
+		    forecast.a_day;
+	else
+		g_array_set_size(filters, filters->len - 1);
 	return true;
 }
 
-/* The word as people write it: its class has the singular and the plural. */
-static char *
-format_word(struct store *store, const char *folded)
+static int
+compare_distance(const void *a, const void *b)
 {
-	g_autoptr(GPtrArray) words = archive_load_class(store, folded, NULL);
+	double first = fabs(log(((const struct narrower *)a)->rate / NARROWER_TARGET));
+	double second = fabs(log(((const struct narrower *)b)->rate / NARROWER_TARGET));
 
-	return g_strdup(words && words->len ? words->pdata[0] : folded);
-}
-
-/* Find the narrower filter closest to the target. @return NULL if none is about it */
-static const struct narrower *
-find_closest(const struct tally *tally)
-{
-	const struct narrower *best = NULL;
-	double best_distance = G_MAXDOUBLE;
-
-	for (unsigned i = 0; i < tally->narrower->len; i++) {
-		const struct narrower *one =
-		    &g_array_index(tally->narrower, struct narrower, i);
-		double rate = get_rate(tally, one->count, one->of);
-
-		if (is_about_target(tally, rate) &&
-		    get_distance(rate) < best_distance) {
-			best = one;
-			best_distance = get_distance(rate);
-		}
-	}
-	return best;
-}
-
-/* One of each kind is enough. */
-static void
-drop_kind(struct tally *tally, enum narrower_kind kind)
-{
-	for (unsigned i = 0; i < tally->narrower->len; i++) {
-		struct narrower *one =
-		    &g_array_index(tally->narrower, struct narrower, i);
-
-		if (one->kind == kind)
-			one->count = 0;
-	}
+	return first < second ? -1 : first > second;
 }
 
 static void
-add_notes(struct tally *tally, GPtrArray *notes)
+add_notes(const struct tally *tally, GArray *filters, GPtrArray *notes)
 {
-	const struct narrower *best = find_closest(tally);
 	int64_t a_day = (int64_t)(tally->forecast->a_day + 0.5);
 
-	g_ptr_array_add(notes, msg_new(best ? MSG_NOTE_MANY_BUT : MSG_NOTE_MANY,
+	g_array_sort(filters, compare_distance);
+	g_ptr_array_add(notes, msg_new(filters->len ? MSG_NOTE_MANY_BUT : MSG_NOTE_MANY,
 	                           "count", MSG_INT(a_day), NULL));
-	for (unsigned i = 0; best && i < NARROWER_MAX; i++) {
-		double rate = get_rate(tally, best->count, best->of);
+	for (guint i = 0; i < MIN(filters->len, NARROWER_MAX); i++) {
+		const struct narrower *one =
+		    &g_array_index(filters, struct narrower, i);
 
-		g_ptr_array_add(notes,
-		    msg_new(MSG_NOTE_NARROWER, "count", MSG_INT((int64_t)(rate + 0.5)),
-		        "filter", best->text, NULL));
-		drop_kind(tally, best->kind);
-		best = find_closest(tally);
+		g_ptr_array_add(notes, msg_new(MSG_NOTE_NARROWER, "count",
+		                           MSG_INT((int64_t)(one->rate + 0.5)),
+		                           "filter", one->text, NULL));
 	}
-}
-
-static bool
-run_tally(struct tally *tally, GError **error)
-{
-	bool is_single = !strpbrk(tally->text, " ()\":^");
-	const struct feature *category, *word;
-
-	add_query(tally, NARROWER_TITLE,
-	    g_strdup_printf(is_single ? "title:%s" : "title:(%s)", tally->text));
-	add_query(tally, NARROWER_CODE, join_clause(tally, "has:code"));
-	if (!tally_sample(tally, error) || !find_word(tally, &word, error))
-		return false;
-	for (size_t i = 0; i < G_N_ELEMENTS(least_upvotes); i++)
-		add_counted(tally, NARROWER_VOTES,
-		    g_strdup_printf("upvotes:>=%d", least_upvotes[i]),
-		    count_voted(tally, least_upvotes[i]), tally->matches->len);
-	category = find_category(tally);
-	if (category)
-		add_counted(tally, NARROWER_CATEGORY,
-		    g_strconcat("cat:", category->key.text, NULL), category->count,
-		    tally->sampled);
-	if (word)
-		add_counted(tally, NARROWER_WORD,
-		    format_word(tally->store, word->key.text), word->count,
-		    tally->sampled);
-	for (unsigned i = 0; i < tally->narrower->len; i++) {
-		struct narrower *one =
-		    &g_array_index(tally->narrower, struct narrower, i);
-
-		if ((one->kind == NARROWER_TITLE || one->kind == NARROWER_WORD) &&
-		    !count_exactly(tally, one, error))
-			return false;
-	}
-	return true;
 }
 
 bool
@@ -449,24 +305,27 @@ narrower_add_notes(struct store *store, const struct forecast *forecast,
     const char *text, const struct query *query, const GArray *matches,
     GPtrArray *notes, GError **error)
 {
-	struct tally tally = {
-	    .forecast = forecast,
+	g_autoptr(GHashTable) clauses =
+	    g_hash_table_new_full(g_str_hash, g_str_equal, NULL, clause_free);
+	g_autoptr(GArray) filters = g_array_new(FALSE, FALSE, sizeof(struct narrower));
+	struct tally tally = {.forecast = forecast,
 	    .store = store,
 	    .text = text,
 	    .query = query,
-	    .matches = matches,
-	    .narrower = g_array_new(FALSE, FALSE, sizeof(struct narrower)),
-	    .words = new_features(),
-	    .categories = new_features(),
-	};
-	bool is_ok;
+	    .clauses = clauses};
 
-	g_array_set_clear_func(tally.narrower, narrower_clear);
-	is_ok = run_tally(&tally, error);
-	if (is_ok)
-		add_notes(&tally, notes);
-	g_array_unref(tally.narrower);
-	g_hash_table_unref(tally.words);
-	g_hash_table_unref(tally.categories);
-	return is_ok;
+	guint step = (matches->len + SAMPLE - 1) / SAMPLE;
+
+	g_array_set_clear_func(filters, narrower_clear);
+	for (guint i = 0; i < matches->len; i += step)
+		if (!tally_paper(&tally, g_array_index(matches, int64_t, i), error))
+			return false;
+	if (!choose_clauses(&tally, error))
+		return false;
+	for (unsigned kind = 0; kind < CLAUSE_KINDS; kind++)
+		if (tally.closest[kind] &&
+		    !add_narrower(&tally, tally.closest[kind], filters, error))
+			return false;
+	add_notes(&tally, filters, notes);
+	return true;
 }

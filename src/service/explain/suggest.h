@@ -1,13 +1,11 @@
 /*
  * suggest.h - words and phrases that would find more papers like those of a filter.
  *
- * The newest papers that the filter finds are taken as relevant.  Terms that are
- * related to them (query/taste/related.h) are tried as alternatives to a clause of the
- * filter, and counted in the papers of the last SUGGEST_DAYS days.  A term is suggested
- * if it adds papers, but not many times those of the filter, and most of these resemble
- * the filter's own (service/explain/likeness.h).
- *
- * A filter that finds few papers may be offered two terms together, joined by " OR ".
+ * Acronyms that papers define for a phrase of the filter, and long forms of its
+ * acronyms, are tried first, then terms that are related to the newest papers that it
+ * finds (query/taste/related.h).  Each is tried as an alternative to a clause of the
+ * filter, and all papers that have it are counted: it is suggested if it adds papers of
+ * the last SUGGEST_DAYS days, and the filter finds a good part of the papers with it.
  */
 #ifndef PAPERBOY_SERVICE_EXPLAIN_SUGGEST_H
 #define PAPERBOY_SERVICE_EXPLAIN_SUGGEST_H
@@ -17,7 +15,6 @@
 #include <stdint.h>
 
 #include "model/subscriber.h"
-#include "query/query.h"
 #include "store/core/store.h"
 #include "store/subscriber/proposals.h"
 
@@ -25,13 +22,10 @@
 #define SUGGEST_MAX  3
 
 struct suggestion {
-	char *term; /* as people write it: tool use, LoRA, CUDA OR GPU */
-	char *text; /* the filter with it, as typed otherwise */
-	unsigned gained;
-	unsigned similar; /* of these, %: resemble the filter's papers */
-	char *title;      /* of the latest of these */
-	double value;     /* the best of several */
-	bool is_sure;     /* nearly all of these are like the filter's papers */
+	char *term;      /* as people write it: tool use, LoRA */
+	char *text;      /* the filter with it, as typed otherwise */
+	unsigned gained; /* papers that only the filter with it finds */
+	char *title;     /* of the latest of these */
 };
 
 void suggestion_free(struct suggestion *suggestion);

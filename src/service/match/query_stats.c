@@ -139,18 +139,12 @@ add_alternatives(
 {
 	const struct phrase *phrase = clause->phrase;
 	bool is_short = phrase->words->len > 1; /* what to look for */
-	g_autoptr(GString) folded = g_string_new(NULL);
+	g_autofree char *folded = phrase_join(phrase);
 	g_autoptr(GPtrArray) forms = NULL;
 
 	if (phrase->is_prefix || !query_stats->scope)
 		return true;
-	for (guint i = 0; i < phrase->words->len; i++)
-		g_string_append_printf(
-		    folded, "%s%s", i ? " " : "", phrase_get_word(phrase, i)->key.text);
-	forms = is_short ? archive_load_acronyms_of(
-	                       query_stats->store, folded->str, FORMS_MAX, error)
-	                 : archive_load_acronyms(
-	                       query_stats->store, folded->str, FORMS_MAX, error);
+	forms = archive_load_forms(query_stats->store, folded, FORMS_MAX, error);
 	if (!forms)
 		return false;
 	for (unsigned i = 0; i < forms->len; i++) {

@@ -744,38 +744,24 @@ archive_find_nearest(
 	return true;
 }
 
-static GPtrArray *
-load_acronyms(struct store *store, const char *sql, const char *folded, unsigned limit,
-    GError **error)
+GPtrArray *
+archive_load_forms(
+    struct store *store, const char *folded, unsigned limit, GError **error)
 {
+	static const char by_long[] =
+	    "SELECT short AS shown, papers FROM acronym WHERE long = ?1"
+	    " ORDER BY papers DESC, short LIMIT ?2";
+	static const char by_short[] =
+	    "SELECT shown, papers FROM acronym WHERE short = ?1"
+	    " ORDER BY papers DESC, long LIMIT ?2";
 #define COLUMN(...) RECORD_COLUMN(archive_acronym, __VA_ARGS__)
 	static const struct record_column columns[] = {COLUMN(shown), COLUMN(papers)};
 #undef COLUMN
 	static const struct record_layout layout =
 	    RECORD_LAYOUT(archive_acronym, columns, "acronym", "tn");
-	sql_auto *statement = sql_bind(
-	    store_get_archive(store), sql, error, SQL_TEXT(folded), SQL_INT(limit));
+	sql_auto *statement =
+	    sql_bind(store_get_archive(store), strchr(folded, ' ') ? by_long : by_short,
+	        error, SQL_TEXT(folded), SQL_INT(limit));
 
 	return record_load_all(statement, &layout, error);
-}
-
-GPtrArray *
-archive_load_acronyms(
-    struct store *store, const char *folded_short, unsigned limit, GError **error)
-{
-	static const char sql[] = "SELECT shown, papers FROM acronym WHERE short = ?1"
-	                          " ORDER BY papers DESC, long LIMIT ?2";
-
-	return load_acronyms(store, sql, folded_short, limit, error);
-}
-
-GPtrArray *
-archive_load_acronyms_of(
-    struct store *store, const char *folded_long, unsigned limit, GError **error)
-{
-	static const char sql[] =
-	    "SELECT short AS shown, papers FROM acronym WHERE long = ?1"
-	    " ORDER BY papers DESC, short LIMIT ?2";
-
-	return load_acronyms(store, sql, folded_long, limit, error);
 }

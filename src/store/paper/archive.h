@@ -129,16 +129,12 @@ struct archive_acronym {
 };
 
 /**
- * Load the long forms of an acronym.
+ * Load the long forms of an acronym, or the acronyms of a phrase.
  *
  * @return of struct archive_acronym *, the most frequent first, at most limit
  */
-GPtrArray *archive_load_acronyms(
-    struct store *store, const char *folded_short, unsigned limit, GError **error);
-
-/** Load the acronyms of a long form, likewise. */
-GPtrArray *archive_load_acronyms_of(
-    struct store *store, const char *folded_long, unsigned limit, GError **error);
+GPtrArray *archive_load_forms(
+    struct store *store, const char *folded, unsigned limit, GError **error);
 
 /** Number of papers, and the average length of their titles and abstracts. */
 struct archive_size {

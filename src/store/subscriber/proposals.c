@@ -44,15 +44,10 @@ bool
 proposals_is_refused(struct store *store, int64_t subscriber_id,
     int64_t subscription_id, const char *term, bool *is_refused, GError **error)
 {
-#define ALONE(text) "' OR ' || " text " || ' OR '"
-#define CONTAINS(text, part) \
-	"replace(" ALONE(text) ", " ALONE(part) ", '') <> " ALONE(text)
 	static const char sql[] =
 	    "SELECT EXISTS (SELECT 1 FROM proposal WHERE subscriber_id = ?1"
 	    " AND subscription_id IN (?2, 0) AND state = 'refused'"
-	    " AND (" CONTAINS("term", "?3") " OR " CONTAINS("?3", "term") "))";
-#undef CONTAINS
-#undef ALONE
+	    " AND term = ?3)";
 
 	return sql_has(store, sql, is_refused, error, SQL_INT(subscriber_id),
 	    SQL_INT(subscription_id), SQL_TEXT(term));

@@ -63,10 +63,7 @@ bool proposals_offer(struct store *store, const struct proposal *proposal,
     const struct subscription *filter, int64_t now, struct proposal **offered,
     GError **error);
 
-/**
- * Whether a subscriber refused a term, for a filter or without one (0). Several joined
- * by " OR " are refused with one of them, and one with several.
- */
+/** Whether a subscriber refused a term, for a filter or without one (0). */
 bool proposals_is_refused(struct store *store, int64_t subscriber_id,
     int64_t subscription_id, const char *term, bool *is_refused, GError **error);
 
