@@ -252,7 +252,9 @@ run_evaluate(const struct tokenizer *tokenizer, const char *path, const char *to
 static void
 sentence_line(void *data, const char *line)
 {
-	g_autofree char *sentence = sentence_find_key(data, line);
+	g_autofree char *sentence = sentence_find_key(line);
+
+	(void)data;
 
 	puts(sentence);
 }
@@ -269,9 +271,7 @@ main(int argc, char **argv)
 		return 0;
 	}
 	if (argc == 2 && strcmp(argv[1], "sentence") == 0) {
-		pb_auto(sentence_scorer) scorer = sentence_scorer_new();
-
-		read_lines(stdin, sentence_line, scorer);
+		read_lines(stdin, sentence_line, NULL);
 		return 0;
 	}
 	if (argc != 4 || strcmp(argv[1], "evaluate") != 0) {

@@ -32,10 +32,9 @@ key_sentence_states_idea_or_result(void)
 	    {"我们提出一种方法。它更快。", "它更快。"},
 	    {"\xff\xfe. \xff", "\uFFFD"},
 	};
-	pb_auto(sentence_scorer) scorer = sentence_scorer_new();
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		g_autofree char *got = sentence_find_key(scorer, rows[i].abstract);
+		g_autofree char *got = sentence_find_key(rows[i].abstract);
 
 		g_assert_cmpstr(got, ==, rows[i].sentence);
 	}
@@ -44,11 +43,10 @@ key_sentence_states_idea_or_result(void)
 static void
 key_sentence_is_limited(void)
 {
-	pb_auto(sentence_scorer) scorer = sentence_scorer_new();
 	g_autofree char *exact = g_strnfill(SENTENCE_CHARS, 'x');
 	g_autofree char *over = g_strconcat(exact, "x", NULL);
-	g_autofree char *same = sentence_find_key(scorer, exact);
-	g_autofree char *cut = sentence_find_key(scorer, over);
+	g_autofree char *same = sentence_find_key(exact);
+	g_autofree char *cut = sentence_find_key(over);
 
 	g_assert_cmpstr(same, ==, exact);
 	g_assert_cmpint(g_utf8_strlen(cut, -1), ==, SENTENCE_CHARS);

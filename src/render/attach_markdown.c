@@ -168,7 +168,7 @@ append_summary(GString *out, const struct attach_input *input,
 	g_autofree char *label = locale_format_text(input->format, "generated");
 	g_autofree char *marked = NULL;
 
-	entry_summary_init(&summary, input->context, paper, depth);
+	entry_summary_init(&summary, paper, depth);
 	marked = summary.is_generated
 	             ? g_strdup_printf("%s (%s)", summary.sentence, label)
 	             : NULL;

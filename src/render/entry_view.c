@@ -30,7 +30,6 @@ enum phrase {
 
 struct entry_view_context {
 	const struct locale_format *format;
-	struct sentence_scorer *scorer;
 	char *phrases[PHRASES];
 };
 
@@ -47,7 +46,6 @@ entry_view_context_new(const struct locale_format *format)
 	struct entry_view_context *context = g_new0(struct entry_view_context, 1);
 
 	context->format = format;
-	context->scorer = sentence_scorer_new();
 	for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
 		context->phrases[i] = locale_format_text(format, names[i]);
 	return context;
@@ -58,7 +56,6 @@ entry_view_context_free(struct entry_view_context *context)
 {
 	if (!context)
 		return;
-	sentence_scorer_free(context->scorer);
 	for (size_t i = 0; i < PHRASES; i++)
 		g_free(context->phrases[i]);
 	g_free(context);
@@ -76,20 +73,19 @@ put_markable(struct view *map, const char *name, const char *mark, const char *t
 
 /* The sentence of the source, else one of the abstract unless that is shown. */
 static void
-set_sentence(struct entry_summary *summary, const struct sentence_scorer *scorer,
-    const struct paper *paper, bool has_abstract)
+set_sentence(
+    struct entry_summary *summary, const struct paper *paper, bool has_abstract)
 {
 	summary->is_generated = paper->summary != NULL;
 	if (paper->summary)
 		summary->sentence = sanitize_paper_text(paper->summary, 0);
 	else if (!has_abstract)
-		summary->sentence = sentence_find_key(scorer, paper->abstract);
+		summary->sentence = sentence_find_key(paper->abstract);
 }
 
 void
-entry_summary_init(struct entry_summary *summary,
-    const struct entry_view_context *context, const struct paper *paper,
-    enum entry_depth depth)
+entry_summary_init(
+    struct entry_summary *summary, const struct paper *paper, enum entry_depth depth)
 {
 	*summary = (struct entry_summary){0};
 	switch (depth) {
@@ -100,10 +96,10 @@ entry_summary_init(struct entry_summary *summary,
 		summary->abstract = excerpt_format(paper->abstract);
 		break;
 	case ENTRY_DEPTH_BRIEF:
-		set_sentence(summary, context->scorer, paper, false);
+		set_sentence(summary, paper, false);
 		break;
 	case ENTRY_DEPTH_SUMMARY:
-		set_sentence(summary, context->scorer, paper, true);
+		set_sentence(summary, paper, true);
 		summary->abstract = sanitize_paper_text(paper->abstract, 0);
 		break;
 	case ENTRY_DEPTH_FULL:
@@ -120,12 +116,11 @@ entry_summary_clear(struct entry_summary *summary)
 }
 
 static void
-put_summary(struct view *view, const struct entry_view_context *context,
-    const struct paper *paper, enum entry_depth depth)
+put_summary(struct view *view, const struct paper *paper, enum entry_depth depth)
 {
 	pb_local(entry_summary) summary = {0};
 
-	entry_summary_init(&summary, context, paper, depth);
+	entry_summary_init(&summary, paper, depth);
 	put_markable(view, "sentence", MARK_BODY, summary.sentence);
 	view_put(view, "is_generated", view_new_bool(summary.is_generated));
 	put_markable(view, "abstract", MARK_BODY, summary.abstract);
@@ -246,6 +241,6 @@ entry_view_new(const struct entry_view_context *context,
 		return view;
 	view_put(view, "full", view_new_bool(true));
 	put_links(view, context, entry);
-	put_summary(view, context, paper, depth);
+	put_summary(view, paper, depth);
 	return view;
 }

@@ -41,9 +41,8 @@ struct entry_summary {
 	char *abstract;
 };
 
-void entry_summary_init(struct entry_summary *summary,
-    const struct entry_view_context *context, const struct paper *paper,
-    enum entry_depth depth);
+void entry_summary_init(
+    struct entry_summary *summary, const struct paper *paper, enum entry_depth depth);
 void entry_summary_clear(struct entry_summary *summary);
 
 /** Make the view of an entry, without its reasons. @return owned by the caller */

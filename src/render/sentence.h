@@ -6,8 +6,6 @@
 
 #include <glib.h>
 
-#include "base/cleanup.h"
-
 /* Maximum length of a key sentence in characters, including the ellipsis. */
 #define SENTENCE_CHARS 400
 
@@ -21,22 +19,14 @@
  */
 const char *sentence_find_end(const char *text, const char *at);
 
-/* Scores sentences by position, length and words. */
-struct sentence_scorer;
-
-struct sentence_scorer *sentence_scorer_new(void);
-void sentence_scorer_free(struct sentence_scorer *scorer);
-PB_DEFINE_AUTO(sentence_scorer, sentence_scorer_free);
-
 /**
- * Find the sentence that states the idea or the result of an English abstract.  The
- * weights are those of a logistic model of labelled sentences, rounded; statements of
- * what is proposed weigh more, since a result alone is hard to understand.
+ * Find the sentence that states the idea or the result of an English abstract, by a few
+ * words and its place.
  *
  * @param abstract  any text
  * @return one sanitized line (message/sanitize.h); "" if it is empty; owned by the
  *         caller
  */
-char *sentence_find_key(const struct sentence_scorer *scorer, const char *abstract);
+char *sentence_find_key(const char *abstract);
 
 #endif
