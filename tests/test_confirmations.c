@@ -157,7 +157,7 @@ message_without_sender_unsubscribes(struct conversation *c)
 	g_assert_cmpint(
 	    conversation_hand_in(c, empty, NULL, g_hash_table_lookup(c->saved, "leave"))
 	        .outcome,
-	    ==, HANDLER_UNSUBSCRIBED);
+	    ==, HANDLER_REPLIED);
 }
 
 static void
@@ -249,17 +249,19 @@ static const struct step conversations[] = {
     LATER(DAY),
     MAIL(EVA, "$reply", "change", "confirmation requested", "run " EVA " change;"),
 
-    TITLE("unsubscribe token in automatic mail gets no reply"),
+    TITLE("unsubscribe token in automatic mail: only the subscriber gets a notice"),
     CALL(subscribe_eva),
-    MAIL("mailer-daemon@example.net", "$leave", "",
-        "unsubscribed without a reply: null-sender", NULL,
-        .field = "Auto-Submitted: auto-generated", .envelope = ""),
+    MAIL("mailer-daemon@example.net", "$leave", "", "replied",
+        "run " EVA " proven unsubscribe;", .field = "Auto-Submitted: auto-generated",
+        .envelope = ""),
     ROWS(STATES, "gone"),
-    ROWS("SELECT count(*) FROM outbox", "0"),
+    ROWS("SELECT recipient FROM outbox", EVA),
+    HAS_NOT("In-Reply-To:"),
     ROWS("SELECT purpose FROM confirmation", "undo"),
     MAIL("mailer-daemon@example.net", "$leave", "", "no reply: null-sender", NULL,
         .field = "Auto-Submitted: auto-generated", .envelope = ""),
-    /* A later request by the user gets a reply with an undo token. */
+    /* A request by the user on another day gets a reply with an undo token. */
+    LATER(DAY),
     MAIL(EVA, "$leave", "stop", "replied", "say " EVA " left_before;"),
     SAVE_UNDO("undo"),
     MAIL(EVA, HOME, "$undo", "replied",

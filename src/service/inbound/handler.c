@@ -304,6 +304,19 @@ process_confirm(
 	return process_verb(request, verdict, "confirm", error);
 }
 
+/* The subscriber is told by a notice, which does not quote the message of a program. */
+static bool
+unsubscribe_with_notice(struct request *request, GError **error)
+{
+	const struct inmail *mail = request->mail;
+	bool is_ok;
+
+	request->mail = NULL;
+	is_ok = handler_run_commands(request, error);
+	request->mail = mail;
+	return is_ok;
+}
+
 static bool
 unsubscribe_without_reply(struct request *request, const char *reason, GError **error)
 {
@@ -343,6 +356,7 @@ handler_leave(struct request *request, const char *token, const char *reason,
 	struct mail_token mail_token = get_mail_token(request);
 	pb_auto(subscriber) subscriber = NULL;
 	enum handler_mail may_mail;
+	const char *limit = NULL;
 	bool is_away;
 
 	*is_done = false;
@@ -357,16 +371,18 @@ handler_leave(struct request *request, const char *token, const char *reason,
 	request->is_proven = request->has_token = true;
 	request->verb = "unsubscribe";
 	/* The page shows the undo token each time. */
-	if (!is_away && !reason && request->subscriber &&
+	if (!is_away && request->subscriber &&
 	    !rate_limit_check(
-	        request, RATE_CASE_LEAVING, request->address, &reason, error))
+	        request, RATE_CASE_LEAVING, request->address, &limit, error))
 		return false;
 	if (is_away || (reason && !request->subscriber)) {
 		handler_drop(request, HANDLER_IGNORED, is_away ? "suppressed" : reason);
 		return true;
 	}
+	if (limit)
+		return unsubscribe_without_reply(request, limit, error);
 	if (reason)
-		return unsubscribe_without_reply(request, reason, error);
+		return unsubscribe_with_notice(request, error);
 	return request->subscriber ? handler_run_commands(request, error)
 	                           : process_removed(request, error);
 }

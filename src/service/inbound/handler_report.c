@@ -257,7 +257,7 @@ leave_by_fields(
 
 			if (subaddress_parse(&own->commands, words[k], &kind, &token) &&
 			    kind == SUBADDRESS_LEAVE &&
-			    !handler_leave(request, token, NULL, is_done, error))
+			    !handler_leave(request, token, "report", is_done, error))
 				return false;
 		}
 	}
@@ -272,15 +272,10 @@ static bool
 process_unproven(
     struct request *request, const struct bounce_report *report, GError **error)
 {
-	const struct inmail *mail = request->mail;
-	bool is_done, is_ok;
+	bool is_done;
 
-	if (report->verdict.class != BOUNCE_COMPLAINT)
-		return true;
-	request->mail = NULL; /* the notice does not quote it */
-	is_ok = leave_by_fields(request, mail->returned, &is_done, error);
-	request->mail = mail;
-	return is_ok;
+	return report->verdict.class != BOUNCE_COMPLAINT ||
+	       leave_by_fields(request, request->mail->returned, &is_done, error);
 }
 
 /* A confirmation request that cannot be delivered is cancelled. */

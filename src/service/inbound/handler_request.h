@@ -60,7 +60,8 @@ bool handler_reply(struct request *request, GError **error);
  * Unsubscribe by the token alone (RFC 8058): the request may be automatic, or from
  * somebody to whom a digest was forwarded.  It can be undone.
  *
- * @param reason   why there must be no reply, static; or NULL
+ * @param reason   why the sender gets no reply, static; or NULL.  The subscriber gets a
+ *                 notice.
  * @param is_done  set: false for an invalid token
  */
 bool handler_leave(struct request *request, const char *token, const char *reason,
