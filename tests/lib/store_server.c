@@ -283,9 +283,6 @@ static struct {
 	struct store *store;
 	int left; /* number of statements until the failure; 0: none */
 	bool fails_commit;
-	void (*before_write)(void *data); /* or NULL */
-	void *data;
-	bool has_read;
 	struct sql_statement *statement; /* that fails when it is run */
 } failure;
 
@@ -358,12 +355,6 @@ run_each_failing(struct store *store, const char *sql, const struct sql_value *v
 static bool
 begin_failing(struct store *store, enum sql_begin kind, GError **error)
 {
-	failure.has_read |= kind == SQL_BEGIN_READING;
-	if (kind == SQL_BEGIN_WRITING && failure.has_read && failure.before_write) {
-		void (*call)(void *data) = g_steal_pointer(&failure.before_write);
-
-		call(failure.data);
-	}
 	return is_failing() ? fail(false, error)
 	                    : failure.engine->begin(store, kind, error);
 }
@@ -409,13 +400,4 @@ store_server_fail_commits(struct store *store, bool fails)
 	install(store);
 	failure.store = store;
 	failure.fails_commit = fails;
-}
-
-void
-store_server_before_write(struct store *store, void (*call)(void *data), void *data)
-{
-	install(store);
-	failure.has_read = false;
-	failure.before_write = call;
-	failure.data = data;
 }

@@ -24,11 +24,4 @@ void store_server_fail_at(struct store *store, int nth);
 /** Make the server reject commits, or accept them again. */
 void store_server_fail_commits(struct store *store, bool fails);
 
-/**
- * Call a function once, before the first transaction that writes after a snapshot was
- * read; of both engines.
- */
-void
-store_server_before_write(struct store *store, void (*call)(void *data), void *data);
-
 #endif

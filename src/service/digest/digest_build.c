@@ -28,19 +28,15 @@
 #include "store/subscriber/subscribers.h"
 
 /*
- * A page of subscribers: their digests are decided in a read transaction, so that
- * others can write meanwhile, and then saved in one commit.  Each of both ends after
- * this time, and the next page is as large as the part that was saved in it.
- *
- * On a server, which has many writers, a page is one transaction, in which its
- * subscribers are locked: others build the digests of the next ones meanwhile.
+ * A page of subscribers: their digests are decided and saved in one transaction, so
+ * that nothing that they depend on changes between.  On a server their rows are locked
+ * meanwhile, and others build the digests of the next ones; a file has one writer, so
+ * the decisions about a page end after PAGE_US, and saving takes about as long again.
+ * The next page is twice as large as what was decided in that time.
  */
 #define PAGE_SUBSCRIBERS       200
 #define PAGE_SUBSCRIBERS_LEAST 25
-#define PAGE_US                20000
-
-/* Plans that are saved at once in a file, between looks at the clock. */
-#define PLANS_AT_ONCE 50
+#define PAGE_US                10000
 
 /* @return the index of a candidate's filter in the contents */
 static unsigned
@@ -375,7 +371,6 @@ fill_plan(struct digest_cache *cache, const GPtrArray *filters, struct plan *pla
 	g_strlcpy(plan->date, slots->date, sizeof(plan->date));
 	plan->due = (struct subscriber_due){
 	    .id = subscriber->id,
-	    .due_at = subscriber->next_due_at,
 	    .next_at = slots->next.at,
 	};
 	plan->priority = get_priority(subscriber);
@@ -404,16 +399,14 @@ count_plan(struct digest_build_report *report, const struct plan *plan)
 
 /* Save due times. */
 static bool
-save_due(struct store *store, const gpointer *plans, unsigned count, GError **error)
+save_due(struct store *store, const GPtrArray *plans, GError **error)
 {
-	struct subscriber_due *dues[PAGE_SUBSCRIBERS];
+	const struct subscriber_due *dues[PAGE_SUBSCRIBERS];
 	unsigned planned = 0;
 
-	for (unsigned i = 0; i < count; i++) {
-		struct plan *plan = plans[i];
+	for (unsigned i = 0; i < plans->len; i++) {
+		const struct plan *plan = plans->pdata[i];
 
-		plan->due.is_saved = false;
-		plan->digest.id = 0;
 		if (plan->postponed_until < 0)
 			dues[planned++] = &plan->due;
 		else if (!subscribers_postpone(
@@ -423,19 +416,18 @@ save_due(struct store *store, const gpointer *plans, unsigned count, GError **er
 	return subscribers_save_due(store, dues, planned, error);
 }
 
-/* Save digests without their messages.  A subscriber who has changed is in a later
- * page. */
+/* Save digests without their messages. */
 static bool
-save_digests(struct store *store, const gpointer *plans, unsigned count,
+save_digests(struct store *store, const GPtrArray *plans,
     struct digest_build_report *report, GError **error)
 {
 	struct digest_record *digests[PAGE_SUBSCRIBERS];
 	unsigned made = 0;
 
-	for (unsigned i = 0; i < count; i++) {
-		struct plan *plan = plans[i];
+	for (unsigned i = 0; i < plans->len; i++) {
+		struct plan *plan = plans->pdata[i];
 
-		if (!plan->due.is_saved)
+		if (plan->postponed_until >= 0)
 			continue;
 		count_plan(report, plan);
 		if (plan->is_made)
@@ -449,13 +441,12 @@ save_digests(struct store *store, const gpointer *plans, unsigned count,
 
 /* Queue the messages of plans that were saved, those of one priority together. */
 static bool
-queue_messages(
-    struct store *store, const GPtrArray *plans, unsigned count, GError **error)
+queue_messages(struct store *store, const GPtrArray *plans, GError **error)
 {
 	g_autoptr(GArray) ids = g_array_new(FALSE, FALSE, sizeof(int64_t));
 	enum outbox_priority priority = OUTBOX_PRIORITY_DIGEST;
 
-	for (unsigned i = 0; i < count; i++) {
+	for (unsigned i = 0; i < plans->len; i++) {
 		const struct plan *plan = plans->pdata[i];
 
 		if (!plan->digest.id)
@@ -469,21 +460,6 @@ queue_messages(
 		g_array_append_val(ids, plan->digest.id);
 	}
 	return digests_queue(store, ids, priority, error);
-}
-
-/* Save the next plans.  @param done  advanced by their number */
-static bool
-save_plans(struct store *store, const GPtrArray *plans, unsigned *done,
-    struct digest_build_report *report, GError **error)
-{
-	const gpointer *next = plans->pdata + *done;
-	unsigned count = store_is_shared(store)
-	                     ? plans->len
-	                     : MIN(plans->len - *done, PLANS_AT_ONCE);
-
-	*done += count;
-	return save_due(store, next, count, error) &&
-	       save_digests(store, next, count, report, error);
 }
 
 /*
@@ -525,11 +501,15 @@ skip_damaged(
 	return true;
 }
 
+/* A page, and the result of building it. */
 struct page {
-	GPtrArray *subscribers;
-	GPtrArray *filters; /* of struct candidate_filter * */
-	GPtrArray *plans;   /* of struct plan *, of the first subscribers */
-	int64_t changes;    /* papers_load_changes() */
+	struct digest_cache *cache;
+	unsigned size;          /* maximum number of subscribers */
+	GPtrArray *subscribers; /* that are due */
+	GPtrArray *filters;     /* of struct candidate_filter * */
+	GPtrArray *plans;       /* of struct plan *, of the first subscribers */
+	const struct digest_build_report *before;
+	struct digest_build_report report;
 };
 
 static void
@@ -542,16 +522,18 @@ page_clear(struct page *page)
 
 /* Load what the digests of a page are decided from. */
 static bool
-load_page(struct digest_cache *cache, struct page *page, GError **error)
+load_page(struct page *page, GError **error)
 {
+	struct digest_cache *cache = page->cache;
 	const GPtrArray *subscribers = page->subscribers;
+	int64_t changes;
 	GPtrArray *all;
 
 	page->filters = candidates_load_filters(
 	    cache->store, subscribers->pdata, subscribers->len, error);
-	if (!page->filters)
+	if (!page->filters || !papers_load_changes(cache->store, &changes, error))
 		return false;
-	digest_cache_refresh(cache, page->changes);
+	digest_cache_refresh(cache, changes);
 	all = g_ptr_array_sized_new(subscribers->len);
 	for (unsigned i = 0; i < subscribers->len; i++) {
 		const struct subscriber *subscriber = subscribers->pdata[i];
@@ -566,31 +548,19 @@ load_page(struct digest_cache *cache, struct page *page, GError **error)
 	return digest_cache_load_page(cache, all, page->filters, error);
 }
 
-/* When a part of a page ends, on the monotonic clock: only SQLite's writers wait. */
-static int64_t
-get_end(const struct store *store)
-{
-	return store_is_shared(store) ? G_MAXINT64 : g_get_monotonic_time() + PAGE_US;
-}
-
-/* Decide from one snapshot.  @param size  maximum number of subscribers */
 static bool
-plan_page(struct digest_cache *cache, unsigned size, struct page *page, GError **error)
+plan_page(struct page *page, GError **error)
 {
-	int64_t end_us = get_end(cache->store);
-	pb_snapshot snapshot = {0};
+	struct digest_cache *cache = page->cache;
+	int64_t end_us = g_get_monotonic_time() + PAGE_US;
 	g_autoptr(GError) problem = NULL;
 
-	if (!store_is_shared(cache->store) &&
-	    !store_begin_reading(cache->store, &snapshot, error))
-		return false;
+	page_clear(page);
 	/* First: a subscriber that changes after the snapshot and before the lock makes
 	 * the transaction run again. */
-	page->subscribers =
-	    subscribers_load_due(cache->store, cache->now, cache->through, size, error);
-	if (!page->subscribers ||
-	    !papers_load_changes(cache->store, &page->changes, error) ||
-	    !load_page(cache, page, error))
+	page->subscribers = subscribers_load_due(
+	    cache->store, cache->now, cache->through, page->size, error);
+	if (!page->subscribers || !load_page(page, error))
 		return false;
 	page->plans = g_ptr_array_new_with_free_func(plan_free);
 	while (page->plans->len < page->subscribers->len &&
@@ -606,72 +576,45 @@ plan_page(struct digest_cache *cache, unsigned size, struct page *page, GError *
 	return true;
 }
 
-/* A page being saved. */
-struct saving {
-	struct digest_cache *cache;
-	unsigned size; /* maximum number of subscribers */
-	struct page *page;
-	const struct digest_build_report *before;
-	struct digest_build_report report;
-	unsigned done; /* number of plans that were saved */
-};
-
-/*
- * Save what was planned, unless papers have changed since: a paper may have become
- * another row.
- */
 static bool
-save_page(struct store *store, void *data, GError **error)
+save_page(struct page *page, GError **error)
 {
-	struct saving *saving = data;
-	struct digest_cache *cache = saving->cache;
-	const GPtrArray *plans = saving->page->plans;
-	int64_t changes, end_us;
+	struct store *store = page->cache->store;
+	const GPtrArray *plans = page->plans;
 
-	saving->report = *saving->before;
-	saving->done = 0;
-	if (!papers_load_changes(store, &changes, error))
+	page->report = *page->before;
+	if (!save_due(store, plans, error) ||
+	    !save_digests(store, plans, &page->report, error) ||
+	    !queue_messages(store, plans, error))
 		return false;
-	if (changes != saving->page->changes)
-		return true;
-	end_us = get_end(store);
-	while (saving->done < plans->len &&
-	       (saving->done == 0 || g_get_monotonic_time() < end_us))
-		if (!save_plans(store, plans, &saving->done, &saving->report, error))
-			return false;
-	if (!queue_messages(store, plans, saving->done, error))
-		return false;
-	for (unsigned i = 0; i < saving->done; i++) {
+	for (unsigned i = 0; i < plans->len; i++) {
 		const struct plan *plan = plans->pdata[i];
 
-		if (plan->due.is_saved && !hold_restored(cache, plan, error))
+		if (plan->postponed_until < 0 &&
+		    !hold_restored(page->cache, plan, error))
 			return fail_plan(plan, error);
 	}
 	return true;
 }
 
 /*
- * Decide and save in one transaction, from one snapshot, with the subscribers locked:
- * no other transaction builds their digests or ends their subscriptions.  Filters,
- * matches and papers may change meanwhile, as they may right after the commit: a lock
- * of papers, which those of several instances would always hold, would stop the
- * collector.
+ * Decide and save, from one snapshot, with the subscribers locked: no other transaction
+ * builds their digests or ends their subscriptions.  On a server filters, matches and
+ * papers may change meanwhile, as they may right after the commit: a lock of papers,
+ * which those of several instances would always hold, would stop the collector.
  */
 static bool
 build_page(struct store *store, void *data, GError **error)
 {
-	struct saving *saving = data;
-
-	page_clear(saving->page);
-	return plan_page(saving->cache, saving->size, saving->page, error) &&
-	       save_page(store, saving, error);
+	(void)store;
+	return plan_page(data, error) && save_page(data, error);
 }
 
 static void
-log_damage(const struct saving *saving)
+log_damage(const GPtrArray *plans)
 {
-	for (unsigned i = 0; i < saving->done; i++) {
-		const struct plan *plan = saving->page->plans->pdata[i];
+	for (unsigned i = 0; i < plans->len; i++) {
+		const struct plan *plan = plans->pdata[i];
 
 		if (plan->damage)
 			event_log(EVENT_DIGEST_SKIPPED,
@@ -685,26 +628,14 @@ static bool
 make_page(struct digest_cache *cache, struct digest_build_report *report,
     unsigned *size, bool *is_end, GError **error)
 {
-	pb_local(page) page = {0};
-	struct saving saving = {
-	    .cache = cache, .size = *size, .page = &page, .before = report};
-	bool is_shared = store_is_shared(cache->store);
+	pb_local(page) page = {.cache = cache, .size = *size, .before = report};
 
-	if (!is_shared && !plan_page(cache, *size, &page, error))
-		return false;
-	if (is_shared
-	        ? !store_transact_snapshot(cache->store, build_page, &saving, error)
-	        : page.subscribers->len &&
-	              !store_transact(cache->store, save_page, &saving, error))
+	if (!store_transact_snapshot(cache->store, build_page, &page, error))
 		return false;
 	*is_end = page.subscribers->len == 0;
-	if (*is_end)
-		return true;
-	log_damage(&saving);
-	*report = saving.report;
-	*size =
-	    CLAMP(saving.done < page.subscribers->len ? saving.done : 2 * saving.done,
-	        PAGE_SUBSCRIBERS_LEAST, PAGE_SUBSCRIBERS);
+	log_damage(page.plans);
+	*report = page.report;
+	*size = CLAMP(2 * page.plans->len, PAGE_SUBSCRIBERS_LEAST, PAGE_SUBSCRIBERS);
 	return true;
 }
 
@@ -758,6 +689,7 @@ digest_build_run(struct store *store, GBytes *key, const struct catalog *book,
 	while (is_ok && !is_end && !store_is_stopped(store)) {
 		is_ok = make_page(&cache, report, &size, &is_end, error);
 		store_call_between(store);
+		store_yield();
 	}
 	is_ok &= store_resume_sync(store, is_ok ? error : NULL);
 	digest_cache_clear(&cache);

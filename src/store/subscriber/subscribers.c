@@ -326,38 +326,27 @@ subscribers_load_next_due(struct store *store, int64_t *due_at, GError **error)
 
 /* @param count  at most sql_get_list_max() */
 static bool
-save_due(struct store *store, struct subscriber_due *const *dues, unsigned count,
+save_due(struct store *store, const struct subscriber_due *const *dues, unsigned count,
     GError **error)
 {
-	static const char *const sql[] = SQL_LISTS(
-	    "WITH j (subscriber_id, due_at, next_at) AS (VALUES ",
-	    "(CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS BIGINT))", "(?, ?, ?)",
-	    ") UPDATE subscriber SET next_due_at = j.next_at, is_first_due = 0,"
-	    " catch_up = NULL FROM j WHERE subscriber.id = j.subscriber_id"
-	    " AND subscriber.next_due_at = j.due_at AND subscriber.state = 'active'"
-	    " RETURNING id");
-	struct sql_value values[3 * SQL_LONG_MAX + 1] = {0};
-	g_autoptr(GArray) saved = NULL;
+	static const char *const sql[] =
+	    SQL_LISTS("WITH j (subscriber_id, next_at) AS (VALUES ",
+	        "(CAST(? AS BIGINT), CAST(? AS BIGINT))", "(?, ?)",
+	        ") UPDATE subscriber SET next_due_at = j.next_at, is_first_due = 0,"
+	        " catch_up = NULL FROM j WHERE subscriber.id = j.subscriber_id");
+	struct sql_value values[2 * SQL_LONG_MAX + 1] = {0};
 
 	for (unsigned i = 0; i < sql_get_list_size(count); i++) {
 		bool has = i < count;
 
-		values[3 * i] = has ? SQL_INT(dues[i]->id) : SQL_NULL;
-		values[3 * i + 1] = has ? SQL_INT(dues[i]->due_at) : SQL_NULL;
-		values[3 * i + 2] = has ? SQL_INT_OR_NULL(dues[i]->next_at) : SQL_NULL;
+		values[2 * i] = has ? SQL_INT(dues[i]->id) : SQL_NULL;
+		values[2 * i + 1] = has ? SQL_INT_OR_NULL(dues[i]->next_at) : SQL_NULL;
 	}
-	saved = sql_load_numbers_values(store, SQL_CHOOSE(sql, count), values, error);
-	for (unsigned i = 0; saved && i < count; i++) {
-		dues[i]->is_saved = false;
-		for (unsigned at = 0; at < saved->len; at++)
-			dues[i]->is_saved |=
-			    g_array_index(saved, int64_t, at) == dues[i]->id;
-	}
-	return saved != NULL;
+	return sql_exec_values(store, SQL_CHOOSE(sql, count), values, error);
 }
 
 bool
-subscribers_save_due(struct store *store, struct subscriber_due *const *dues,
+subscribers_save_due(struct store *store, const struct subscriber_due *const *dues,
     unsigned count, GError **error)
 {
 	unsigned max = sql_get_list_max(store);

@@ -92,23 +92,18 @@ bool subscribers_limit_since_day(
  */
 bool subscribers_load_next_due(struct store *store, int64_t *due_at, GError **error);
 
-/* The due time of a subscriber whose digest was decided. */
+/* The next due time of a subscriber whose digest was decided. */
 struct subscriber_due {
 	int64_t id;
-	int64_t due_at;  /* the time to replace, s */
 	int64_t next_at; /* s; -1: none */
-	bool is_saved;
 };
 
 /**
- * Advance due times.
+ * Advance the due times of subscribers that the transaction has locked.
  *
  * The first digest counts as created, and papers missed in a pause as caught up.
- *
- * @param dues  is_saved is set: false if the time has changed, or the subscriber is no
- *              longer active
  */
-bool subscribers_save_due(struct store *store, struct subscriber_due *const *dues,
+bool subscribers_save_due(struct store *store, const struct subscriber_due *const *dues,
     unsigned count, GError **error);
 
 /** Postpone the next digest until a time, if it is due earlier, without changing its
