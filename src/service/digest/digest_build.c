@@ -526,14 +526,12 @@ load_page(struct page *page, GError **error)
 {
 	struct digest_cache *cache = page->cache;
 	const GPtrArray *subscribers = page->subscribers;
-	int64_t changes;
 	GPtrArray *all;
 
 	page->filters = candidates_load_filters(
 	    cache->store, subscribers->pdata, subscribers->len, error);
-	if (!page->filters || !papers_load_changes(cache->store, &changes, error))
+	if (!page->filters)
 		return false;
-	digest_cache_refresh(cache, changes);
 	all = g_ptr_array_sized_new(subscribers->len);
 	for (unsigned i = 0; i < subscribers->len; i++) {
 		const struct subscriber *subscriber = subscribers->pdata[i];

@@ -17,10 +17,17 @@
 #include "store/paper/papers.h"
 
 #define CACHE_PAPERS        2000
-#define CACHE_FILTERS       5000
-#define CACHE_MATCHES_BYTES (6 * 1024 * 1024)
-#define CACHE_ZONES         1000
-#define CACHE_SLOTS         10000
+#define CACHE_FILTERS_BYTES (10 * 1024 * 1024)
+
+/* About what a filter needs, and its parsed query if it matches something. */
+#define FILTER_BYTES 150
+#define QUERY_BYTES  1500
+
+/* About what malloc() adds to a text. */
+#define MALLOC_BYTES 16
+
+#define CACHE_ZONES 1000
+#define CACHE_SLOTS 10000
 
 static void
 free_paper(void *data)
@@ -43,38 +50,36 @@ free_coverage(void *data)
 	g_free(coverage);
 }
 
-/* A parsed filter; query is NULL if that failed, rank before its first use. */
+/* A paper that a filter matches. */
+struct match {
+	const struct listed_paper *paper;
+	double score;
+	char *hits; /* NULL: score and hits are not known */
+};
+
 struct digest_cache_filter {
 	struct lru_entry entry;
-	struct query *query;
-	struct rank *rank;
+	bool is_parsed;
+	struct query *query; /* NULL: not parsed, or it cannot be */
+	struct rank *rank;   /* NULL before its first use */
+	GArray *matches;     /* of struct match by listed_paper_compare(); or NULL */
 };
+
+static void
+clear_match(void *data)
+{
+	g_free(((struct match *)data)->hits);
+}
 
 static void
 free_filter(void *data)
 {
 	struct digest_cache_filter *filter = data;
 
+	g_clear_pointer(&filter->matches, g_array_unref);
 	rank_free(filter->rank);
 	query_free(filter->query);
 	g_free(filter);
-}
-
-static void
-init_papers(struct digest_cache *cache)
-{
-	lru_init(&cache->papers, CACHE_PAPERS, free_paper);
-	match_cache_init(&cache->matches, CACHE_MATCHES_BYTES);
-	cache->listed =
-	    g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, g_free);
-}
-
-static void
-clear_papers(struct digest_cache *cache)
-{
-	lru_clear(&cache->papers);
-	match_cache_clear(&cache->matches);
-	g_hash_table_unref(cache->listed);
 }
 
 void
@@ -83,9 +88,11 @@ digest_cache_init(struct digest_cache *cache, struct store *store, int64_t now)
 	*cache = (struct digest_cache){.store = store, .now = now};
 	day_format(
 	    now - DIGEST_ELIGIBLE_DAYS * (int64_t)CLOCK_DAY_S, cache->oldest_day);
-	init_papers(cache);
+	lru_init(&cache->papers, CACHE_PAPERS, free_paper);
+	lru_init(&cache->filters, CACHE_FILTERS_BYTES, free_filter);
+	cache->listed =
+	    g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, g_free);
 	cache->scorer = scorer_new(store);
-	lru_init(&cache->filters, CACHE_FILTERS, free_filter);
 	cache->coverage_lines =
 	    g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_coverage);
 	cache->previous = g_hash_table_new_full(
@@ -98,8 +105,9 @@ digest_cache_init(struct digest_cache *cache, struct store *store, int64_t now)
 void
 digest_cache_clear(struct digest_cache *cache)
 {
-	clear_papers(cache);
+	lru_clear(&cache->papers);
 	lru_clear(&cache->filters);
+	g_hash_table_unref(cache->listed);
 	g_clear_pointer(&cache->corpus, corpus_free);
 	scorer_free(cache->scorer);
 	g_hash_table_unref(cache->previous);
@@ -108,15 +116,24 @@ digest_cache_clear(struct digest_cache *cache)
 	g_hash_table_unref(cache->coverage_lines);
 }
 
-void
-digest_cache_refresh(struct digest_cache *cache, int64_t changes)
+/* Forget papers and matches if others have changed papers. */
+static bool
+refresh(struct digest_cache *cache, GError **error)
 {
+	int64_t changes;
+
+	if (!papers_load_changes(cache->store, &changes, error))
+		return false;
 	if (changes == cache->changes)
-		return;
-	clear_papers(cache);
-	init_papers(cache);
+		return true;
+	lru_clear(&cache->papers);
+	lru_clear(&cache->filters);
+	lru_init(&cache->papers, CACHE_PAPERS, free_paper);
+	lru_init(&cache->filters, CACHE_FILTERS_BYTES, free_filter);
+	g_hash_table_remove_all(cache->listed);
 	scorer_forget(cache->scorer);
 	cache->changes = changes;
+	return true;
 }
 
 static void
@@ -181,44 +198,47 @@ digest_cache_get_paper(struct digest_cache *cache, int64_t seq, GError **error)
 	return paper;
 }
 
+/* Get a filter, which may have no matches and no query yet. */
 static struct digest_cache_filter *
-insert_filter(struct digest_cache *cache, int64_t filter_id, const char *canonical)
-{
-	struct digest_cache_filter *filter = g_new0(struct digest_cache_filter, 1);
-
-	filter->query =
-	    query_parse_canonical(canonical, store_get_tokenizer(cache->store), NULL);
-	lru_insert(&cache->filters, filter, filter_id, 1);
-	return filter;
-}
-
-/* @return NULL with the store's error */
-static struct digest_cache_filter *
-get_filter(struct digest_cache *cache, int64_t filter_id, GError **error)
+get_filter(struct digest_cache *cache, int64_t filter_id)
 {
 	struct digest_cache_filter *filter = lru_find(&cache->filters, filter_id);
-	g_autofree char *canonical = NULL;
 
 	if (filter)
 		return filter;
-	if (!filter_progress_load_canonical(cache->store, filter_id, &canonical, error))
-		return NULL;
-	return insert_filter(cache, filter_id, canonical);
+	filter = g_new0(struct digest_cache_filter, 1);
+	lru_insert(&cache->filters, filter, filter_id, FILTER_BYTES);
+	return filter;
+}
+
+static void
+parse(struct digest_cache *cache, struct digest_cache_filter *filter,
+    const char *canonical)
+{
+	filter->is_parsed = true;
+	filter->query =
+	    query_parse_canonical(canonical, store_get_tokenizer(cache->store), NULL);
+	lru_grow(&cache->filters, filter, QUERY_BYTES);
 }
 
 bool
 digest_cache_get_query(struct digest_cache *cache, int64_t filter_id,
     const struct query **query, GError **error)
 {
-	const struct digest_cache_filter *filter = get_filter(cache, filter_id, error);
+	struct digest_cache_filter *filter = get_filter(cache, filter_id);
+	g_autofree char *canonical = NULL;
 
-	if (!filter)
-		return false;
+	if (!filter->is_parsed) {
+		if (!filter_progress_load_canonical(
+		        cache->store, filter_id, &canonical, error))
+			return false;
+		parse(cache, filter, canonical);
+	}
 	*query = filter->query;
 	return true;
 }
 
-/* @return borrowed until digest_cache_refresh(); NULL if it does not exist */
+/* @param paper  set; NULL if it does not exist */
 static bool
 find_listed(struct digest_cache *cache, int64_t seq, struct listed_paper **paper,
     GError **error)
@@ -233,34 +253,51 @@ find_listed(struct digest_cache *cache, int64_t seq, struct listed_paper **paper
 	return true;
 }
 
-/* Insert the matches of a filter with papers that are not too old. */
+static int
+compare_matches(const void *a, const void *b)
+{
+	const struct match *one = a, *other = b;
+
+	return listed_paper_compare(one->paper, other->paper);
+}
+
+/* Set the matches of a filter with papers that are not too old. */
 static bool
-insert_matches(
+set_matches(
     struct digest_cache *cache, int64_t filter_id, const GArray *seqs, GError **error)
 {
-	g_autoptr(GPtrArray) papers = g_ptr_array_new();
+	g_autoptr(GArray) matches = g_array_new(FALSE, TRUE, sizeof(struct match));
+	struct digest_cache_filter *filter;
 
+	g_array_set_clear_func(matches, clear_match);
 	for (unsigned i = 0; i < seqs->len; i++) {
+		struct match match = {0};
 		struct listed_paper *paper;
 
 		if (!find_listed(cache, g_array_index(seqs, int64_t, i), &paper, error))
 			return false;
+		match.paper = paper;
 		if (paper && strcmp(paper->day, cache->oldest_day) >= 0)
-			g_ptr_array_add(papers, paper);
+			g_array_append_val(matches, match);
 	}
-	match_cache_insert(&cache->matches, filter_id, papers);
+	g_array_sort(matches, compare_matches);
+	filter = get_filter(cache, filter_id);
+	lru_grow(&cache->filters, filter, matches->len * sizeof(struct match));
+	filter->matches = g_steal_pointer(&matches);
 	return true;
 }
 
-static bool
+/* @return NULL with the store's error */
+static struct digest_cache_filter *
 load_matches(struct digest_cache *cache, int64_t filter_id, GError **error)
 {
+	struct digest_cache_filter *filter = get_filter(cache, filter_id);
 	g_autoptr(GArray) seqs = NULL;
 
-	if (match_cache_has(&cache->matches, filter_id))
-		return true;
+	if (filter->matches)
+		return filter;
 	seqs = matches_load_seqs(cache->store, filter_id, error);
-	return seqs && insert_matches(cache, filter_id, seqs, error);
+	return seqs && set_matches(cache, filter_id, seqs, error) ? filter : NULL;
 }
 
 /* Filters whose matches are loaded, and those of them that are to be parsed. */
@@ -275,15 +312,15 @@ add_matches(void *data, int64_t filter_id, const GArray *seqs, GError **error)
 	struct loading *loading = data;
 	struct digest_cache *cache = loading->cache;
 
-	if (seqs->len && !lru_find(&cache->filters, filter_id))
+	if (seqs->len && !get_filter(cache, filter_id)->is_parsed)
 		g_array_append_val(loading->matching, filter_id);
-	return insert_matches(cache, filter_id, seqs, error);
+	return set_matches(cache, filter_id, seqs, error);
 }
 
 static void
 add_filter(void *data, int64_t filter_id, const char *canonical)
 {
-	insert_filter(data, filter_id, canonical);
+	parse(data, get_filter(data, filter_id), canonical);
 }
 
 static int
@@ -320,8 +357,7 @@ load_filters(struct digest_cache *cache, const GPtrArray *filters, GError **erro
 	for (unsigned i = 0; i < filters->len; i++) {
 		const struct candidate_filter *filter = filters->pdata[i];
 
-		if (!filter->is_block &&
-		    !match_cache_has(&cache->matches, filter->filter_id))
+		if (!filter->is_block && !get_filter(cache, filter->filter_id)->matches)
 			g_array_append_val(unknown, filter->filter_id);
 	}
 	sort_ids(unknown);
@@ -334,8 +370,9 @@ bool
 digest_cache_load_page(struct digest_cache *cache, GPtrArray *all,
     const GPtrArray *filters, GError **error)
 {
-	bool is_ok = candidates_load_previous(
-	    cache->store, (struct candidate_previous **)all->pdata, all->len, error);
+	bool is_ok = refresh(cache, error) &&
+	             candidates_load_previous(cache->store,
+	                 (struct candidate_previous **)all->pdata, all->len, error);
 
 	g_hash_table_remove_all(cache->previous);
 	for (unsigned i = 0; i < all->len; i++)
@@ -356,9 +393,18 @@ bool
 digest_cache_append_papers(struct digest_cache *cache, int64_t filter_id,
     const char *since_day, GPtrArray *papers, GError **error)
 {
-	if (!load_matches(cache, filter_id, error))
+	const struct digest_cache_filter *filter =
+	    load_matches(cache, filter_id, error);
+
+	if (!filter)
 		return false;
-	match_cache_append_papers(&cache->matches, filter_id, since_day, papers);
+	for (unsigned i = 0; i < filter->matches->len; i++) {
+		const struct match *match =
+		    &g_array_index(filter->matches, struct match, i);
+
+		if (strcmp(match->paper->day, since_day) >= 0)
+			g_ptr_array_add(papers, (gpointer)match->paper);
+	}
 	return true;
 }
 
@@ -372,39 +418,40 @@ get_rank(struct digest_cache *cache, struct digest_cache_filter *filter, GError 
 	return filter->rank;
 }
 
-static void
-append_hits(
-    GString *text, const struct query *query, const struct query_document *document)
+static char *
+format_hits(const struct query *query, const struct query_document *document)
 {
 	g_autoptr(GPtrArray) hits = query_list_hits(query, document);
+	GString *text = g_string_new(NULL);
 
 	hits_append(text, hits);
+	return g_string_free(text, FALSE);
 }
 
-/* @param hits  gets the hits */
 static bool
-find_details(struct digest_cache *cache, const struct candidate *candidate,
-    GString *hits, struct match_details *details, GError **error)
+find_details(struct digest_cache *cache, struct digest_cache_filter *filter,
+    struct match *match, GError **error)
 {
-	const struct listed_paper *listed = candidate->paper;
-	struct digest_cache_filter *filter =
-	    get_filter(cache, candidate->filter->filter_id, error);
 	const struct digest_cache_paper *paper;
+	const struct query *query;
 	const struct rank *rank;
 	int64_t age_s;
 
-	*details = (struct match_details){.hits = ""};
-	if (!filter || !filter->query)
-		return filter != NULL;
+	if (!digest_cache_get_query(cache, filter->entry.id, &query, error))
+		return false;
+	if (!query) {
+		match->hits = g_strdup("");
+		return true;
+	}
 	rank = get_rank(cache, filter, error);
-	paper = rank ? digest_cache_get_paper(cache, listed->seq, error) : NULL;
+	paper = rank ? digest_cache_get_paper(cache, match->paper->seq, error) : NULL;
 	if (!paper)
 		return false;
-	append_hits(hits, filter->query, paper->document);
-	details->hits = hits->str;
-	age_s = MAX(cache->now - day_start(listed->day), 0);
-	details->score = rank_blend(rank_get_relevance(rank, paper->document),
-	    listed->upvotes, age_s / CLOCK_DAY_S);
+	match->hits = format_hits(query, paper->document);
+	lru_grow(&cache->filters, filter, strlen(match->hits) + MALLOC_BYTES);
+	age_s = MAX(cache->now - day_start(match->paper->day), 0);
+	match->score = rank_blend(rank_get_relevance(rank, paper->document),
+	    match->paper->upvotes, age_s / CLOCK_DAY_S);
 	return true;
 }
 
@@ -412,18 +459,18 @@ bool
 digest_cache_get_match(struct digest_cache *cache, const struct candidate *candidate,
     struct match_details *details, GError **error)
 {
-	int64_t filter_id = candidate->filter->filter_id;
-	g_autoptr(GString) hits = NULL;
+	struct digest_cache_filter *filter =
+	    load_matches(cache, candidate->filter->filter_id, error);
+	const struct match key = {.paper = candidate->paper};
+	struct match *match;
 
-	if (!load_matches(cache, filter_id, error))
+	if (!filter)
 		return false;
-	if (match_cache_find_details(
-	        &cache->matches, filter_id, candidate->paper, details))
-		return true;
-	hits = g_string_new(NULL);
-	if (!find_details(cache, candidate, hits, details, error))
+	match = bsearch(&key, filter->matches->data, filter->matches->len, sizeof(key),
+	    compare_matches);
+	if (!match->hits && !find_details(cache, filter, match, error))
 		return false;
-	match_cache_set_details(&cache->matches, filter_id, candidate->paper, details);
+	*details = (struct match_details){match->score, match->hits};
 	return true;
 }
 

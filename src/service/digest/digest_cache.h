@@ -17,7 +17,6 @@
 #include "query/query.h"
 #include "render/catalog.h"
 #include "service/collect/coverage.h"
-#include "service/digest/match_cache.h"
 #include "service/match/corpus.h"
 #include "service/taste/scorer.h"
 #include "store/core/store.h"
@@ -33,15 +32,14 @@ struct digest_cache {
 	const struct catalog *book; /* languages; NULL: English */
 	struct lru papers;          /* of struct digest_cache_paper, by seq */
 	struct lru filters;         /* of struct digest_cache_filter, by id */
-	struct match_cache matches;
-	struct corpus *corpus; /* NULL before its first use */
-	struct scorer *scorer; /* of the papers for people with answers */
-	GHashTable *previous;  /* id -> struct candidate_previous *, of this page */
-	GHashTable *zones;     /* name -> GTimeZone * */
-	GHashTable *slots;     /* zone and schedule -> struct digest_cache_slots * */
-	bool is_restored;      /* from a backup: some digests are HELD */
-	bool is_asked;         /* all sources have answered since the restore */
-	bool has_news;         /* some filters that are followed have changed */
+	struct corpus *corpus;      /* NULL before its first use */
+	struct scorer *scorer;      /* of the papers for people with answers */
+	GHashTable *previous; /* id -> struct candidate_previous *, of this page */
+	GHashTable *zones;    /* name -> GTimeZone * */
+	GHashTable *slots;    /* zone and schedule -> struct digest_cache_slots * */
+	bool is_restored;     /* from a backup: some digests are HELD */
+	bool is_asked;        /* all sources have answered since the restore */
+	bool has_news;        /* some filters that are followed have changed */
 	int64_t through; /* digests due later wait, except first and immediate ones */
 	const struct coverage *coverage; /* of the sources */
 	/* Current language, by enum msg_id; NULL: English */
@@ -54,6 +52,12 @@ struct digest_cache {
 struct digest_cache_slots {
 	struct schedule_slot latest, next;
 	char date[DAY_BYTES]; /* local one of this run */
+};
+
+/* Why a filter matches a paper. */
+struct match_details {
+	double score;     /* query/eval/rank.h */
+	const char *hits; /* as stored (model/hit.h) */
 };
 
 /* Coverage in words. */
@@ -85,10 +89,6 @@ void digest_cache_clear(struct digest_cache *cache);
 const struct digest_cache_paper *
 digest_cache_get_paper(struct digest_cache *cache, int64_t seq, GError **error);
 
-/** Forget all papers, if others have changed them. @param changes
- * papers_load_changes() */
-void digest_cache_refresh(struct digest_cache *cache, int64_t changes);
-
 /** Get a parsed filter. @param query  set; NULL when it cannot be parsed */
 bool digest_cache_get_query(struct digest_cache *cache, int64_t filter_id,
     const struct query **query, GError **error);
@@ -96,7 +96,7 @@ bool digest_cache_get_query(struct digest_cache *cache, int64_t filter_id,
 /**
  * Append the papers that a filter matches, listed on or after a day and the oldest day.
  *
- * @param papers  gets struct listed_paper *, borrowed until digest_cache_refresh()
+ * @param papers  gets struct listed_paper *, borrowed
  */
 bool digest_cache_append_papers(struct digest_cache *cache, int64_t filter_id,
     const char *since_day, GPtrArray *papers, GError **error);
@@ -104,7 +104,7 @@ bool digest_cache_append_papers(struct digest_cache *cache, int64_t filter_id,
 /**
  * Get score and hits of a match; 0 and none for a filter that cannot be parsed.
  *
- * @param details  set; its hits are borrowed until the next call
+ * @param details  set; its hits are borrowed
  */
 bool digest_cache_get_match(struct digest_cache *cache,
     const struct candidate *candidate, struct match_details *details, GError **error);
@@ -119,7 +119,8 @@ const struct digest_cache_coverage *
 digest_cache_get_coverage(struct digest_cache *cache, int64_t since, GError **error);
 
 /**
- * Load what a page of digests needs, in a few statements.
+ * Load what a page of digests needs, in a few statements.  Papers that others have
+ * changed are loaded again.
  *
  * @param all    of struct candidate_previous *, with subscribers and slots; taken
  * @param filters  of struct candidate_filter *, of these subscribers
