@@ -137,7 +137,6 @@
 #define BOUNDS_SUBJECT_TITLE_CHARS   66
 #define BOUNDS_RENDER_CACHE_BYTES    (16 * 1024 * 1024)
 #define BOUNDS_CACHE_PAPERS          1000 /* cached by the composer */
-#define BOUNDS_CACHE_HITS            5000 /* likewise */
 
 /* SMTP replies. */
 #define BOUNDS_REPLY_LINE_BYTES 1024

@@ -131,7 +131,7 @@ digest_contents_add_entry(const struct digest_contents *contents, unsigned i,
 		g_ptr_array_add(entry->reasons,
 		    digest_reason_new(
 		        digest_contents_get_filter(contents, reason->filter)->label,
-		        hits_cache_get(contents->hits_cache, reason->hits)));
+		        hits_parse(reason->hits)));
 	}
 	g_ptr_array_add(digest->entries, entry);
 }

@@ -62,8 +62,7 @@ struct digest_contents {
 	                  */
 	GArray *papers;  /* of struct digest_contents_paper */
 	GArray *reasons; /* of struct digest_contents_reason, of all papers */
-	GStringChunk *texts;           /* for texts of a digest that is being built */
-	struct hits_cache *hits_cache; /* for entries; borrowed; or NULL */
+	GStringChunk *texts; /* for texts of a digest that is being built */
 };
 
 /** Initialize empty contents. */

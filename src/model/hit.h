@@ -68,21 +68,4 @@ void hits_append(GString *out, const GPtrArray *hits);
 /** Parse the stored form; unknown hits are skipped. @return owned by the caller */
 GPtrArray *hits_parse(const char *text);
 
-/*
- * Parsed hits of one thread, which gets the same ones again and again: many filters
- * are a word.
- */
-struct hits_cache;
-
-struct hits_cache *hits_cache_new(void);
-void hits_cache_free(struct hits_cache *cache);
-
-/**
- * Parse the stored form, or find it in the cache.
- *
- * @param cache  or NULL
- * @return a reference, which any thread may read and drop: do not change them
- */
-GPtrArray *hits_cache_get(struct hits_cache *cache, const char *text);
-
 #endif

@@ -276,8 +276,6 @@ load_row(struct store *store, struct paper_cache *paper_cache,
 	if (!record_check(row, head_layout.table, head_layout.checks, error))
 		return NULL;
 	digest = record_load(row, &head_layout);
-	if (paper_cache)
-		contents.hits_cache = paper_cache_get_hits(paper_cache);
 	if (!digest_contents_unpack(&contents, packed.data, packed.size, error))
 		return NULL;
 	digest_contents_fill_digest(&contents, digest);

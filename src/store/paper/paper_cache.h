@@ -2,8 +2,7 @@
  * paper_cache.h - cache of papers.
  *
  * The digests of a day share some hundred papers.  A cache belongs to one handle of the
- * store.  After another handle has changed a paper, papers are read again; the object
- * is replaced only if a field has changed that a digest takes from it.
+ * store.  After a paper was changed, all are read again.
  */
 #ifndef PAPERBOY_STORE_PAPER_PAPER_CACHE_H
 #define PAPERBOY_STORE_PAPER_PAPER_CACHE_H
@@ -12,7 +11,6 @@
 #include <stdbool.h>
 
 #include "base/cleanup.h"
-#include "model/hit.h"
 #include "model/paper.h"
 #include "store/core/store.h"
 
@@ -23,15 +21,11 @@ struct paper_cache *paper_cache_new(struct store *store);
 void paper_cache_free(struct paper_cache *paper_cache);
 PB_DEFINE_AUTO(paper_cache, paper_cache_free);
 
-/** Get the hits in these papers that were parsed. @return borrowed */
-struct hits_cache *paper_cache_get_hits(const struct paper_cache *paper_cache);
-
-/** Check for writes by other handles; call before getting papers. */
+/** Forget papers that were changed; call before getting papers. */
 bool paper_cache_refresh(struct paper_cache *paper_cache, GError **error);
 
 /**
- * Get a paper for a digest; votes, comments, stars, organization and comment of the
- * authors may be old.
+ * Get a paper for a digest.
  *
  * @return shared: paper_free() it, and do not change it; NULL on failure, with
  *   PB_ERROR_NOT_FOUND if it does not exist
