@@ -412,23 +412,6 @@ many_statements_wait_at_once(void)
 }
 
 static void
-commit_of_another_handle_is_noticed(void)
-{
-	int64_t before = 0, same = 0, after = 0;
-	pb_local(pair) pair;
-	g_autoptr(GError) error = NULL;
-
-	pair_init(&pair);
-	g_assert_true(store_load_other_commit(pair.one, &before, &error));
-	g_assert_true(store_load_other_commit(pair.one, &same, &error));
-	g_assert_cmpint(before, ==, same);
-	g_assert_true(save_number(pair.other, 1, 1, &error));
-	g_assert_true(store_load_other_commit(pair.one, &after, &error));
-	g_assert_cmpint(before, !=, after);
-	g_assert_no_error(error);
-}
-
-static void
 maintenance_of_files_is_that_of_tables(void)
 {
 	int version = 0, ours = 1;
@@ -764,7 +747,7 @@ UNIT_MAIN(values_come_back_as_they_were, sums_and_truth_values_are_numbers,
     rows_of_a_snapshot_do_not_change, transaction_that_conflicts_runs_again,
     transaction_that_lost_its_connection_runs_again, lost_connection_is_made_again,
     transaction_that_lost_its_connection_fails_to_its_end, many_statements_wait_at_once,
-    commit_of_another_handle_is_noticed, maintenance_of_files_is_that_of_tables,
-    wrong_urls_are_refused, reader_cannot_write, server_that_hangs_is_not_waited_for,
-    statement_that_hangs_is_given_up, digits_that_a_server_only_counts_are_not_read,
-    server_that_was_replaced_is_refused, last_digest_is_found_without_those_of_others)
+    maintenance_of_files_is_that_of_tables, wrong_urls_are_refused, reader_cannot_write,
+    server_that_hangs_is_not_waited_for, statement_that_hangs_is_given_up,
+    digits_that_a_server_only_counts_are_not_read, server_that_was_replaced_is_refused,
+    last_digest_is_found_without_those_of_others)

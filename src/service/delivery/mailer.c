@@ -62,8 +62,6 @@ struct mailer {
 	                        results */
 	bool is_alone;       /* the message in flight is to be sent alone */
 	bool is_more;        /* more messages are due than the last claim examined */
-	int64_t claim_commit;  /* the last of other handles before the claim */
-	bool may_be_cancelled; /* another handle has committed since the claim */
 	struct domain_refusals *refusals;
 };
 
@@ -411,8 +409,8 @@ load_group(struct mailer *mailer, struct outbox_job *const *jobs,
 		slots[i].id = jobs[i]->digest_id;
 		has_digest |= jobs[i]->kind == OUTBOX_DIGEST;
 	}
-	return (!mailer->may_be_cancelled || outbox_mark_cancelled(options->store,
-	                                         options->key, jobs, count, error)) &&
+	return outbox_mark_cancelled(
+	           options->store, options->key, jobs, count, error) &&
 	       (!has_digest || digests_load_shared(options->store, mailer->paper_cache,
 	                           slots, count, error));
 }
@@ -439,23 +437,17 @@ start_group(struct mailer *mailer, struct mailer_report *report, GError **error)
 
 /*
  * Start all claimed messages from one snapshot of the store, without a lock for each.
- * The claim has checked the recipients; only other handles can change that meanwhile.
+ * Recipients are checked again: they may have left since the claim.
  */
 static bool
 start_claimed(struct mailer *mailer, struct mailer_report *report, GError **error)
 {
 	pb_snapshot snapshot = {0};
-	/* On a server the claim did not read all at the same time. */
-	bool is_shared = store_is_shared(mailer->options.store);
-	int64_t commit = 0;
 
 	if (g_queue_is_empty(&mailer->claimed))
 		return true;
-	if (!store_begin_reading(mailer->options.store, &snapshot, error) ||
-	    (!is_shared &&
-	        !store_load_other_commit(mailer->options.store, &commit, error)))
+	if (!store_begin_reading(mailer->options.store, &snapshot, error))
 		return false;
-	mailer->may_be_cancelled = is_shared || commit != mailer->claim_commit;
 	while (!g_queue_is_empty(&mailer->claimed))
 		if (!start_group(mailer, report, error))
 			return false;
@@ -669,7 +661,6 @@ struct round {
 	unsigned limit;  /* of messages to claim */
 	GPtrArray *jobs; /* of struct outbox_job *, claimed; or NULL */
 	bool is_more;
-	int64_t commit; /* store_load_other_commit() */
 };
 
 static bool
@@ -692,8 +683,7 @@ save_and_claim(struct store *store, void *data, GError **error)
 	if (!save_results(store, mailer, error))
 		return false;
 	round->jobs = outbox_claim(store, &request, &round->is_more, error);
-	return round->jobs && (store_is_shared(store) || store_load_other_commit(store,
-	                                                     &round->commit, error));
+	return round->jobs != NULL;
 }
 
 static void
@@ -744,7 +734,6 @@ commit_round(struct mailer *mailer, struct mailer_report *report, GError **error
 	if (is_ok) {
 		domain_throttle_commit(mailer->domains);
 		mailer->is_more = round.is_more;
-		mailer->claim_commit = round.commit;
 		drop_results(mailer);
 		take_claimed(mailer, round.jobs, report);
 	} else {

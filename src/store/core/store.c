@@ -428,17 +428,6 @@ store_get_data_version(struct store *store, int *version, int *ours, GError **er
 	return true;
 }
 
-bool
-store_load_other_commit(struct store *store, int64_t *commit, GError **error)
-{
-	static const char sql[] = "PRAGMA data_version";
-	static const char sql_server[] =
-	    "SELECT hashtextextended(CAST(pg_current_snapshot() AS TEXT), 0)";
-
-	return store->postgresql ? sql_int64(store, sql_server, commit, error)
-	                         : sql_number(store, sql, commit, error);
-}
-
 void
 store_free(struct store *store)
 {

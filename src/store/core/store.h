@@ -83,10 +83,6 @@ void store_set_wait(struct store *store, int64_t wait_s);
 bool
 store_get_data_version(struct store *store, int *version, int *ours, GError **error);
 
-/** Load a number that differs after each commit by another handle; on a server, after
- * any transaction. */
-bool store_load_other_commit(struct store *store, int64_t *commit, GError **error);
-
 void store_free(struct store *store);
 PB_DEFINE_AUTO(store, store_free);
 
