@@ -459,6 +459,19 @@ wrong_urls_are_refused(void)
 }
 
 static void
+too_few_connections_are_reported(void)
+{
+	pb_local(pair) pair;
+	g_autofree char *url = NULL;
+
+	pair_init(&pair);
+	store_fixture_run(pair.fixture, "DROP ROLE IF EXISTS limited; CREATE ROLE "
+	                                "limited LOGIN CONNECTION LIMIT 0");
+	url = g_strconcat(pair.fixture->path, "&user=limited", NULL);
+	assert_refused(url, PB_ERROR_TEMPORARY, "max_connections");
+}
+
+static void
 reader_cannot_write(void)
 {
 	pb_local(pair) pair;
@@ -747,7 +760,8 @@ UNIT_MAIN(values_come_back_as_they_were, sums_and_truth_values_are_numbers,
     rows_of_a_snapshot_do_not_change, transaction_that_conflicts_runs_again,
     transaction_that_lost_its_connection_runs_again, lost_connection_is_made_again,
     transaction_that_lost_its_connection_fails_to_its_end, many_statements_wait_at_once,
-    maintenance_of_files_is_that_of_tables, wrong_urls_are_refused, reader_cannot_write,
+    maintenance_of_files_is_that_of_tables, wrong_urls_are_refused,
+    too_few_connections_are_reported, reader_cannot_write,
     server_that_hangs_is_not_waited_for, statement_that_hangs_is_given_up,
     digits_that_a_server_only_counts_are_not_read, server_that_was_replaced_is_refused,
     last_digest_is_found_without_those_of_others)

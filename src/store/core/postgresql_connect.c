@@ -296,6 +296,19 @@ format_problem(const struct attempt *attempt)
 	return g_strconcat(host ? host : "", ": ", problem, NULL);
 }
 
+static const char *
+find_advice(const char *problem)
+{
+	if (strstr(problem, "certificate verify failed"))
+		return ": it has expired, or its CA is not known here";
+	if (strstr(problem, "too many connections") ||
+	    strstr(problem, "too many clients") ||
+	    strstr(problem, "connection slots are reserved"))
+		return ": each machine needs some, see max_connections in "
+		       "paperboy-machines(7)";
+	return "";
+}
+
 static void
 end_attempts(struct attempts *attempts, GString *problems)
 {
@@ -307,10 +320,7 @@ end_attempts(struct attempts *attempts, GString *problems)
 			continue;
 		problem = format_problem(attempt);
 		g_string_append_printf(problems, "%s%s%s", problems->len ? "; " : "",
-		    g_strchomp(problem),
-		    strstr(problem, "certificate verify failed")
-		        ? ": it has expired, or its CA is not known here"
-		        : "");
+		    g_strchomp(problem), find_advice(problem));
 		PQfinish(attempt->connection);
 	}
 }
