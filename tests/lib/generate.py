@@ -1,19 +1,13 @@
-#!/usr/bin/env python3
 """generate.py - made-up subscribers with realistic filters.
 
 Deterministic by seed.  Each has 1 to 8 filters, 2.84 on average; kinds and weights of
 words follow the table below; words come from the given titles.
 """
 
-import argparse
 import itertools
-import json
 import random
 import re
-import sys
 from collections import Counter
-
-from papers import load_papers
 
 # A truncated geometric distribution over 1..8 whose mean is 2.84.
 COUNTS = range(1, 9)
@@ -143,26 +137,3 @@ def generate(titles, people, seed=1):
             "zone": zone,
             "filters": list(filters.values()),
         }
-
-
-def main(argv):
-    parser = argparse.ArgumentParser(description="Make up people and their filters.")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--people", type=int, default=1000)
-    parser.add_argument("--json", action="store_true", help="one array instead of TSV")
-    parser.add_argument("files", metavar="PAPERS.json", nargs="+")
-    options = parser.parse_args(argv[1:])
-    titles = [paper["title"] for path in options.files for paper in load_papers(path)]
-    people = generate(titles, options.people, options.seed)
-    if options.json:
-        json.dump(list(people), sys.stdout, indent=1)
-        print()
-        return 0
-    for person in people:  # address, zone, number of the filter, filter
-        for number, text in enumerate(person["filters"], 1):
-            print(person["address"], person["zone"], number, text, sep="\t")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv))
