@@ -325,8 +325,7 @@ swap(struct world *world)
 
 /* ---- tests ---- */
 
-static void
-unsubscription_waits_for_a_claim(void)
+TEST(unsubscription_waits_for_a_claim)
 {
 	pb_local(world) world;
 
@@ -338,8 +337,7 @@ unsubscription_waits_for_a_claim(void)
 	g_assert_true(is_cancelled(&world));
 }
 
-static void
-claim_leaves_out_what_an_unsubscription_cancels(void)
+TEST(claim_leaves_out_what_an_unsubscription_cancels)
 {
 	pb_local(world) world;
 
@@ -351,8 +349,7 @@ claim_leaves_out_what_an_unsubscription_cancels(void)
 	g_assert_cmpuint(world.claimed, ==, 0);
 }
 
-static void
-suppression_during_a_claim_is_seen_before_the_message_is_sent(void)
+TEST(suppression_during_a_claim_is_seen_before_the_message_is_sent)
 {
 	pb_local(world) world;
 
@@ -362,8 +359,7 @@ suppression_during_a_claim_is_seen_before_the_message_is_sent(void)
 	g_assert_true(is_cancelled(&world));
 }
 
-static void
-claim_has_the_address_before_a_change(void)
+TEST(claim_has_the_address_before_a_change)
 {
 	pb_local(world) world;
 
@@ -375,8 +371,7 @@ claim_has_the_address_before_a_change(void)
 	    "new@example.org");
 }
 
-static void
-takeover_leaves_an_instance_that_claims(void)
+TEST(takeover_leaves_an_instance_that_claims)
 {
 	pb_local(world) world;
 
@@ -392,8 +387,7 @@ takeover_leaves_an_instance_that_claims(void)
 	assert_rows(world.fixture, "SELECT id FROM instance", "2");
 }
 
-static void
-claim_waits_for_a_takeover_and_finds_nothing(void)
+TEST(claim_waits_for_a_takeover_and_finds_nothing)
 {
 	pb_local(world) world;
 
@@ -406,8 +400,7 @@ claim_waits_for_a_takeover_and_finds_nothing(void)
 	g_assert_cmpuint(world.claimed, ==, 1);
 }
 
-static void
-result_that_waits_for_a_takeover_is_fenced(void)
+TEST(result_that_waits_for_a_takeover_is_fenced)
 {
 	static action *const results[] = {save_sent, save_deferred};
 
@@ -425,8 +418,7 @@ result_that_waits_for_a_takeover_is_fenced(void)
 	}
 }
 
-static void
-takeover_waits_for_a_result(void)
+TEST(takeover_waits_for_a_result)
 {
 	pb_local(world) world;
 
@@ -439,8 +431,7 @@ takeover_waits_for_a_result(void)
 	assert_rows(world.fixture, "SELECT count(*) FROM delivered", "1");
 }
 
-static void
-of_two_takeovers_one_has_the_message(void)
+TEST(of_two_takeovers_one_has_the_message)
 {
 	pb_local(world) world;
 
@@ -460,8 +451,7 @@ of_two_takeovers_one_has_the_message(void)
 	assert_message(&world, "UNKNOWN|3|1");
 }
 
-static void
-erasure_waits_for_a_result(void)
+TEST(erasure_waits_for_a_result)
 {
 	pb_local(world) world;
 
@@ -475,8 +465,7 @@ erasure_waits_for_a_result(void)
 	    "0 0");
 }
 
-static void
-result_that_waits_for_an_erasure_is_dropped(void)
+TEST(result_that_waits_for_an_erasure_is_dropped)
 {
 	static action *const results[] = {save_sent, save_deferred};
 
@@ -495,8 +484,7 @@ result_that_waits_for_an_erasure_is_dropped(void)
 	}
 }
 
-static void
-erasure_waits_for_a_claim(void)
+TEST(erasure_waits_for_a_claim)
 {
 	pb_local(world) world;
 
@@ -526,8 +514,7 @@ build_meanwhile(struct store *store, void *data, GError **error)
 	return true;
 }
 
-static void
-digests_of_locked_people_are_left_to_others(void)
+TEST(digests_of_locked_people_are_left_to_others)
 {
 	static const char sql[] =
 	    "INSERT INTO subscriber (id, address, address_key, state, frequency,"
@@ -571,8 +558,7 @@ build_while_a_paper_changes(struct store *store, void *data, GError **error)
 	    world->other, world->fixture->key, NULL, NOW, &report, error);
 }
 
-static void
-digests_do_not_wait_for_papers(void)
+TEST(digests_do_not_wait_for_papers)
 {
 	pb_local(world) world;
 	g_autoptr(GError) error = NULL;
@@ -586,16 +572,6 @@ int
 main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
-	UNIT_ADD(unsubscription_waits_for_a_claim,
-	    claim_leaves_out_what_an_unsubscription_cancels,
-	    suppression_during_a_claim_is_seen_before_the_message_is_sent,
-	    claim_has_the_address_before_a_change,
-	    takeover_leaves_an_instance_that_claims,
-	    claim_waits_for_a_takeover_and_finds_nothing,
-	    result_that_waits_for_a_takeover_is_fenced, takeover_waits_for_a_result,
-	    of_two_takeovers_one_has_the_message, erasure_waits_for_a_claim,
-	    erasure_waits_for_a_result, result_that_waits_for_an_erasure_is_dropped,
-	    digests_of_locked_people_are_left_to_others,
-	    digests_do_not_wait_for_papers);
+	unit_add_all();
 	return g_test_run();
 }

@@ -74,8 +74,7 @@ save_number(struct store *store, int64_t id, int64_t number, GError **error)
 	return sql_exec(store, sql, error, SQL_INT(id), SQL_INT(number));
 }
 
-static void
-values_come_back_as_they_were(void)
+TEST(values_come_back_as_they_were)
 {
 	static const char sql[] = "SELECT ?1, ?2, ?3, ?4, '?5' || $tag$?6$tag$";
 	static const char bytes[] = "\0\xff\\x41";
@@ -120,8 +119,7 @@ load_hash(struct store *store, const char *sql)
 	return number;
 }
 
-static void
-sums_and_truth_values_are_numbers(void)
+TEST(sums_and_truth_values_are_numbers)
 {
 	static const char *const sums[] = {
 	    "SELECT sum(n) FROM (VALUES (CAST(9223372036854775807 AS BIGINT))) v (n)",
@@ -144,8 +142,7 @@ sums_and_truth_values_are_numbers(void)
 		g_assert_cmpint(load_hash(pair.one, sums[i]), ==, wanted[i]);
 }
 
-static void
-first_value_may_be_null(void)
+TEST(first_value_may_be_null)
 {
 	static const char sql[] =
 	    "UPDATE value SET number = coalesce(?1, 3) WHERE id = 1";
@@ -160,8 +157,7 @@ first_value_may_be_null(void)
 	g_assert_no_error(error);
 }
 
-static void
-changed_rows_are_counted(void)
+TEST(changed_rows_are_counted)
 {
 	static const char sql[] = "UPDATE value SET number = 5 WHERE id <= ?1";
 	pb_transaction transaction = {0};
@@ -178,8 +174,7 @@ changed_rows_are_counted(void)
 	store_rollback(&transaction);
 }
 
-static void
-violated_constraint_is_an_error_of_input(void)
+TEST(violated_constraint_is_an_error_of_input)
 {
 	pb_local(pair) pair;
 	g_autoptr(GError) twice = NULL;
@@ -196,8 +191,7 @@ violated_constraint_is_an_error_of_input(void)
 	g_assert_error(unknown, PB_ERROR, PB_ERROR_PERMANENT);
 }
 
-static void
-error_that_waited_is_one_of_the_commit(void)
+TEST(error_that_waited_is_one_of_the_commit)
 {
 	pb_local(pair) pair;
 	g_autoptr(GError) error = NULL;
@@ -218,8 +212,7 @@ error_that_waited_is_one_of_the_commit(void)
 	g_assert_cmpint(load_number(pair.other, 11, NULL), ==, 1);
 }
 
-static void
-ignored_error_does_not_commit(void)
+TEST(ignored_error_does_not_commit)
 {
 	pb_transaction transaction = {0};
 	pb_local(pair) pair;
@@ -235,8 +228,7 @@ ignored_error_does_not_commit(void)
 	g_assert_cmpint(load_number(pair.one, 10, NULL), ==, -1);
 }
 
-static void
-savepoint_is_rolled_back_alone(void)
+TEST(savepoint_is_rolled_back_alone)
 {
 	pb_transaction outer = {0};
 	pb_local(pair) pair;
@@ -259,8 +251,7 @@ savepoint_is_rolled_back_alone(void)
 	assert_rows(pair.fixture, "SELECT id FROM value ORDER BY id", "1 2 10 21 30");
 }
 
-static void
-rows_of_a_snapshot_do_not_change(void)
+TEST(rows_of_a_snapshot_do_not_change)
 {
 	pb_local(pair) pair;
 	g_autoptr(GError) error = NULL;
@@ -340,20 +331,17 @@ assert_runs_twice(void (*disturb)(struct pair *pair), int64_t wanted)
 	g_assert_cmpint(load_number(pair.one, 1, &error), ==, wanted);
 }
 
-static void
-transaction_that_conflicts_runs_again(void)
+TEST(transaction_that_conflicts_runs_again)
 {
 	assert_runs_twice(write_across, 11);
 }
 
-static void
-transaction_that_lost_its_connection_runs_again(void)
+TEST(transaction_that_lost_its_connection_runs_again)
 {
 	assert_runs_twice(end_session, 1);
 }
 
-static void
-lost_connection_is_made_again(void)
+TEST(lost_connection_is_made_again)
 {
 	pb_local(pair) pair;
 	g_autoptr(GError) error = NULL;
@@ -369,8 +357,7 @@ lost_connection_is_made_again(void)
 	g_assert_no_error(error);
 }
 
-static void
-transaction_that_lost_its_connection_fails_to_its_end(void)
+TEST(transaction_that_lost_its_connection_fails_to_its_end)
 {
 	pb_transaction outer = {0};
 	pb_local(pair) pair;
@@ -394,8 +381,7 @@ transaction_that_lost_its_connection_fails_to_its_end(void)
 	g_assert_no_error(error);
 }
 
-static void
-many_statements_wait_at_once(void)
+TEST(many_statements_wait_at_once)
 {
 	pb_transaction transaction = {0};
 	pb_local(pair) pair;
@@ -411,8 +397,7 @@ many_statements_wait_at_once(void)
 	    pair.fixture, "SELECT count(*), sum(number) FROM value", "5002|12997500");
 }
 
-static void
-maintenance_of_files_is_that_of_tables(void)
+TEST(maintenance_of_files_is_that_of_tables)
 {
 	int version = 0, ours = 1;
 	pb_local(pair) pair;
@@ -448,8 +433,7 @@ assert_refused(const char *url, int code, const char *part)
 		g_error("%s: %s", url, error->message);
 }
 
-static void
-wrong_urls_are_refused(void)
+TEST(wrong_urls_are_refused)
 {
 	assert_refused("postgresql://a:secret@localhost/b", PB_ERROR_INPUT,
 	    "has a password: move it to a file");
@@ -458,8 +442,7 @@ wrong_urls_are_refused(void)
 	    "cannot connect to the database");
 }
 
-static void
-too_few_connections_are_reported(void)
+TEST(too_few_connections_are_reported)
 {
 	pb_local(pair) pair;
 	g_autofree char *url = NULL;
@@ -471,8 +454,7 @@ too_few_connections_are_reported(void)
 	assert_refused(url, PB_ERROR_TEMPORARY, "max_connections");
 }
 
-static void
-reader_cannot_write(void)
+TEST(reader_cannot_write)
 {
 	pb_local(pair) pair;
 	pb_auto(store) reader = NULL;
@@ -596,8 +578,7 @@ silent_server_clear(struct silent_server *server)
 	g_free(server->directory);
 }
 
-static void
-server_that_hangs_is_not_waited_for(void)
+TEST(server_that_hangs_is_not_waited_for)
 {
 	pb_local(silent_server) server;
 	pb_local(pair) pair;
@@ -619,8 +600,7 @@ server_that_hangs_is_not_waited_for(void)
 	g_assert_no_error(error);
 }
 
-static void
-digits_that_a_server_only_counts_are_not_read(void)
+TEST(digits_that_a_server_only_counts_are_not_read)
 {
 	pb_local(silent_server) server;
 	pb_local(pair) pair;
@@ -652,8 +632,7 @@ sleep_once(struct store *store, void *data, GError **error)
 	return sql_number(store, sql, &number, error);
 }
 
-static void
-statement_that_hangs_is_given_up(void)
+TEST(statement_that_hangs_is_given_up)
 {
 	pb_local(pair) pair;
 	g_autoptr(GError) error = NULL;
@@ -674,8 +653,7 @@ statement_that_hangs_is_given_up(void)
 	g_assert_no_error(error);
 }
 
-static void
-server_that_was_replaced_is_refused(void)
+TEST(server_that_was_replaced_is_refused)
 {
 	static const char sql[] = "SELECT 1 AS one";
 	pb_local(pair) pair;
@@ -731,8 +709,7 @@ count_rows_read(struct store_fixture *fixture)
 	    " WHERE relname = 'digest')");
 }
 
-static void
-last_digest_is_found_without_those_of_others(void)
+TEST(last_digest_is_found_without_those_of_others)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autoptr(GError) error = NULL;
@@ -753,15 +730,4 @@ last_digest_is_found_without_those_of_others(void)
 	g_assert_cmpint(count_rows_read(fixture) - before, <, 10);
 }
 
-UNIT_MAIN(values_come_back_as_they_were, sums_and_truth_values_are_numbers,
-    first_value_may_be_null, changed_rows_are_counted,
-    violated_constraint_is_an_error_of_input, error_that_waited_is_one_of_the_commit,
-    ignored_error_does_not_commit, savepoint_is_rolled_back_alone,
-    rows_of_a_snapshot_do_not_change, transaction_that_conflicts_runs_again,
-    transaction_that_lost_its_connection_runs_again, lost_connection_is_made_again,
-    transaction_that_lost_its_connection_fails_to_its_end, many_statements_wait_at_once,
-    maintenance_of_files_is_that_of_tables, wrong_urls_are_refused,
-    too_few_connections_are_reported, reader_cannot_write,
-    server_that_hangs_is_not_waited_for, statement_that_hangs_is_given_up,
-    digits_that_a_server_only_counts_are_not_read, server_that_was_replaced_is_refused,
-    last_digest_is_found_without_those_of_others)
+UNIT_MAIN_ALL

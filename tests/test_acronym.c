@@ -24,8 +24,7 @@ find(const char *text)
 	return g_string_free(found, FALSE);
 }
 
-static void
-acronyms_are_found_as_papers_define_them(void)
+TEST(acronyms_are_found_as_papers_define_them)
 {
 	static const struct {
 		const char *text;
@@ -81,8 +80,7 @@ acronyms_are_found_as_papers_define_them(void)
 	}
 }
 
-static void
-acronym_has_a_maximum_length(void)
+TEST(acronym_has_a_maximum_length)
 {
 	for (int more = 0; more < 2; more++) {
 		g_autoptr(GString) text = g_string_new(NULL);
@@ -100,8 +98,7 @@ acronym_has_a_maximum_length(void)
 	}
 }
 
-static void
-time_is_bounded_for_any_text(void)
+TEST(time_is_bounded_for_any_text)
 {
 	g_autoptr(GString) text = g_string_new(NULL);
 	g_autoptr(GPtrArray) forms = NULL;
@@ -114,8 +111,7 @@ time_is_bounded_for_any_text(void)
 	g_assert_cmpuint(forms->len, ==, 0);
 }
 
-static void
-acronyms_are_compared_with_phrases(void)
+TEST(acronyms_are_compared_with_phrases)
 {
 	static const struct {
 		const char *short_text;
@@ -148,5 +144,4 @@ acronyms_are_compared_with_phrases(void)
 	g_assert_false(acronym_matches(longer, phrase));
 }
 
-UNIT_MAIN(acronyms_are_found_as_papers_define_them, acronym_has_a_maximum_length,
-    time_is_bounded_for_any_text, acronyms_are_compared_with_phrases)
+UNIT_MAIN_ALL

@@ -9,8 +9,7 @@
 #include "lib/unit.h"
 #include "message/address.h"
 
-static void
-accepts_common_addresses(void)
+TEST(accepts_common_addresses)
 {
 	static const struct {
 		const char *text;
@@ -43,8 +42,7 @@ accepts_common_addresses(void)
 	}
 }
 
-static void
-refuses_with_a_reason(void)
+TEST(refuses_with_a_reason)
 {
 	static const struct {
 		const char *text;
@@ -142,8 +140,7 @@ new_address(size_t local_size, size_t label_size, size_t total)
 	return g_string_free(text, FALSE);
 }
 
-static void
-lengths_are_limited(void)
+TEST(lengths_are_limited)
 {
 	g_autofree char *local_at = new_address(BOUNDS_LOCAL_PART_BYTES, 1, 0);
 	g_autofree char *local_past = new_address(BOUNDS_LOCAL_PART_BYTES + 1, 1, 0);
@@ -170,8 +167,7 @@ lengths_are_limited(void)
 	g_assert_null(address_parse_domain(domain_past + 2, NULL));
 }
 
-static void
-parses_a_display_name(void)
+TEST(parses_a_display_name)
 {
 	static const struct {
 		const char *text;
@@ -203,8 +199,7 @@ parses_a_display_name(void)
 	}
 }
 
-static void
-rejects_invalid_display_names(void)
+TEST(rejects_invalid_display_names)
 {
 	static const char *const rows[] = {"a@example.org>", "Ada <a@example.org",
 	    "Ada a@example.org", "<<a@example.org>>", "b@example.net <a@example.org>",
@@ -247,8 +242,7 @@ get_key(const char *text)
 	return key;
 }
 
-static void
-keys_compare_equal_for_the_same_person(void)
+TEST(keys_compare_equal_for_the_same_person)
 {
 	static const struct {
 		const char *one;
@@ -274,8 +268,7 @@ keys_compare_equal_for_the_same_person(void)
 	}
 }
 
-static void
-formats_a_mailto_uri(void)
+TEST(formats_a_mailto_uri)
 {
 	struct address address = {0};
 	g_autofree char *link = NULL;
@@ -291,6 +284,4 @@ formats_a_mailto_uri(void)
 	address_clear(&address);
 }
 
-UNIT_MAIN(accepts_common_addresses, refuses_with_a_reason, lengths_are_limited,
-    parses_a_display_name, rejects_invalid_display_names,
-    keys_compare_equal_for_the_same_person, formats_a_mailto_uri)
+UNIT_MAIN_ALL

@@ -240,8 +240,7 @@ unfold(char *text)
 	*to = '\0';
 }
 
-static void
-each_problem_is_mailed_once_a_day_while_it_lasts(void)
+TEST(each_problem_is_mailed_once_a_day_while_it_lasts)
 {
 	static const struct {
 		void (*make)(struct alerts_test *test);
@@ -308,8 +307,7 @@ each_problem_is_mailed_once_a_day_while_it_lasts(void)
 	}
 }
 
-static void
-refusals_are_quoted_with_advice(void)
+TEST(refusals_are_quoted_with_advice)
 {
 	static const char *const rows[][2] = {
 	    {"authentication", "check SPF, DKIM and DMARC of the domain in mail.from"},
@@ -346,8 +344,7 @@ refusals_are_quoted_with_advice(void)
 	}
 }
 
-static void
-a_few_bounces_are_not_an_outage(void)
+TEST(a_few_bounces_are_not_an_outage)
 {
 	alerts_test_auto test;
 
@@ -358,8 +355,7 @@ a_few_bounces_are_not_an_outage(void)
 	g_assert_cmpuint(run_alerts(&test, test.now), ==, 0);
 }
 
-static void
-short_problems_are_not_mailed(void)
+TEST(short_problems_are_not_mailed)
 {
 	alerts_test_auto test;
 
@@ -372,8 +368,7 @@ short_problems_are_not_mailed(void)
 	g_assert_cmpuint(run_alerts(&test, test.now + 1), ==, 2);
 }
 
-static void
-dropped_requests_are_reported(void)
+TEST(dropped_requests_are_reported)
 {
 	alerts_test_auto test;
 	g_autofree char *mail = NULL;
@@ -402,8 +397,7 @@ dropped_requests_are_reported(void)
 }
 
 /* A problem that comes back within a day is one mail; so are several at once. */
-static void
-problems_of_one_check_share_a_mail(void)
+TEST(problems_of_one_check_share_a_mail)
 {
 	alerts_test_auto test;
 	g_autofree char *mail = NULL;
@@ -424,8 +418,7 @@ problems_of_one_check_share_a_mail(void)
 	g_assert_cmpuint(run_alerts(&test, test.now - 7 * DAY), ==, 1);
 }
 
-static void
-nothing_is_mailed_with_alerts_off(void)
+TEST(nothing_is_mailed_with_alerts_off)
 {
 	alerts_test_auto test;
 
@@ -439,8 +432,7 @@ nothing_is_mailed_with_alerts_off(void)
 }
 
 /* A package starts the daemon before it is configured. */
-static void
-nothing_is_mailed_before_the_configuration_is_edited(void)
+TEST(nothing_is_mailed_before_the_configuration_is_edited)
 {
 	alerts_test_auto test;
 
@@ -451,8 +443,7 @@ nothing_is_mailed_before_the_configuration_is_edited(void)
 	assert_rows(test.fixture, "SELECT count(*) FROM outbox", "0");
 }
 
-static void
-sources_and_relay_wait_for_the_first_subscriber(void)
+TEST(sources_and_relay_wait_for_the_first_subscriber)
 {
 	alerts_test_auto test;
 
@@ -467,9 +458,4 @@ sources_and_relay_wait_for_the_first_subscriber(void)
 	g_assert_cmpuint(run_alerts(&test, test.now), ==, 3);
 }
 
-UNIT_MAIN(dropped_requests_are_reported,
-    each_problem_is_mailed_once_a_day_while_it_lasts, refusals_are_quoted_with_advice,
-    a_few_bounces_are_not_an_outage, short_problems_are_not_mailed,
-    problems_of_one_check_share_a_mail, nothing_is_mailed_with_alerts_off,
-    nothing_is_mailed_before_the_configuration_is_edited,
-    sources_and_relay_wait_for_the_first_subscriber)
+UNIT_MAIN_ALL

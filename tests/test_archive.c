@@ -40,8 +40,7 @@ assert_sound(struct store_fixture *fixture)
 	store_fixture_assert_idle(fixture);
 }
 
-static void
-locale_format_are_counted_by_papers_and_follow_a_revision(void)
+TEST(locale_format_are_counted_by_papers_and_follow_a_revision)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 
@@ -61,8 +60,7 @@ locale_format_are_counted_by_papers_and_follow_a_revision(void)
 	assert_rows(fixture, "SELECT rowid FROM paper_fts('authors : ada')", "1 2");
 }
 
-static void
-acronyms_are_added_and_removed(void)
+TEST(acronyms_are_added_and_removed)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autoptr(GPtrArray) forms = NULL;
@@ -91,8 +89,7 @@ acronyms_are_added_and_removed(void)
 }
 
 /* Printed with their counts for inspection; not checked one by one. */
-static void
-real_papers_teach_short_forms(void)
+TEST(real_papers_teach_short_forms)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autofree char *rows = NULL;
@@ -117,8 +114,7 @@ real_papers_teach_short_forms(void)
 	assert_sound(fixture);
 }
 
-static void
-closest_word_is_found(void)
+TEST(closest_word_is_found)
 {
 	static const struct {
 		const char *typed;
@@ -147,8 +143,7 @@ closest_word_is_found(void)
 	}
 }
 
-static void
-words_are_counted_on_request(void)
+TEST(words_are_counted_on_request)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct archive_size size;
@@ -172,8 +167,7 @@ words_are_counted_on_request(void)
 	g_assert_cmpfloat(size.abstract_words, ==, 1);
 }
 
-static void
-wrong_entries_are_found_and_rebuilt(void)
+TEST(wrong_entries_are_found_and_rebuilt)
 {
 	static const struct {
 		const char *damage;
@@ -251,8 +245,7 @@ call_learn(struct store_fixture *fixture, void *data, GError **error)
 	       store_commit(&transaction, error);
 }
 
-static void
-a_failure_anywhere_leaves_words_and_papers_together(void)
+TEST(a_failure_anywhere_leaves_words_and_papers_together)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 
@@ -298,8 +291,7 @@ find(struct store_fixture *fixture, const char *text, const char *oldest_day,
 	return g_string_free(seqs, FALSE);
 }
 
-static void
-candidates_are_the_newest_or_the_best(void)
+TEST(candidates_are_the_newest_or_the_best)
 {
 	static const struct {
 		const char *query;
@@ -332,8 +324,7 @@ candidates_are_the_newest_or_the_best(void)
 	}
 }
 
-static void
-enriched_values_are_indexed(void)
+TEST(enriched_values_are_indexed)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autofree char *before = NULL, *after = NULL;
@@ -347,8 +338,7 @@ enriched_values_are_indexed(void)
 	g_assert_cmpstr(after, ==, "1 of 1");
 }
 
-static void
-searches_use_their_indexes(void)
+TEST(searches_use_their_indexes)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autofree char *found = NULL;
@@ -378,10 +368,4 @@ searches_use_their_indexes(void)
 	g_assert_nonnull(strstr(plans, "(text>? AND text<?)"));
 }
 
-UNIT_MAIN(locale_format_are_counted_by_papers_and_follow_a_revision,
-    acronyms_are_added_and_removed, real_papers_teach_short_forms,
-    closest_word_is_found, words_are_counted_on_request,
-    wrong_entries_are_found_and_rebuilt,
-    a_failure_anywhere_leaves_words_and_papers_together,
-    candidates_are_the_newest_or_the_best, enriched_values_are_indexed,
-    searches_use_their_indexes)
+UNIT_MAIN_ALL

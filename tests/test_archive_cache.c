@@ -205,8 +205,7 @@ open_plain(struct store_fixture *fixture)
 	return store;
 }
 
-static void
-searches_in_a_copy_find_the_same(void)
+TEST(searches_in_a_copy_find_the_same)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	pb_auto(store) owner = NULL;
@@ -236,8 +235,7 @@ searches_in_a_copy_find_the_same(void)
 }
 
 /* Ids and revisions of another history. */
-static void
-a_copy_follows_a_restored_database(void)
+TEST(a_copy_follows_a_restored_database)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	pb_auto(store) owner = NULL;
@@ -269,8 +267,7 @@ refresh(struct store *store)
 }
 
 /* The database itself has no index then. */
-static void
-a_store_searches_its_copy(void)
+TEST(a_store_searches_its_copy)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autofree char *path =
@@ -296,8 +293,7 @@ a_store_searches_its_copy(void)
 }
 
 /* Their order depends on word frequencies of the archive. */
-static void
-digests_are_ordered_by_a_current_copy(void)
+TEST(digests_are_ordered_by_a_current_copy)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autofree char *path =
@@ -314,8 +310,7 @@ digests_are_ordered_by_a_current_copy(void)
 	assert_rows(&cache, "SELECT count(*) FROM vocabulary WHERE papers > 0", "3");
 }
 
-static void
-a_damaged_copy_is_made_again(void)
+TEST(a_damaged_copy_is_made_again)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autofree char *path =
@@ -337,8 +332,7 @@ a_damaged_copy_is_made_again(void)
 	g_assert_true(g_str_has_prefix(found, "2611.00001 "));
 }
 
-static void
-damage_is_noticed_by_the_next_copy(void)
+TEST(damage_is_noticed_by_the_next_copy)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autofree char *path =
@@ -360,6 +354,4 @@ damage_is_noticed_by_the_next_copy(void)
 	g_assert_nonnull(strstr(found, "2611.00001 "));
 }
 
-UNIT_MAIN(searches_in_a_copy_find_the_same, a_copy_follows_a_restored_database,
-    a_store_searches_its_copy, digests_are_ordered_by_a_current_copy,
-    a_damaged_copy_is_made_again, damage_is_noticed_by_the_next_copy)
+UNIT_MAIN_ALL

@@ -44,8 +44,7 @@ vector_clear(struct vector *vector)
 	munmap(vector->pages, vector->size);
 }
 
-static void
-missing_and_surplus_arguments_are_reported(void)
+TEST(missing_and_surplus_arguments_are_reported)
 {
 	static const struct {
 		const char *line;
@@ -78,4 +77,4 @@ missing_and_surplus_arguments_are_reported(void)
 	}
 }
 
-UNIT_MAIN(missing_and_surplus_arguments_are_reported)
+UNIT_MAIN_ALL

@@ -46,8 +46,7 @@ parse_right(const char *xml)
 	return listings;
 }
 
-static void
-ids_are_stripped_of_prefix_and_version(void)
+TEST(ids_are_stripped_of_prefix_and_version)
 {
 	static const struct {
 		const char *text, *id;
@@ -90,8 +89,7 @@ ids_are_stripped_of_prefix_and_version(void)
 	}
 }
 
-static void
-authors_are_split_without_affiliations(void)
+TEST(authors_are_split_without_affiliations)
 {
 	static const struct {
 		const char *text, *authors;
@@ -118,8 +116,7 @@ authors_are_split_without_affiliations(void)
 	}
 }
 
-static void
-all_fields_of_an_item_are_parsed(void)
+TEST(all_fields_of_an_item_are_parsed)
 {
 	g_autoptr(GPtrArray) listings = parse_right(RSS(
 	    "<item><title>On $\\alpha$ &amp; caf\\'e</title>"
@@ -155,8 +152,7 @@ all_fields_of_an_item_are_parsed(void)
 	g_assert_cmpint(paper->published_at, ==, PAPER_UNKNOWN);
 }
 
-static void
-listing_type_comes_from_element_or_abstract(void)
+TEST(listing_type_comes_from_element_or_abstract)
 {
 	static const struct {
 		const char *xml;
@@ -180,8 +176,7 @@ listing_type_comes_from_element_or_abstract(void)
 	}
 }
 
-static void
-repeated_paper_has_its_first_type(void)
+TEST(repeated_paper_has_its_first_type)
 {
 	g_autoptr(GPtrArray) listings = parse_right(RSS(ITEM("2611.00001v1", "cross",
 	    "") ITEM("2611.00001v2", "replace", "") ITEM("2611.00002v1", "new", "")));
@@ -192,8 +187,7 @@ repeated_paper_has_its_first_type(void)
 	g_assert_cmpuint(listing->version, ==, 2);
 }
 
-static void
-invalid_lists_are_rejected(void)
+TEST(invalid_lists_are_rejected)
 {
 	static const struct {
 		const char *xml, *message;
@@ -218,8 +212,7 @@ invalid_lists_are_rejected(void)
 	}
 }
 
-static void
-all_fields_of_an_api_response_are_parsed(void)
+TEST(all_fields_of_an_api_response_are_parsed)
 {
 	static const char xml[] =
 	    "<feed xmlns='http://www.w3.org/2005/Atom'"
@@ -256,8 +249,7 @@ all_fields_of_an_api_response_are_parsed(void)
 	g_assert_cmpint(paper->published_at, ==, 1794851948);
 }
 
-static void
-api_errors_are_entries(void)
+TEST(api_errors_are_entries)
 {
 	static const char xml[] =
 	    "<feed xmlns='http://www.w3.org/2005/Atom'><entry>"
@@ -272,8 +264,7 @@ api_errors_are_entries(void)
 	g_assert_nonnull(strstr(error->message, "incorrect id format for 1"));
 }
 
-static void
-category_names_are_checked(void)
+TEST(category_names_are_checked)
 {
 	static const char *const right[] = {
 	    "cs.CL", "hep-th", "cs", "q-bio.NC", "cond-mat.mtrl-sci", "astro-ph"};
@@ -339,8 +330,7 @@ fetch(struct served *served, const char *mode, const char *etag,
 	return source_poll(source, served->http, "2026-11-20", etag, answer, error);
 }
 
-static void
-feed_is_fetched_after_a_pause_with_its_own_date(void)
+TEST(feed_is_fetched_after_a_pause_with_its_own_date)
 {
 	served_auto served;
 	source_answer_auto answer = {0};
@@ -360,8 +350,7 @@ feed_is_fetched_after_a_pause_with_its_own_date(void)
 	g_assert_cmpstr(answer.day, ==, "2026-11-18");
 }
 
-static void
-etag_without_quotes_is_sent_unchanged(void)
+TEST(etag_without_quotes_is_sent_unchanged)
 {
 	served_auto served;
 	source_answer_auto answer = {0};
@@ -376,8 +365,7 @@ etag_without_quotes_is_sent_unchanged(void)
 	g_assert_cmpint(answer.status, ==, SOURCE_NOT_MODIFIED);
 }
 
-static void
-each_server_error_has_its_code(void)
+TEST(each_server_error_has_its_code)
 {
 	static const struct {
 		const char *mode;
@@ -419,8 +407,7 @@ each_server_error_has_its_code(void)
 }
 
 /* Submission windows end at 14:00 Eastern before the announcement. */
-static void
-past_days_are_fetched_by_the_api(void)
+TEST(past_days_are_fetched_by_the_api)
 {
 	static const struct {
 		const char *day, *window; /* NULL: no announcements */
@@ -474,11 +461,4 @@ past_days_are_fetched_by_the_api(void)
 	}
 }
 
-UNIT_MAIN(ids_are_stripped_of_prefix_and_version,
-    authors_are_split_without_affiliations, all_fields_of_an_item_are_parsed,
-    listing_type_comes_from_element_or_abstract, repeated_paper_has_its_first_type,
-    invalid_lists_are_rejected, all_fields_of_an_api_response_are_parsed,
-    api_errors_are_entries, category_names_are_checked,
-    feed_is_fetched_after_a_pause_with_its_own_date,
-    etag_without_quotes_is_sent_unchanged, past_days_are_fetched_by_the_api,
-    each_server_error_has_its_code)
+UNIT_MAIN_ALL

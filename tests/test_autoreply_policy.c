@@ -48,8 +48,7 @@ check(const struct inmail *mail, const char *sender, const char *recipient,
 	return verdict->reason;
 }
 
-static void
-personal_mail_gets_a_reply(void)
+TEST(personal_mail_gets_a_reply)
 {
 	pb_auto(inmail) mail = new_mail();
 	struct autoreply_verdict verdict = {0};
@@ -66,8 +65,7 @@ personal_mail_gets_a_reply(void)
 	autoreply_clear(&verdict);
 }
 
-static void
-automatic_mail_gets_no_reply(void)
+TEST(automatic_mail_gets_no_reply)
 {
 	static const struct {
 		const char *field, *why;
@@ -108,8 +106,7 @@ automatic_mail_gets_no_reply(void)
 	}
 }
 
-static void
-robots_and_our_own_addresses_get_no_reply(void)
+TEST(robots_and_our_own_addresses_get_no_reply)
 {
 	static const struct {
 		const char *from, *why;
@@ -150,8 +147,7 @@ robots_and_our_own_addresses_get_no_reply(void)
 	}
 }
 
-static void
-null_senders_reports_and_loops_get_no_reply(void)
+TEST(null_senders_reports_and_loops_get_no_reply)
 {
 	pb_auto(inmail) mail = new_mail();
 	struct autoreply_verdict verdict = {0};
@@ -172,8 +168,7 @@ null_senders_reports_and_loops_get_no_reply(void)
 	autoreply_clear(&verdict);
 }
 
-static void
-our_own_mail_is_recognised_by_its_message_id(void)
+TEST(our_own_mail_is_recognised_by_its_message_id)
 {
 	pb_auto(inmail) mail = new_mail();
 	struct autoreply_verdict verdict = {0};
@@ -191,8 +186,7 @@ our_own_mail_is_recognised_by_its_message_id(void)
 	autoreply_clear(&verdict);
 }
 
-static void
-the_only_from_names_the_requester(void)
+TEST(the_only_from_names_the_requester)
 {
 	pb_auto(inmail) mail = new_mail();
 	struct autoreply_verdict verdict = {0};
@@ -218,8 +212,7 @@ the_only_from_names_the_requester(void)
 	autoreply_clear(&verdict);
 }
 
-static void
-invalid_from_addresses_get_no_reply(void)
+TEST(invalid_from_addresses_get_no_reply)
 {
 	static const char *const addresses[] = {"\"\"@example.com",
 	    "\"a b\"@example.com", "eva@[127.0.0.1]", "eva@localhost",
@@ -238,8 +231,7 @@ invalid_from_addresses_get_no_reply(void)
 	}
 }
 
-static void
-recipient_address_selects_the_purpose(void)
+TEST(recipient_address_selects_the_purpose)
 {
 	static const struct {
 		const char *recipient;
@@ -282,8 +274,7 @@ recipient_address_selects_the_purpose(void)
 #define TAGGED(kind_) "[" kind_ "-" TOKEN "]"
 
 /* With subaddresses, too: links of older digests stay valid. */
-static void
-tag_in_the_subject_selects_the_purpose(void)
+TEST(tag_in_the_subject_selects_the_purpose)
 {
 	static const struct {
 		const char *subject;
@@ -327,8 +318,7 @@ tag_in_the_subject_selects_the_purpose(void)
 }
 
 /* A Message-ID is known to everybody who sees a reply: Reply-To has better tokens. */
-static void
-message_id_identifies_replies_only_without_subaddresses(void)
+TEST(message_id_identifies_replies_only_without_subaddresses)
 {
 	static const struct {
 		const char *in_reply_to, *references;
@@ -373,8 +363,7 @@ message_id_identifies_replies_only_without_subaddresses(void)
 	}
 }
 
-static void
-every_envelope_recipient_is_a_target(void)
+TEST(every_envelope_recipient_is_a_target)
 {
 	static const struct {
 		const char *recipients;
@@ -412,8 +401,7 @@ every_envelope_recipient_is_a_target(void)
 	}
 }
 
-static void
-header_is_used_if_the_envelope_was_rewritten(void)
+TEST(header_is_used_if_the_envelope_was_rewritten)
 {
 	pb_auto(inmail) mail = new_mail();
 	struct autoreply_verdict verdict = {0};
@@ -444,8 +432,7 @@ vouched(
 	return mail;
 }
 
-static void
-only_the_topmost_result_of_our_own_server_is_trusted(void)
+TEST(only_the_topmost_result_of_our_own_server_is_trusted)
 {
 	static const struct {
 		const char *server, *method, *result, *properties;
@@ -501,8 +488,7 @@ only_the_topmost_result_of_our_own_server_is_trusted(void)
 	autoreply_clear(&verdict);
 }
 
-static void
-results_are_aligned_with_the_domain_of_from(void)
+TEST(results_are_aligned_with_the_domain_of_from)
 {
 	static const struct {
 		const char *method, *result, *properties;
@@ -550,8 +536,7 @@ results_are_aligned_with_the_domain_of_from(void)
 	autoreply_clear(&verdict);
 }
 
-static void
-rate_key_ignores_subaddress_and_dots(void)
+TEST(rate_key_ignores_subaddress_and_dots)
 {
 	static const struct {
 		const char *address, *limit_key;
@@ -589,17 +574,6 @@ main(int argc, char **argv)
 	g_assert_true(
 	    subaddress_base_parse("bounces@back.example.org", "+", &bounces, NULL));
 	g_assert_true(subaddress_base_parse(HOME, "", &bare, NULL));
-	UNIT_ADD(tag_in_the_subject_selects_the_purpose,
-	    message_id_identifies_replies_only_without_subaddresses);
-	UNIT_ADD(personal_mail_gets_a_reply, automatic_mail_gets_no_reply,
-	    robots_and_our_own_addresses_get_no_reply,
-	    null_senders_reports_and_loops_get_no_reply,
-	    our_own_mail_is_recognised_by_its_message_id,
-	    the_only_from_names_the_requester, invalid_from_addresses_get_no_reply,
-	    recipient_address_selects_the_purpose, every_envelope_recipient_is_a_target,
-	    header_is_used_if_the_envelope_was_rewritten,
-	    only_the_topmost_result_of_our_own_server_is_trusted,
-	    results_are_aligned_with_the_domain_of_from,
-	    rate_key_ignores_subaddress_and_dots);
+	unit_add_all();
 	return g_test_run();
 }

@@ -9,8 +9,7 @@
 
 #define QUEUED_AT 1700000000
 
-static void
-delays_grow_to_one_hour(void)
+TEST(delays_grow_to_one_hour)
 {
 	static const struct {
 		unsigned attempts;
@@ -40,8 +39,7 @@ delays_grow_to_one_hour(void)
 	}
 }
 
-static void
-jitter_is_deterministic_and_spread(void)
+TEST(jitter_is_deterministic_and_spread)
 {
 	g_autoptr(GHashTable) seen = g_hash_table_new(NULL, NULL);
 
@@ -59,8 +57,7 @@ jitter_is_deterministic_and_spread(void)
 	g_assert_cmpuint(g_hash_table_size(seen), >, 300);
 }
 
-static void
-last_attempt_is_at_the_maximum_age(void)
+TEST(last_attempt_is_at_the_maximum_age)
 {
 	static const struct {
 		int64_t age_s, expire_s, wait_s; /* wait 0: expired */
@@ -94,8 +91,7 @@ last_attempt_is_at_the_maximum_age(void)
 	}
 }
 
-static void
-number_of_attempts_is_bounded(void)
+TEST(number_of_attempts_is_bounded)
 {
 	static const struct {
 		int64_t expire_s;
@@ -118,8 +114,7 @@ number_of_attempts_is_bounded(void)
 	}
 }
 
-static void
-clock_set_back_counts_as_age_zero(void)
+TEST(clock_set_back_counts_as_age_zero)
 {
 	struct backoff_policy attempt = {
 	    QUEUED_AT, QUEUED_AT - 86400, 1, 1, BACKOFF_AGE_CONFIRMATION_S};
@@ -130,6 +125,4 @@ clock_set_back_counts_as_age_zero(void)
 	g_assert_cmpint(next_at, <=, QUEUED_AT + 66);
 }
 
-UNIT_MAIN(delays_grow_to_one_hour, jitter_is_deterministic_and_spread,
-    last_attempt_is_at_the_maximum_age, number_of_attempts_is_bounded,
-    clock_set_back_counts_as_age_zero)
+UNIT_MAIN_ALL

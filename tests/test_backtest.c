@@ -58,8 +58,7 @@ join_notes(const struct backtest *backtest)
 	return g_string_free(text, FALSE);
 }
 
-static void
-backtest_counts_matches(void)
+TEST(backtest_counts_matches)
 {
 	static const struct {
 		const char *text;
@@ -104,8 +103,7 @@ backtest_counts_matches(void)
 	}
 }
 
-static void
-backtest_compares_with_other_filters_of_the_subscriber(void)
+TEST(backtest_compares_with_other_filters_of_the_subscriber)
 {
 	static const struct {
 		const char *text;
@@ -142,8 +140,7 @@ backtest_compares_with_other_filters_of_the_subscriber(void)
 	}
 }
 
-static void
-notes_suggest_corrections(void)
+TEST(notes_suggest_corrections)
 {
 	static const struct {
 		const char *text;
@@ -202,8 +199,7 @@ notes_suggest_corrections(void)
 }
 
 /* Nothing is said of days before the first paper. */
-static void
-notes_count_days_of_the_archive(void)
+TEST(notes_count_days_of_the_archive)
 {
 	static const struct {
 		const char *first_day;
@@ -241,8 +237,7 @@ notes_count_days_of_the_archive(void)
 	"after "                                                                    \
 	"14 days it counts as "
 
-static void
-clauses_that_may_wait_are_reported(void)
+TEST(clauses_that_may_wait_are_reported)
 {
 	static const struct {
 		const char *text;
@@ -289,8 +284,7 @@ clauses_that_may_wait_are_reported(void)
 	}
 }
 
-static void
-empty_archive_gives_no_suggestions(void)
+TEST(empty_archive_gives_no_suggestions)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	const struct backtest_request request = {.text = "mamba"};
@@ -302,8 +296,7 @@ empty_archive_gives_no_suggestions(void)
 }
 
 /* For each field, with no paper and with older ones only. */
-static void
-window_without_papers_has_no_match(void)
+TEST(window_without_papers_has_no_match)
 {
 	static const char *const texts[] = {"mamba cat:cs.LG", "mamba org:acme",
 	    "mamba has:code", "mamba upvotes:>=3", "mamba source:hf", "mamba type:new",
@@ -322,8 +315,7 @@ window_without_papers_has_no_match(void)
 	}
 }
 
-static void
-days_are_limited(void)
+TEST(days_are_limited)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct backtest_request request = {
@@ -340,8 +332,4 @@ days_are_limited(void)
 	g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
 }
 
-UNIT_MAIN(backtest_counts_matches,
-    backtest_compares_with_other_filters_of_the_subscriber, notes_suggest_corrections,
-    notes_count_days_of_the_archive, clauses_that_may_wait_are_reported,
-    empty_archive_gives_no_suggestions, window_without_papers_has_no_match,
-    days_are_limited)
+UNIT_MAIN_ALL

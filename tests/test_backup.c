@@ -56,8 +56,7 @@ write_between(void *data, int done_pages, int all_pages)
 	g_assert_no_error(error);
 }
 
-static void
-a_writer_between_all_steps_does_not_starve_it(void)
+TEST(a_writer_between_all_steps_does_not_starve_it)
 {
 	g_autoptr(GBytes) key = NULL;
 	pb_auto(store_fixture) fixture = new_fixture(&key);
@@ -87,8 +86,7 @@ a_writer_between_all_steps_does_not_starve_it(void)
 	store_fixture_assert_idle(fixture);
 }
 
-static void
-failed_backup_leaves_no_file(void)
+TEST(failed_backup_leaves_no_file)
 {
 	g_autoptr(GBytes) key = NULL;
 	pb_auto(store_fixture) fixture = new_fixture(&key);
@@ -116,8 +114,7 @@ failed_backup_leaves_no_file(void)
 	store_fixture_assert_idle(fixture);
 }
 
-static void
-unsent_messages_are_held_with_their_state(void)
+TEST(unsent_messages_are_held_with_their_state)
 {
 	static const struct {
 		const char *state, *more, *from;
@@ -190,8 +187,7 @@ unsent_messages_are_held_with_their_state(void)
 }
 
 /* Deliveries and erasures after the backup must not be repeated. */
-static void
-confirmations_and_new_mail_are_not_restored(void)
+TEST(confirmations_and_new_mail_are_not_restored)
 {
 	static const char sql[] =
 	    "INSERT INTO confirmation (hash, purpose, address, address_key, recipient,"
@@ -233,8 +229,7 @@ confirmations_and_new_mail_are_not_restored(void)
 	    "SELECT seq FROM sqlite_sequence WHERE name = 'confirmation'", "70");
 }
 
-static void
-only_due_subscribers_are_held(void)
+TEST(only_due_subscribers_are_held)
 {
 	static const struct {
 		const char *state;
@@ -278,6 +273,4 @@ only_due_subscribers_are_held(void)
 	}
 }
 
-UNIT_MAIN(a_writer_between_all_steps_does_not_starve_it, failed_backup_leaves_no_file,
-    unsent_messages_are_held_with_their_state,
-    confirmations_and_new_mail_are_not_restored, only_due_subscribers_are_held)
+UNIT_MAIN_ALL

@@ -96,8 +96,7 @@ assert_same(struct batch_eval *batch, const struct paper_cache *paper_cache,
 	}
 }
 
-static void
-batch_agrees_with_single_evaluation(void)
+TEST(batch_agrees_with_single_evaluation)
 {
 	static const char *const texts[] = {
 	    "diffusion",
@@ -147,8 +146,7 @@ batch_agrees_with_single_evaluation(void)
 	free_cache(paper_cache);
 }
 
-static void
-evicted_clauses_are_evaluated_again(void)
+TEST(evicted_clauses_are_evaluated_again)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	const struct tokenizer *tokenizer = store_get_tokenizer(fixture->store);
@@ -176,8 +174,7 @@ evicted_clauses_are_evaluated_again(void)
 	free_cache(paper_cache);
 }
 
-static void
-text_that_is_not_a_filter_is_an_error(void)
+TEST(text_that_is_not_a_filter_is_an_error)
 {
 	static const char *const texts[] = {"", "(", "diffusion AND", "diffusion )",
 	    "(diffusion", "\"diffusion", "nofield:x", "diffusion OR ",
@@ -199,5 +196,4 @@ text_that_is_not_a_filter_is_an_error(void)
 	}
 }
 
-UNIT_MAIN(batch_agrees_with_single_evaluation, evicted_clauses_are_evaluated_again,
-    text_that_is_not_a_filter_is_an_error)
+UNIT_MAIN_ALL

@@ -83,8 +83,7 @@ static const struct decision_case decision_cases[] = {
 };
 /* clang-format on */
 
-static void
-decisions_follow_the_days(void)
+TEST(decisions_follow_the_days)
 {
 	for (size_t i = 0; i < G_N_ELEMENTS(decision_cases); i++) {
 		const struct decision_case *row = &decision_cases[i];
@@ -144,24 +143,21 @@ check_refusals(enum smtp_stage stage, const char *text, const char *enhanced)
 	assert_rows(mailing->fixture, "SELECT count(*) FROM delivered_paper", "2000");
 }
 
-static void
-refusals_at_rcpt_pause_the_domain(void)
+TEST(refusals_at_rcpt_pause_the_domain)
 {
 	check_refusals(SMTP_STAGE_RCPT,
 	    "550 5.7.26 Unauthenticated email from example.org is not accepted",
 	    "5.7.26");
 }
 
-static void
-refusals_after_data_pause_the_domain(void)
+TEST(refusals_after_data_pause_the_domain)
 {
 	check_refusals(SMTP_STAGE_DOT,
 	    "550 5.7.26 Unauthenticated email from example.org is not accepted",
 	    "5.7.26");
 }
 
-static void
-refusals_without_an_enhanced_code_pause_the_domain(void)
+TEST(refusals_without_an_enhanced_code_pause_the_domain)
 {
 	check_refusals(SMTP_STAGE_RCPT,
 	    "550 Message rejected: 192.0.2.7 is listed by a blocklist", "");
@@ -276,8 +272,7 @@ record_refusals(const struct bench *bench, int first, int last)
 
 /* Reports about 1,000 digests that the relay accepted: a message to the subscriber of
  * longest standing tests whether they are true. */
-static void
-reports_of_our_fault_pause_a_domain_that_returns_a_test(void)
+TEST(reports_of_our_fault_pause_a_domain_that_returns_a_test)
 {
 	pb_auto(mailer_fixture) mailing = mailer_fixture_new(1000, 4);
 	struct bench bench = bench_new();
@@ -363,8 +358,7 @@ save_pause(struct store *store, int64_t since, int64_t until, const char *reply)
 	g_assert_true(domain_pauses_save(store, &pause, NULL));
 }
 
-static void
-pause_keeps_the_first_refusal_for_a_day(void)
+TEST(pause_keeps_the_first_refusal_for_a_day)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	static const char sql[] = "SELECT since, until, reply FROM domain_pause";
@@ -650,8 +644,7 @@ check_year(const struct year *year)
 	g_assert_cmpint(twice, ==, 0);
 }
 
-static void
-a_year_suspends_the_dead_and_nobody_else(void)
+TEST(a_year_suspends_the_dead_and_nobody_else)
 {
 	struct year year = {
 	    .bench = bench_new(), .rand = g_rand_new_with_seed(17), .next_digest = 1};
@@ -675,8 +668,7 @@ a_year_suspends_the_dead_and_nobody_else(void)
 
 /* ---- effects ---- */
 
-static void
-suspended_subscriber_is_restored_by_authenticated_mail(void)
+TEST(suspended_subscriber_is_restored_by_authenticated_mail)
 {
 	struct bench bench = bench_new();
 	struct conversation *c = bench.conversation;
@@ -725,8 +717,7 @@ add_failure(struct bench *bench, const char *recipient)
 	g_assert_no_error(error);
 }
 
-static void
-evidence_of_a_wrong_clock_does_not_count(void)
+TEST(evidence_of_a_wrong_clock_does_not_count)
 {
 	struct bench bench = bench_new();
 	const struct bounce_subject first = {.subscriber_id = 1, .digest_id = 1};
@@ -742,8 +733,7 @@ evidence_of_a_wrong_clock_does_not_count(void)
 	bench_clear(&bench);
 }
 
-static void
-evidence_does_not_follow_to_another_address(void)
+TEST(evidence_does_not_follow_to_another_address)
 {
 	struct bench bench = bench_new();
 	struct conversation *c = bench.conversation;
@@ -771,8 +761,7 @@ evidence_does_not_follow_to_another_address(void)
 	bench_clear(&bench);
 }
 
-static void
-suspended_subscriber_is_restored_by_a_confirmation(void)
+TEST(suspended_subscriber_is_restored_by_a_confirmation)
 {
 	struct bench bench = bench_new();
 	struct conversation *c = bench.conversation;
@@ -844,8 +833,7 @@ static const struct step leaving[] = {
 };
 
 /* Anybody who has a digest can unsubscribe and undo: a complaint stays. */
-static void
-suppressed_person_can_come_back_after_a_complaint_only(void)
+TEST(suppressed_person_can_come_back_after_a_complaint_only)
 {
 	struct bench bench = bench_new();
 	struct conversation *c = bench.conversation;
@@ -877,8 +865,7 @@ subscribe_again(struct bench *bench)
 		    sql_exec(bench->conversation->fixture->store, sql[i], NULL));
 }
 
-static void
-complaint_counts_after_another_report_and_once_a_subscription(void)
+TEST(complaint_counts_after_another_report_and_once_a_subscription)
 {
 	struct bench bench = bench_new();
 	const struct bounce_subject digest = {.subscriber_id = 1, .digest_id = 1};
@@ -903,17 +890,6 @@ main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	/* The warnings are expected. */
 	g_log_set_always_fatal(G_LOG_FATAL_MASK);
-	UNIT_ADD(decisions_follow_the_days, refusals_at_rcpt_pause_the_domain,
-	    refusals_after_data_pause_the_domain,
-	    refusals_without_an_enhanced_code_pause_the_domain,
-	    reports_of_our_fault_pause_a_domain_that_returns_a_test,
-	    pause_keeps_the_first_refusal_for_a_day,
-	    suspended_subscriber_is_restored_by_authenticated_mail,
-	    suspended_subscriber_is_restored_by_a_confirmation,
-	    evidence_of_a_wrong_clock_does_not_count,
-	    evidence_does_not_follow_to_another_address,
-	    suppressed_person_can_come_back_after_a_complaint_only,
-	    complaint_counts_after_another_report_and_once_a_subscription,
-	    a_year_suspends_the_dead_and_nobody_else);
+	unit_add_all();
 	return g_test_run();
 }

@@ -108,8 +108,7 @@ check_file(const char *name, GHashTable *rules)
 	return figures;
 }
 
-static void
-refusals_have_the_class_of_their_meaning(void)
+TEST(refusals_have_the_class_of_their_meaning)
 {
 	g_autoptr(GHashTable) rules = g_hash_table_new(g_str_hash, g_str_equal);
 	struct figures all = check_file("refusals.tsv", rules);
@@ -121,8 +120,7 @@ refusals_have_the_class_of_their_meaning(void)
 	g_assert_cmpuint(all.same * 100, >=, (all.dead + all.others) * SAME_CLASS_MIN);
 }
 
-static void
-code_and_text_that_disagree_have_a_precedence(void)
+TEST(code_and_text_that_disagree_have_a_precedence)
 {
 	g_autoptr(GHashTable) rules = g_hash_table_new(g_str_hash, g_str_equal);
 	struct figures all = check_file("precedence.tsv", rules);
@@ -130,8 +128,7 @@ code_and_text_that_disagree_have_a_precedence(void)
 	g_assert_cmpuint(all.same, ==, all.dead + all.others);
 }
 
-static void
-every_rule_decides_a_sample(void)
+TEST(every_rule_decides_a_sample)
 {
 	g_autoptr(GHashTable) rules = g_hash_table_new(g_str_hash, g_str_equal);
 	g_auto(GStrv) lines = read_lines("etc/bounces", "rules");
@@ -151,8 +148,7 @@ every_rule_decides_a_sample(void)
 	g_assert_cmpuint(missing, ==, 0);
 }
 
-static void
-sender_refusals_name_the_domain_or_the_message(void)
+TEST(sender_refusals_name_the_domain_or_the_message)
 {
 	static const struct {
 		const char *status, *text;
@@ -193,8 +189,7 @@ classify_repeated(const char *first, const char *second, gsize length)
 }
 
 /* A pattern that reached the matcher's limit of steps would not match. */
-static void
-hostile_text_stays_within_the_limit_of_steps(void)
+TEST(hostile_text_stays_within_the_limit_of_steps)
 {
 	unsigned differences = 0;
 
@@ -211,7 +206,4 @@ hostile_text_stays_within_the_limit_of_steps(void)
 	g_assert_cmpuint(differences, ==, 0);
 }
 
-UNIT_MAIN(refusals_have_the_class_of_their_meaning,
-    code_and_text_that_disagree_have_a_precedence, every_rule_decides_a_sample,
-    sender_refusals_name_the_domain_or_the_message,
-    hostile_text_stays_within_the_limit_of_steps)
+UNIT_MAIN_ALL

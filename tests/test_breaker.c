@@ -29,8 +29,7 @@ report(struct breaker *breaker, enum delivery_outcome outcome,
 #define SENT(breaker, now) \
 	report(breaker, DELIVERY_SENT, DELIVERY_SCOPE_MESSAGE, SMTP_STAGE_DOT, now)
 
-static void
-failed_connect_opens_it_at_once(void)
+TEST(failed_connect_opens_it_at_once)
 {
 	static const enum smtp_stage stages[] = {
 	    SMTP_STAGE_CONNECT, SMTP_STAGE_EHLO, SMTP_STAGE_STARTTLS, SMTP_STAGE_AUTH};
@@ -48,8 +47,7 @@ failed_connect_opens_it_at_once(void)
 	}
 }
 
-static void
-five_consecutive_failures_open_it(void)
+TEST(five_consecutive_failures_open_it)
 {
 	struct breaker breaker;
 
@@ -66,8 +64,7 @@ five_consecutive_failures_open_it(void)
 	g_assert_false(breaker_allow(&breaker, 1000));
 }
 
-static void
-failed_trial_doubles_the_wait_up_to_half_an_hour(void)
+TEST(failed_trial_doubles_the_wait_up_to_half_an_hour)
 {
 	static const int64_t waits_s[] = {60, 120, 240, 480, 960, 1800, 1800};
 	struct breaker breaker;
@@ -84,8 +81,7 @@ failed_trial_doubles_the_wait_up_to_half_an_hour(void)
 	}
 }
 
-static void
-only_one_trial_at_a_time(void)
+TEST(only_one_trial_at_a_time)
 {
 	struct breaker breaker;
 
@@ -97,8 +93,7 @@ only_one_trial_at_a_time(void)
 	g_assert_true(breaker_allow(&breaker, 2060));
 }
 
-static void
-earlier_deliveries_count_once(void)
+TEST(earlier_deliveries_count_once)
 {
 	struct breaker breaker;
 
@@ -109,8 +104,7 @@ earlier_deliveries_count_once(void)
 	g_assert_true(breaker_allow(&breaker, 1060));
 }
 
-static void
-any_reply_about_a_message_closes_it(void)
+TEST(any_reply_about_a_message_closes_it)
 {
 	static const enum delivery_outcome outcomes[] = {
 	    DELIVERY_SENT, DELIVERY_DEFERRED, DELIVERY_FAILED};
@@ -130,8 +124,7 @@ any_reply_about_a_message_closes_it(void)
 	}
 }
 
-static void
-invalid_message_does_not_count(void)
+TEST(invalid_message_does_not_count)
 {
 	struct breaker breaker;
 
@@ -142,8 +135,7 @@ invalid_message_does_not_count(void)
 	g_assert_false(breaker_allow(&breaker, 1002));
 }
 
-static void
-failed_login_waits_longest_and_is_flagged(void)
+TEST(failed_login_waits_longest_and_is_flagged)
 {
 	struct breaker breaker;
 
@@ -165,8 +157,7 @@ failed_login_waits_longest_and_is_flagged(void)
 	g_assert_true(breaker_allow(&breaker, 5002));
 }
 
-static void
-status_is_one_line(void)
+TEST(status_is_one_line)
 {
 	struct breaker breaker;
 	char *line;
@@ -192,8 +183,7 @@ status_is_one_line(void)
 	ASSERT_LINE(4000, "accepts mail");
 }
 
-static void
-long_text_is_cut_at_a_character(void)
+TEST(long_text_is_cut_at_a_character)
 {
 	g_autoptr(GString) text = g_string_new("x");
 	struct delivery delivery = {
@@ -209,8 +199,4 @@ long_text_is_cut_at_a_character(void)
 	g_assert_cmpuint(strlen(breaker.text), >, sizeof(breaker.text) - 5);
 }
 
-UNIT_MAIN(failed_connect_opens_it_at_once, five_consecutive_failures_open_it,
-    failed_trial_doubles_the_wait_up_to_half_an_hour, only_one_trial_at_a_time,
-    earlier_deliveries_count_once, any_reply_about_a_message_closes_it,
-    invalid_message_does_not_count, failed_login_waits_longest_and_is_flagged,
-    status_is_one_line, long_text_is_cut_at_a_character)
+UNIT_MAIN_ALL

@@ -216,8 +216,7 @@ format_candidates(struct digest_cache *cache, const struct subscriber *subscribe
 	return g_string_free(text, FALSE);
 }
 
-static void
-candidates_are_those_of_one_statement(void)
+TEST(candidates_are_those_of_one_statement)
 {
 	int64_t now = store_fixture_time(NOW);
 	size_t bytes = 0;
@@ -255,4 +254,4 @@ candidates_are_those_of_one_statement(void)
 	g_assert_cmpuint(bytes, >, 20 * STORES * SUBSCRIBERS);
 }
 
-UNIT_MAIN(candidates_are_those_of_one_statement)
+UNIT_MAIN_ALL

@@ -57,8 +57,7 @@ load(const char *english, const char *german, struct catalog **catalog)
 	return error ? g_strdup(error->message) : NULL;
 }
 
-static void
-messages_are_filled_in(void)
+TEST(messages_are_filled_in)
 {
 	pb_auto(catalog) catalog = NULL;
 	g_autofree char *problem =
@@ -91,8 +90,7 @@ messages_are_filled_in(void)
 	g_assert_cmpstr(many, ==, "0 days");
 }
 
-static void
-invalid_file_is_rejected_with_its_position(void)
+TEST(invalid_file_is_rejected_with_its_position)
 {
 	static const struct {
 		const char *english, *german, *says;
@@ -135,8 +133,7 @@ check_phrases(const struct catalog *catalog, const GRegex *call, const char *pat
 }
 
 /* Names in literal strings of the program. */
-static void
-shipped_files_have_all_phrases_of_the_program(void)
+TEST(shipped_files_have_all_phrases_of_the_program)
 {
 	pb_auto(catalog) catalog = load_shipped();
 	g_autofree char *pattern = get_source_path("src/service/*/*.c");
@@ -159,8 +156,7 @@ shipped_files_have_all_phrases_of_the_program(void)
 	g_assert_cmpuint(found, >, 60);
 }
 
-static void
-every_command_that_waits_for_a_confirmation_is_decided_first(void)
+TEST(every_command_that_waits_for_a_confirmation_is_decided_first)
 {
 	for (const struct command_row *row = command_rows; row->verb; row++)
 		if (!row->decide != !row->confirm)
@@ -168,8 +164,7 @@ every_command_that_waits_for_a_confirmation_is_decided_first(void)
 			    row->verb);
 }
 
-static void
-every_command_has_its_help(void)
+TEST(every_command_has_its_help)
 {
 	pb_auto(catalog) catalog = load_shipped();
 
@@ -195,8 +190,7 @@ assert_has(const struct catalog *catalog, const char *kind, const char *word)
 }
 
 /* Names composed of states or match results. */
-static void
-every_state_and_outcome_has_a_phrase(void)
+TEST(every_state_and_outcome_has_a_phrase)
 {
 	static const char *const digests[] = {
 	    "live", "sent", "failed", "cancelled"}; /* of the store */
@@ -235,8 +229,7 @@ read_german(void)
 	return text;
 }
 
-static void
-german_catalog_is_complete(void)
+TEST(german_catalog_is_complete)
 {
 	pb_auto(catalog) catalog = load_shipped();
 	g_autoptr(GPtrArray) names = catalog_list(catalog);
@@ -263,8 +256,7 @@ german_catalog_is_complete(void)
 }
 
 /* German must use every argument. */
-static void
-german_has_the_arguments_of_each_message(void)
+TEST(german_has_the_arguments_of_each_message)
 {
 	pb_auto(catalog) catalog = load_shipped();
 	const char *const *texts = catalog_get_texts(catalog, "de");
@@ -287,8 +279,7 @@ german_has_the_arguments_of_each_message(void)
 }
 
 /* The message goes with the error, and with its copies. */
-static void
-an_error_is_read_in_any_language(void)
+TEST(an_error_is_read_in_any_language)
 {
 	pb_auto(catalog) catalog = load_shipped();
 	g_autoptr(GError) error = NULL, copy = NULL, plain = NULL;
@@ -307,9 +298,4 @@ an_error_is_read_in_any_language(void)
 	g_assert_null(pb_error_get_msg(plain));
 }
 
-UNIT_MAIN(messages_are_filled_in, invalid_file_is_rejected_with_its_position,
-    shipped_files_have_all_phrases_of_the_program,
-    every_command_that_waits_for_a_confirmation_is_decided_first,
-    every_command_has_its_help, every_state_and_outcome_has_a_phrase,
-    german_catalog_is_complete, german_has_the_arguments_of_each_message,
-    an_error_is_read_in_any_language)
+UNIT_MAIN_ALL

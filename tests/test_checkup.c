@@ -137,8 +137,7 @@ compare_golden(struct conversation *conversation, const char *name)
 	g_assert_cmpstr(text, ==, wanted);
 }
 
-static void
-report_names_each_point_with_its_reply(void)
+TEST(report_names_each_point_with_its_reply)
 {
 	pb_auto(conversation) conversation = new_conversation();
 	struct checkup_report report = RUN_AT(conversation, CONVERSATION_NOW);
@@ -161,8 +160,7 @@ report_names_each_point_with_its_reply(void)
 	    "SELECT count(*) FROM follow WHERE news IS NOT NULL", "0");
 }
 
-static void
-report_is_in_the_language_of_its_reader(void)
+TEST(report_is_in_the_language_of_its_reader)
 {
 	pb_auto(conversation) conversation = new_conversation();
 
@@ -173,8 +171,7 @@ report_is_in_the_language_of_its_reader(void)
 	compare_golden(conversation, "checkup-german");
 }
 
-static void
-nothing_to_report_is_no_mail(void)
+TEST(nothing_to_report_is_no_mail)
 {
 	pb_auto(conversation) conversation = new_conversation();
 
@@ -196,8 +193,7 @@ nothing_to_report_is_no_mail(void)
 	g_assert_cmpint(conversation_count_mails(conversation), ==, 0);
 }
 
-static void
-paused_subscribers_get_none(void)
+TEST(paused_subscribers_get_none)
 {
 	static const char *const states[] = {"state = 'paused'", "state = 'suspended'",
 	    "state = 'gone', next_due_at = NULL", "checkup = 'off'"};
@@ -215,8 +211,7 @@ paused_subscribers_get_none(void)
 }
 
 /* 400 days, hour by hour. */
-static void
-each_month_has_one_report_at_the_time_of_a_digest(void)
+TEST(each_month_has_one_report_at_the_time_of_a_digest)
 {
 	pb_auto(conversation) conversation = new_conversation();
 	int64_t now = store_fixture_time("2026-12-01T00:00:00Z"), last = 0;
@@ -277,8 +272,7 @@ spread(struct conversation *conversation, int64_t now, int64_t created_at)
 	return store_fixture_text(conversation->fixture, sql);
 }
 
-static void
-first_reports_are_spread_over_a_month(void)
+TEST(first_reports_are_spread_over_a_month)
 {
 	int64_t now = store_fixture_time(CONVERSATION_NOW);
 	static const struct {
@@ -295,7 +289,4 @@ first_reports_are_spread_over_a_month(void)
 	}
 }
 
-UNIT_MAIN(report_names_each_point_with_its_reply,
-    report_is_in_the_language_of_its_reader, nothing_to_report_is_no_mail,
-    paused_subscribers_get_none, each_month_has_one_report_at_the_time_of_a_digest,
-    first_reports_are_spread_over_a_month)
+UNIT_MAIN_ALL

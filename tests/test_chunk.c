@@ -7,8 +7,7 @@
 #include "lib/unit.h"
 #include "render/chunk.h"
 
-static void
-a_part_has_the_bytes_that_were_measured(void)
+TEST(a_part_has_the_bytes_that_were_measured)
 {
 	static const char *const texts[] = {
 	    "",
@@ -54,8 +53,7 @@ a_part_has_the_bytes_that_were_measured(void)
 		}
 }
 
-static void
-lines_are_found_in_the_encoded_form(void)
+TEST(lines_are_found_in_the_encoded_form)
 {
 	g_autofree char *wide = g_strnfill(200, '=');
 	g_autoptr(GString) text = g_string_new(NULL);
@@ -73,4 +71,4 @@ lines_are_found_in_the_encoded_form(void)
 	chunk_clear(&chunk);
 }
 
-UNIT_MAIN(a_part_has_the_bytes_that_were_measured, lines_are_found_in_the_encoded_form)
+UNIT_MAIN_ALL

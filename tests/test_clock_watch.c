@@ -135,8 +135,7 @@ assert_all_is_there(const struct life *life)
 	    "1|1|1|1|1");
 }
 
-static void
-thirty_three_days_ahead_for_a_minute_delete_nothing(void)
+TEST(thirty_three_days_ahead_for_a_minute_delete_nothing)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct life life;
@@ -158,8 +157,7 @@ thirty_three_days_ahead_for_a_minute_delete_nothing(void)
 	g_assert_cmpuint(life.digests, ==, 2);
 }
 
-static void
-three_years_back_and_forth_repeat_no_digest(void)
+TEST(three_years_back_and_forth_repeat_no_digest)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct life life;
@@ -178,8 +176,7 @@ three_years_back_and_forth_repeat_no_digest(void)
 }
 
 /* The same, with a new process at each jump: only the store persists. */
-static void
-a_restart_does_not_hide_a_jump(void)
+TEST(a_restart_does_not_hide_a_jump)
 {
 	static const int64_t offs[] = {33 * DAY, -3 * YEAR};
 
@@ -205,8 +202,7 @@ a_restart_does_not_hide_a_jump(void)
 	}
 }
 
-static void
-a_week_asleep_is_confirmed_by_the_next_answer_of_a_source(void)
+TEST(a_week_asleep_is_confirmed_by_the_next_answer_of_a_source)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct life life;
@@ -231,8 +227,7 @@ a_week_asleep_is_confirmed_by_the_next_answer_of_a_source(void)
 	assert_rows(fixture, "SELECT count(*) FROM confirmation", "0");
 }
 
-static void
-unconfirmed_jump_is_trusted_after_a_day_of_running_time(void)
+TEST(unconfirmed_jump_is_trusted_after_a_day_of_running_time)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct life life;
@@ -247,8 +242,7 @@ unconfirmed_jump_is_trusted_after_a_day_of_running_time(void)
 	assert_rows(fixture, "SELECT count(*) FROM confirmation", "0");
 }
 
-static void
-a_source_that_contradicts_holds_digests_and_one_that_confirms_frees_them(void)
+TEST(a_source_that_contradicts_holds_digests_and_one_that_confirms_frees_them)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct life life;
@@ -269,8 +263,7 @@ a_source_that_contradicts_holds_digests_and_one_that_confirms_frees_them(void)
 	g_assert_cmpint(load_jump(&life).by_s, ==, 0);
 }
 
-static void
-status_reports_a_clock_jump(void)
+TEST(status_reports_a_clock_jump)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct life life;
@@ -309,11 +302,6 @@ main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_log_set_always_fatal(G_LOG_LEVEL_CRITICAL | G_LOG_FATAL_MASK);
-	UNIT_ADD(thirty_three_days_ahead_for_a_minute_delete_nothing,
-	    three_years_back_and_forth_repeat_no_digest, a_restart_does_not_hide_a_jump,
-	    a_week_asleep_is_confirmed_by_the_next_answer_of_a_source,
-	    unconfirmed_jump_is_trusted_after_a_day_of_running_time,
-	    a_source_that_contradicts_holds_digests_and_one_that_confirms_frees_them,
-	    status_reports_a_clock_jump);
+	unit_add_all();
 	return g_test_run();
 }

@@ -143,8 +143,7 @@ poll_at(struct fake *fake, int64_t now, const char *asked, unsigned failed)
 #define RECENT "20 19 18 17 "
 #define ALL    "20 19 18 17 16 15 14 13 12 11 10 09 08 07 06 "
 
-static void
-old_days_are_fetched_once_a_day(void)
+TEST(old_days_are_fetched_once_a_day)
 {
 	pb_auto(fake) fake = fake_new();
 	int64_t now = store_fixture_time(NOW);
@@ -162,8 +161,7 @@ old_days_are_fetched_once_a_day(void)
 	poll_at(fake, midnight + 1800, "21 20 19 18 ", 0);
 }
 
-static void
-each_answer_is_recorded_with_its_status(void)
+TEST(each_answer_is_recorded_with_its_status)
 {
 	static const struct {
 		enum source_status status;
@@ -190,8 +188,7 @@ each_answer_is_recorded_with_its_status(void)
 	}
 }
 
-static void
-etag_of_the_last_success_is_sent(void)
+TEST(etag_of_the_last_success_is_sent)
 {
 	pb_auto(fake) fake = fake_new();
 	int64_t now = store_fixture_time(NOW);
@@ -211,8 +208,7 @@ etag_of_the_last_success_is_sent(void)
 	poll_at(fake, now + 7200, RECENT, 0);
 }
 
-static void
-failure_stores_no_papers_and_ends_the_fetching(void)
+TEST(failure_stores_no_papers_and_ends_the_fetching)
 {
 	static const enum pb_error codes[] = {
 	    PB_ERROR_TEMPORARY, PB_ERROR_PERMANENT, PB_ERROR_NOT_FOUND};
@@ -234,8 +230,7 @@ failure_stores_no_papers_and_ends_the_fetching(void)
 	}
 }
 
-static void
-malformed_day_does_not_affect_other_days(void)
+TEST(malformed_day_does_not_affect_other_days)
 {
 	static const enum pb_error codes[] = {PB_ERROR_INPUT, PB_ERROR_LIMIT};
 
@@ -251,8 +246,7 @@ malformed_day_does_not_affect_other_days(void)
 	}
 }
 
-static void
-pauses_double_up_to_an_hour_and_end_with_a_success(void)
+TEST(pauses_double_up_to_an_hour_and_end_with_a_success)
 {
 	static const int64_t pauses_s[] = {60, 120, 240, 480, 960, 1920, 3600, 3600};
 	pb_auto(fake) fake = fake_new();
@@ -297,8 +291,7 @@ report_of(struct fake *fake, int64_t *good_at)
 		g_assert_cmpint(good_at, ==, good);                \
 	} while (0)
 
-static void
-recovered_source_is_not_reported_as_failed(void)
+TEST(recovered_source_is_not_reported_as_failed)
 {
 	pb_auto(fake) fake = fake_new();
 	int64_t now = store_fixture_time("2026-11-20T23:50:00Z");
@@ -316,8 +309,7 @@ recovered_source_is_not_reported_as_failed(void)
 	assert_report(fake, NULL, now + 1200);
 }
 
-static void
-malformed_day_stays_failed_until_it_is_valid(void)
+TEST(malformed_day_stays_failed_until_it_is_valid)
 {
 	pb_auto(fake) fake = fake_new();
 	int64_t now = store_fixture_time(NOW);
@@ -334,8 +326,7 @@ malformed_day_stays_failed_until_it_is_valid(void)
 	assert_report(fake, NULL, now + 10800);
 }
 
-static void
-empty_list_of_a_day_with_papers_is_an_error(void)
+TEST(empty_list_of_a_day_with_papers_is_an_error)
 {
 	pb_auto(fake) fake = fake_new();
 	int64_t now = store_fixture_time(NOW);
@@ -360,8 +351,7 @@ empty_list_of_a_day_with_papers_is_an_error(void)
 	assert_report(fake, NULL, now + 180);
 }
 
-static void
-list_of_an_earlier_day_under_a_new_date_is_stale(void)
+TEST(list_of_an_earlier_day_under_a_new_date_is_stale)
 {
 	pb_auto(fake) fake = fake_new();
 	int64_t now = store_fixture_time(NOW);
@@ -387,8 +377,7 @@ list_of_an_earlier_day_under_a_new_date_is_stale(void)
 	    "SELECT count(*) FROM listing WHERE day = '2026-11-21'", "6");
 }
 
-static void
-source_with_a_new_address_is_fetched_at_once(void)
+TEST(source_with_a_new_address_is_fetched_at_once)
 {
 	pb_auto(fake) fake = fake_new();
 	int64_t now = store_fixture_time(NOW);
@@ -406,8 +395,7 @@ source_with_a_new_address_is_fetched_at_once(void)
 	poll_at(fake, now + 160, "20 ", 1);
 }
 
-static void
-retry_after_of_a_source_is_observed(void)
+TEST(retry_after_of_a_source_is_observed)
 {
 	pb_auto(fake) fake = fake_new();
 	int64_t now = store_fixture_time(NOW);
@@ -425,8 +413,7 @@ retry_after_of_a_source_is_observed(void)
 	poll_at(fake, now + 240, "20 ", 1);
 }
 
-static void
-setting_the_clock_back_ends_a_pause(void)
+TEST(setting_the_clock_back_ends_a_pause)
 {
 	pb_auto(fake) fake = fake_new();
 	int64_t now = store_fixture_time(NOW);
@@ -436,8 +423,7 @@ setting_the_clock_back_ends_a_pause(void)
 	poll_at(fake, now - 400 * (int64_t)CLOCK_DAY_S, "16 ", 1);
 }
 
-static void
-sources_fail_independently(void)
+TEST(sources_fail_independently)
 {
 	pb_auto(fake) bad = fake_new();
 	pb_auto(fake) good = fake_new();
@@ -457,8 +443,7 @@ sources_fail_independently(void)
 	g_assert_cmpuint(report.fresh, ==, 15);
 }
 
-static void
-stopped_run_is_not_a_source_failure(void)
+TEST(stopped_run_is_not_a_source_failure)
 {
 	pb_auto(fake) fake = fake_new();
 	int64_t now = store_fixture_time(NOW);
@@ -484,8 +469,7 @@ call_collect(struct store_fixture *fixture, void *data, GError **error)
 	return collect_run(&collect, false, store_fixture_time(NOW), &report, error);
 }
 
-static void
-store_failure_is_reported_and_the_next_run_recovers(void)
+TEST(store_failure_is_reported_and_the_next_run_recovers)
 {
 	pb_auto(fake) fake = fake_new();
 
@@ -502,19 +486,6 @@ main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	/* The tests cause warnings in the log. */
 	g_log_set_always_fatal(G_LOG_FATAL_MASK);
-	UNIT_ADD(old_days_are_fetched_once_a_day,
-	    each_answer_is_recorded_with_its_status, etag_of_the_last_success_is_sent,
-	    failure_stores_no_papers_and_ends_the_fetching,
-	    malformed_day_does_not_affect_other_days,
-	    pauses_double_up_to_an_hour_and_end_with_a_success,
-	    retry_after_of_a_source_is_observed,
-	    recovered_source_is_not_reported_as_failed,
-	    malformed_day_stays_failed_until_it_is_valid,
-	    empty_list_of_a_day_with_papers_is_an_error,
-	    list_of_an_earlier_day_under_a_new_date_is_stale,
-	    source_with_a_new_address_is_fetched_at_once,
-	    setting_the_clock_back_ends_a_pause, sources_fail_independently,
-	    stopped_run_is_not_a_source_failure,
-	    store_failure_is_reported_and_the_next_run_recovers);
+	unit_add_all();
 	return g_test_run();
 }

@@ -541,8 +541,7 @@ static const char me[] =
     "consent_text,"
     " paused_until FROM subscriber";
 
-static void
-undo_restores_everything(void)
+TEST(undo_restores_everything)
 {
 	pb_auto(command_test) test = command_test_new();
 	reply_auto first = {0}, gone = {0}, back = {0};
@@ -573,8 +572,7 @@ undo_restores_everything(void)
 	compare_golden("undo-done", back.text);
 }
 
-static void
-undo_restores_what_is_shared_and_followed(void)
+TEST(undo_restores_what_is_shared_and_followed)
 {
 	pb_auto(command_test) test = command_test_new();
 	reply_auto first = {0}, gone = {0}, back = {0};
@@ -632,8 +630,7 @@ assert_undone(
 	assert_rows(test->fixture, "PRAGMA foreign_key_check", "");
 }
 
-static void
-undo_of_proposals_keeps_what_is_shared_and_followed(void)
+TEST(undo_of_proposals_keeps_what_is_shared_and_followed)
 {
 	pb_auto(command_test) test = command_test_new();
 	const struct filters_change change = {
@@ -669,8 +666,7 @@ undo_of_proposals_keeps_what_is_shared_and_followed(void)
 	    "diffusion-news|3 weather-news|2");
 }
 
-static void
-commands_beside_a_consent_are_reported(void)
+TEST(commands_beside_a_consent_are_reported)
 {
 	static const struct {
 		const char *text;
@@ -692,8 +688,7 @@ commands_beside_a_consent_are_reported(void)
 	}
 }
 
-static void
-undo_restores_a_subscriber_without_a_name(void)
+TEST(undo_restores_a_subscriber_without_a_name)
 {
 	pb_auto(command_test) test = command_test_new();
 	reply_auto gone = {0}, back = {0};
@@ -711,8 +706,7 @@ undo_restores_a_subscriber_without_a_name(void)
 	assert_rows(test->fixture, me, person);
 }
 
-static void
-pending_line_keeps_its_filter(void)
+TEST(pending_line_keeps_its_filter)
 {
 	pb_auto(command_test) test = command_test_new();
 	reply_auto asked = {0}, between = {0}, done = {0};
@@ -728,8 +722,7 @@ pending_line_keeps_its_filter(void)
 	assert_rows(test->fixture, "SELECT number, text FROM subscription", "1|mamba");
 }
 
-static void
-failing_command_does_not_affect_others(void)
+TEST(failing_command_does_not_affect_others)
 {
 	pb_auto(command_test) test = command_test_new();
 	reply_auto reply = {0};
@@ -743,8 +736,7 @@ failing_command_does_not_affect_others(void)
 	assert_rows(test->fixture, "SELECT minute, max_full FROM subscriber", "450|17");
 }
 
-static void
-reply_to_a_subject_with_a_command_runs_nothing(void)
+TEST(reply_to_a_subject_with_a_command_runs_nothing)
 {
 	pb_auto(command_test) test = command_test_new();
 	reply_auto one = {0}, other = {0};
@@ -761,8 +753,7 @@ reply_to_a_subject_with_a_command_runs_nothing(void)
 	g_assert_null(other.subject);
 }
 
-static void
-change_of_address_asks_both_addresses(void)
+TEST(change_of_address_asks_both_addresses)
 {
 	pb_auto(command_test) test = command_test_new();
 	reply_auto asked = {0}, done = {0};
@@ -777,8 +768,7 @@ change_of_address_asks_both_addresses(void)
 	    "Ada@example.com|ada@example.com");
 }
 
-static void
-local_part_can_be_the_command(void)
+TEST(local_part_can_be_the_command)
 {
 	pb_auto(command_test) test = command_test_new();
 	reply_auto reply = {0}, other = {0};
@@ -794,8 +784,7 @@ local_part_can_be_the_command(void)
 	g_assert_cmpstr(other.pending, ==, "subscribe \n");
 }
 
-static void
-erasure_waits_for_its_reply(void)
+TEST(erasure_waits_for_its_reply)
 {
 	pb_auto(command_test) test = command_test_new();
 	reply_auto asked = {0}, done = {0};
@@ -843,8 +832,7 @@ run_for_error(const char *line, const char *language)
 	return found;
 }
 
-static void
-every_error_is_translated(void)
+TEST(every_error_is_translated)
 {
 	static const char *const lines[] = {"add", "add ti:", "add upvotes:>=ten",
 	    "add \"a", "add (", "add ()", "add -survey", "add a NEAR/0 b",
@@ -871,8 +859,7 @@ every_error_is_translated(void)
 	}
 }
 
-static void
-numbers_and_lengths_are_limited(void)
+TEST(numbers_and_lengths_are_limited)
 {
 	g_autofree char *note = g_strnfill(BOUNDS_FILTER_NOTE, 'n');
 	g_autoptr(GString) many = g_string_new("del");
@@ -917,8 +904,7 @@ numbers_and_lengths_are_limited(void)
 	}
 }
 
-static void
-little_is_quoted_to_unknown_senders(void)
+TEST(little_is_quoted_to_unknown_senders)
 {
 	/* The second line ends exactly at the limit. */
 	for (int more = 0; more < 2; more++) {
@@ -944,8 +930,7 @@ little_is_quoted_to_unknown_senders(void)
 	}
 }
 
-static void
-quotes_are_cut_and_harmless(void)
+TEST(quotes_are_cut_and_harmless)
 {
 	static const struct {
 		const char *typed, *guarded;
@@ -988,8 +973,7 @@ quotes_are_cut_and_harmless(void)
 	reply_text_clear(&answer);
 }
 
-static void
-long_message_has_a_short_reply(void)
+TEST(long_message_has_a_short_reply)
 {
 	pb_auto(command_test) test = command_test_new();
 	g_autoptr(GString) text = g_string_new("\n");
@@ -1004,8 +988,7 @@ long_message_has_a_short_reply(void)
 	g_assert_nonnull(strstr(reply.text, "Only the first 20 commands"));
 }
 
-static void
-address_belongs_to_one_subscriber(void)
+TEST(address_belongs_to_one_subscriber)
 {
 	pb_auto(command_test) test = command_test_new();
 
@@ -1038,8 +1021,7 @@ run_for_failure(struct store_fixture *fixture, void *data, GError **error)
 	return is_ok;
 }
 
-static void
-failing_store_leaves_no_partial_effect(void)
+TEST(failing_store_leaves_no_partial_effect)
 {
 	pb_auto(command_test) test = command_test_new();
 
@@ -1059,16 +1041,6 @@ main(int argc, char **argv)
 
 		g_test_add_data_func(path, &scenes[i], play);
 	}
-	UNIT_ADD(undo_restores_everything, undo_restores_what_is_shared_and_followed,
-	    undo_of_proposals_keeps_what_is_shared_and_followed,
-	    commands_beside_a_consent_are_reported,
-	    undo_restores_a_subscriber_without_a_name, pending_line_keeps_its_filter,
-	    failing_command_does_not_affect_others,
-	    reply_to_a_subject_with_a_command_runs_nothing,
-	    change_of_address_asks_both_addresses, local_part_can_be_the_command,
-	    erasure_waits_for_its_reply, every_error_is_translated,
-	    numbers_and_lengths_are_limited, little_is_quoted_to_unknown_senders,
-	    quotes_are_cut_and_harmless, long_message_has_a_short_reply,
-	    address_belongs_to_one_subscriber, failing_store_leaves_no_partial_effect);
+	unit_add_all();
 	return g_test_run();
 }

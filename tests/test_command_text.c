@@ -25,8 +25,7 @@ read_message(const char *subject, const char *text)
 	return g_string_free(all, FALSE);
 }
 
-static void
-commands_are_found(void)
+TEST(commands_are_found)
 {
 	static const struct {
 		const char *subject, *text, *wanted;
@@ -118,8 +117,7 @@ commands_are_found(void)
 	}
 }
 
-static void
-ignored_commands_are_reported(void)
+TEST(ignored_commands_are_reported)
 {
 	static const struct {
 		const char *text, *stopped_at; /* NULL: nothing was ignored */
@@ -151,8 +149,7 @@ ignored_commands_are_reported(void)
 	}
 }
 
-static void
-number_of_commands_is_limited(void)
+TEST(number_of_commands_is_limited)
 {
 	g_autoptr(GString) text = g_string_new(NULL);
 	struct command_text lines;
@@ -169,8 +166,7 @@ number_of_commands_is_limited(void)
 	command_text_clear(&lines);
 }
 
-static void
-size_of_text_is_limited(void)
+TEST(size_of_text_is_limited)
 {
 	g_autoptr(GString) text = g_string_new("list\n");
 	struct command_text lines;
@@ -193,8 +189,7 @@ size_of_text_is_limited(void)
 	command_text_clear(&lines);
 }
 
-static void
-names_of_verbs_are_unique(void)
+TEST(names_of_verbs_are_unique)
 {
 	g_autoptr(GHashTable) names =
 	    g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
@@ -213,5 +208,4 @@ names_of_verbs_are_unique(void)
 	}
 }
 
-UNIT_MAIN(commands_are_found, ignored_commands_are_reported,
-    number_of_commands_is_limited, size_of_text_is_limited, names_of_verbs_are_unique)
+UNIT_MAIN_ALL

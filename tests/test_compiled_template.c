@@ -112,8 +112,7 @@ check(const struct compiled_template *compiled, const char *const *filled,
 	template_buffer_clear(&buffer);
 }
 
-static void
-output_equals_the_text_with_all_values(void)
+TEST(output_equals_the_text_with_all_values)
 {
 	static const unsigned widths[] = {0, 20, 72};
 
@@ -130,8 +129,7 @@ output_equals_the_text_with_all_values(void)
 			}
 }
 
-static void
-placeholder_is_escaped_as_in_its_template(void)
+TEST(placeholder_is_escaped_as_in_its_template)
 {
 	static const char expected[] = "a &lt;b&gt; &amp; c <b>&lt;b&gt;\n";
 	const char *const filled[] = {"<b>"};
@@ -152,5 +150,4 @@ placeholder_is_escaped_as_in_its_template(void)
 	compiled_template_free(compiled);
 }
 
-UNIT_MAIN(
-    output_equals_the_text_with_all_values, placeholder_is_escaped_as_in_its_template)
+UNIT_MAIN_ALL

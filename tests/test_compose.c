@@ -47,8 +47,7 @@ check_message(const struct compose_headers *fields, const char *wanted)
 	"Message-ID: <x@one.example>\r\n"          \
 	"MIME-Version: 1.0\r\n"
 
-static void
-has_text_first_and_html_last(void)
+TEST(has_text_first_and_html_last)
 {
 	static const struct compose_header extra[] = {{"Precedence", "bulk"}};
 	struct compose_headers fields = base;
@@ -74,8 +73,7 @@ has_text_first_and_html_last(void)
 	           "--=_b--\r\n");
 }
 
-static void
-is_plain_without_html(void)
+TEST(is_plain_without_html)
 {
 	struct compose_headers fields = base;
 
@@ -96,8 +94,7 @@ refuse(const struct compose_headers *fields)
 	g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
 }
 
-static void
-rejects_invalid_fields(void)
+TEST(rejects_invalid_fields)
 {
 	static const struct compose_header own = {"subject", "again"};
 	static const struct compose_header twice[] = {
@@ -127,8 +124,7 @@ rejects_invalid_fields(void)
 	refuse(&fields);
 }
 
-static void
-rejects_invalid_boundaries(void)
+TEST(rejects_invalid_boundaries)
 {
 	g_autofree char *at = g_strnfill(BOUNDS_BOUNDARY_BYTES, 'b');
 	g_autofree char *beyond = g_strnfill(BOUNDS_BOUNDARY_BYTES + 1, 'b');
@@ -147,8 +143,7 @@ rejects_invalid_boundaries(void)
 	g_assert_nonnull(message);
 }
 
-static void
-prefix_gives_the_same_message(void)
+TEST(prefix_gives_the_same_message)
 {
 	static const struct compose_header extra[] = {
 	    {"List-Id", "x"}, {"Precedence", "bulk"}};
@@ -176,5 +171,4 @@ prefix_gives_the_same_message(void)
 	g_assert_null(prefix.from);
 }
 
-UNIT_MAIN(has_text_first_and_html_last, is_plain_without_html, rejects_invalid_fields,
-    prefix_gives_the_same_message, rejects_invalid_boundaries)
+UNIT_MAIN_ALL

@@ -46,8 +46,7 @@ make(int interval_s)
 	return config_snapshot;
 }
 
-static void
-invalid_settings_give_no_snapshot(void)
+TEST(invalid_settings_give_no_snapshot)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autoptr(GBytes) key =
@@ -68,8 +67,7 @@ invalid_settings_give_no_snapshot(void)
 	g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
 }
 
-static void
-newest_published_snapshot_is_taken_once(void)
+TEST(newest_published_snapshot_is_taken_once)
 {
 	struct config_snapshot_slot slot = {NULL};
 	struct config_snapshot *first = make(60), *second = make(61), *taken;
@@ -97,8 +95,7 @@ newest_published_snapshot_is_taken_once(void)
 }
 
 /* The result of the page's self-test is a file. */
-static void
-renewed_snapshot_shares_the_settings(void)
+TEST(renewed_snapshot_shares_the_settings)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct config_snapshot *first = make(60), *second, *third;
@@ -165,8 +162,7 @@ run_taker(gpointer data)
 	return NULL;
 }
 
-static void
-many_threads_end_with_the_last_one(void)
+TEST(many_threads_end_with_the_last_one)
 {
 	struct taker takers[TAKERS] = {{.slot = {NULL}}};
 
@@ -187,5 +183,4 @@ many_threads_end_with_the_last_one(void)
 	}
 }
 
-UNIT_MAIN(invalid_settings_give_no_snapshot, newest_published_snapshot_is_taken_once,
-    renewed_snapshot_shares_the_settings, many_threads_end_with_the_last_one)
+UNIT_MAIN_ALL

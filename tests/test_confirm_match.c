@@ -57,8 +57,7 @@ check_texts(enum consent wanted, const char *const *texts, size_t count)
 	g_assert_cmpuint(wrong, ==, 0);
 }
 
-static void
-consent_at_the_start_is_a_yes(void)
+TEST(consent_at_the_start_is_a_yes)
 {
 	static const char *const texts[] = {"Yes, I would like to receive these.",
 	    "Yes I'd like that", "yes thank you", "YES PLEASE", "Yes :)", "Sure!",
@@ -196,8 +195,7 @@ consent_at_the_start_is_a_yes(void)
 	check_texts(CONSENT_YES, texts, G_N_ELEMENTS(texts));
 }
 
-static void
-refusal_anywhere_is_a_no(void)
+TEST(refusal_anywhere_is_a_no)
 {
 	static const char *const texts[] = {"No way", "No!! Stop this", "Please stop.",
 	    "Stop sending me mail", "Do not subscribe me", "I don't want any emails",
@@ -334,8 +332,7 @@ refusal_anywhere_is_a_no(void)
 	check_texts(CONSENT_NO, texts, G_N_ELEMENTS(texts));
 }
 
-static void
-other_text_is_unclear(void)
+TEST(other_text_is_unclear)
 {
 	static const char *const texts[] = {"Huh?", "Sorry, what?", "what's this",
 	    "Who is writing?", "Why do I get this mail?", "Thanks for letting me know",
@@ -440,8 +437,7 @@ other_text_is_unclear(void)
 	check_texts(CONSENT_UNCLEAR, texts, G_N_ELEMENTS(texts));
 }
 
-static void
-automatic_replies_are_recognised(void)
+TEST(automatic_replies_are_recognised)
 {
 	static const char *const replies[] = {"Undeliverable: " OURS,
 	    "Undeliverable:", "Undelivered Mail Returned to Sender",
@@ -517,8 +513,7 @@ automatic_replies_are_recognised(void)
 	g_assert_cmpuint(wrong, ==, 0);
 }
 
-static void
-reply_prefixes_and_tags_are_ignored(void)
+TEST(reply_prefixes_and_tags_are_ignored)
 {
 	static const char *const replies[] = {OURS, OURS_DE, "Re: " OURS, "RE: " OURS,
 	    "AW: " OURS_DE, "Antw: " OURS, "SV: " OURS, "R: " OURS, "Odp: " OURS,
@@ -541,8 +536,7 @@ reply_prefixes_and_tags_are_ignored(void)
 	g_assert_cmpuint(wrong, ==, 0);
 }
 
-static void
-empty_reply_needs_our_subject_and_message_id(void)
+TEST(empty_reply_needs_our_subject_and_message_id)
 {
 	pb_auto(inmail) direct =
 	    conversation_new_mail("eva@example.com", "Re: " OURS, " \n\n");
@@ -562,8 +556,7 @@ empty_reply_needs_our_subject_and_message_id(void)
 	g_assert_cmpuint(wrong, ==, 0);
 }
 
-static void
-changed_subject_counts_as_a_whole(void)
+TEST(changed_subject_counts_as_a_whole)
 {
 	static const struct {
 		enum consent wanted;
@@ -627,8 +620,7 @@ check_phrases(enum consent wanted, const char *const *phrases)
 	return wrong;
 }
 
-static void
-every_phrase_matches_beside_all_others(void)
+TEST(every_phrase_matches_beside_all_others)
 {
 	unsigned wrong = 0;
 
@@ -650,8 +642,7 @@ every_phrase_matches_beside_all_others(void)
 	g_assert_cmpuint(wrong, ==, 0);
 }
 
-static void
-long_lines_are_matched_in_bounded_time(void)
+TEST(long_lines_are_matched_in_bounded_time)
 {
 	g_autofree char *words = g_strnfill(64 * 1024, '?');
 	g_autoptr(GString) many = g_string_new(NULL);
@@ -663,8 +654,4 @@ long_lines_are_matched_in_bounded_time(void)
 	g_assert_cmpint(check_mail("Re: " OURS, many->str, true), ==, CONSENT_UNCLEAR);
 }
 
-UNIT_MAIN(consent_at_the_start_is_a_yes, refusal_anywhere_is_a_no,
-    other_text_is_unclear, automatic_replies_are_recognised,
-    reply_prefixes_and_tags_are_ignored, empty_reply_needs_our_subject_and_message_id,
-    changed_subject_counts_as_a_whole, every_phrase_matches_beside_all_others,
-    long_lines_are_matched_in_bounded_time)
+UNIT_MAIN_ALL

@@ -448,8 +448,7 @@ static const struct step conversations[] = {
     {.kind = STEP_END},
 };
 
-static void
-only_consent_applies_a_request(void)
+TEST(only_consent_applies_a_request)
 {
 	static const struct {
 		const char *subject, *text, *verdict, *calls, *confirmations;
@@ -490,8 +489,7 @@ only_consent_applies_a_request(void)
 	}
 }
 
-static void
-unclear_reply_is_questioned_once(void)
+TEST(unclear_reply_is_questioned_once)
 {
 	static const char *const commands[] = {
 	    "change", "address eva@example.net", "forget", "export"};
@@ -517,8 +515,7 @@ unclear_reply_is_questioned_once(void)
 	}
 }
 
-static void
-declining_does_not_block_a_later_request(void)
+TEST(declining_does_not_block_a_later_request)
 {
 	pb_auto(conversation) c = conversation_new();
 
@@ -547,7 +544,6 @@ main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	conversation_calls = g_string_new(NULL);
 	conversation_add_tests(conversations);
-	UNIT_ADD(only_consent_applies_a_request, unclear_reply_is_questioned_once,
-	    declining_does_not_block_a_later_request);
+	unit_add_all();
 	return g_test_run();
 }

@@ -103,8 +103,7 @@ ask(struct client *client)
 	g_thread_join(thread);
 }
 
-static void
-a_line_in_gets_a_line_out(void)
+TEST(a_line_in_gets_a_line_out)
 {
 	static const struct {
 		const char *line;
@@ -155,8 +154,7 @@ a_line_in_gets_a_line_out(void)
 	g_assert_false(g_file_test(path, G_FILE_TEST_EXISTS));
 }
 
-static void
-an_answer_that_is_too_long_is_cut_at_a_line(void)
+TEST(an_answer_that_is_too_long_is_cut_at_a_line)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autofree char *path = g_build_filename(fixture->directory, "control", NULL);
@@ -183,8 +181,7 @@ an_answer_that_is_too_long_is_cut_at_a_line(void)
 	control_free(control);
 }
 
-static void
-a_leftover_of_a_killed_daemon_is_replaced(void)
+TEST(a_leftover_of_a_killed_daemon_is_replaced)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autofree char *path = g_build_filename(fixture->directory, "control", NULL);
@@ -198,8 +195,7 @@ a_leftover_of_a_killed_daemon_is_replaced(void)
 	control_free(control);
 }
 
-static void
-a_directory_too_deep_for_a_socket_is_reported(void)
+TEST(a_directory_too_deep_for_a_socket_is_reported)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autofree char *name = g_strnfill(100, 'd');
@@ -214,6 +210,4 @@ a_directory_too_deep_for_a_socket_is_reported(void)
 	g_assert_nonnull(strstr(error->message, directory));
 }
 
-UNIT_MAIN(a_line_in_gets_a_line_out, an_answer_that_is_too_long_is_cut_at_a_line,
-    a_leftover_of_a_killed_daemon_is_replaced,
-    a_directory_too_deep_for_a_socket_is_reported)
+UNIT_MAIN_ALL

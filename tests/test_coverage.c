@@ -116,8 +116,7 @@ state_at(struct store_fixture *fixture, int64_t at)
 		g_assert_cmpstr(line_, ==, wanted);                                   \
 	} while (0)
 
-static void
-line_is_in_the_readers_language(void)
+TEST(line_is_in_the_readers_language)
 {
 	static const char *const rows[][2] = {
 	    {"2026-11-02T06:00:00Z", "arXiv cs.CL: 3 genannt, 3 gelesen"},
@@ -142,8 +141,7 @@ line_is_in_the_readers_language(void)
 	}
 }
 
-static void
-line_covers_the_days_since_the_last_digest(void)
+TEST(line_covers_the_days_since_the_last_digest)
 {
 	static const struct {
 		const char *after;
@@ -173,8 +171,7 @@ line_covers_the_days_since_the_last_digest(void)
 }
 
 /* 2026-11-02 is a Monday. */
-static void
-each_state_has_its_text(void)
+TEST(each_state_has_its_text)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct fake fake;
@@ -204,8 +201,7 @@ each_state_has_its_text(void)
 	    fixture, "2026-11-17T08:00:00Z", "arXiv cs.CL late since 2026-11-09");
 }
 
-static void
-yesterdays_papers_under_todays_date_are_stale(void)
+TEST(yesterdays_papers_under_todays_date_are_stale)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct fake fake;
@@ -221,8 +217,7 @@ yesterdays_papers_under_todays_date_are_stale(void)
 	    "2026-11-02 2026-11-03");
 }
 
-static void
-digest_waits_for_a_late_list_and_then_shows_it_as_missing(void)
+TEST(digest_waits_for_a_late_list_and_then_shows_it_as_missing)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct fake fake;
@@ -260,8 +255,7 @@ digest_waits_for_a_late_list_and_then_shows_it_as_missing(void)
 	    "|arXiv cs.CL late since Tue");
 }
 
-static void
-digest_is_built_as_soon_as_the_list_is_there(void)
+TEST(digest_is_built_as_soon_as_the_list_is_there)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct fake fake;
@@ -278,8 +272,7 @@ digest_is_built_as_soon_as_the_list_is_there(void)
 }
 
 /* A first digest, or one after a pause; the next hour has the late papers. */
-static void
-immediate_and_hourly_digests_do_not_wait(void)
+TEST(immediate_and_hourly_digests_do_not_wait)
 {
 	static const struct {
 		const char *sql;
@@ -307,8 +300,7 @@ immediate_and_hourly_digests_do_not_wait(void)
 }
 
 /* One behaviour per working day, three polls each; 20 days with a list. */
-static void
-no_paper_is_missed_or_repeated_in_a_month(void)
+TEST(no_paper_is_missed_or_repeated_in_a_month)
 {
 	static const enum deed deeds[][3] = {
 	    {DEED_LATE, DEED_LIST, DEED_LIST},
@@ -372,8 +364,7 @@ no_paper_is_missed_or_repeated_in_a_month(void)
 	    ==, store_fixture_number(fixture, "SELECT count(*) FROM paper"));
 }
 
-static void
-lists_of_one_service_are_summed(void)
+TEST(lists_of_one_service_are_summed)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct fake one, other;
@@ -402,12 +393,6 @@ main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	/* Source failures cause warnings in the log. */
 	g_log_set_always_fatal(G_LOG_FATAL_MASK);
-	UNIT_ADD(each_state_has_its_text, line_is_in_the_readers_language,
-	    line_covers_the_days_since_the_last_digest,
-	    yesterdays_papers_under_todays_date_are_stale,
-	    digest_waits_for_a_late_list_and_then_shows_it_as_missing,
-	    immediate_and_hourly_digests_do_not_wait,
-	    digest_is_built_as_soon_as_the_list_is_there,
-	    no_paper_is_missed_or_repeated_in_a_month, lists_of_one_service_are_summed);
+	unit_add_all();
 	return g_test_run();
 }

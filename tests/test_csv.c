@@ -34,8 +34,7 @@ read_all(const char *text, size_t size)
 	}
 }
 
-static void
-records_are_read_in_every_form(void)
+TEST(records_are_read_in_every_form)
 {
 	static const struct {
 		const char *text, *wanted;
@@ -68,8 +67,7 @@ records_are_read_in_every_form(void)
 	}
 }
 
-static void
-invalid_records_are_reported_with_their_lines(void)
+TEST(invalid_records_are_reported_with_their_lines)
 {
 	static const struct {
 		const char *text;
@@ -95,8 +93,7 @@ invalid_records_are_reported_with_their_lines(void)
 	}
 }
 
-static void
-columns_and_length_have_their_limits(void)
+TEST(columns_and_length_have_their_limits)
 {
 	for (int more = 0; more <= 1; more++) {
 		g_autofree char *commas =
@@ -111,8 +108,7 @@ columns_and_length_have_their_limits(void)
 	}
 }
 
-static void
-round_trip_is_lossless_and_formulas_are_escaped(void)
+TEST(round_trip_is_lossless_and_formulas_are_escaped)
 {
 	static const char messages[] = "ab,\"'=+-@\t\r\n\xc3\xa4 ";
 	g_autoptr(GRand) random = g_rand_new_with_seed(7);
@@ -155,6 +151,4 @@ round_trip_is_lossless_and_formulas_are_escaped(void)
 	}
 }
 
-UNIT_MAIN(records_are_read_in_every_form, invalid_records_are_reported_with_their_lines,
-    columns_and_length_have_their_limits,
-    round_trip_is_lossless_and_formulas_are_escaped)
+UNIT_MAIN_ALL

@@ -9,8 +9,7 @@
 #include "base/zone.h"
 #include "lib/unit.h"
 
-static void
-a_day_begins_at_its_first_instant_in_the_zone(void)
+TEST(a_day_begins_at_its_first_instant_in_the_zone)
 {
 	static const struct {
 		const char *day, *zone, *wanted;
@@ -38,8 +37,7 @@ a_day_begins_at_its_first_instant_in_the_zone(void)
 	}
 }
 
-static void
-invalid_days_and_times_are_rejected(void)
+TEST(invalid_days_and_times_are_rejected)
 {
 	static const char *const rows[] = {"", "2026-13-01", "2026-02-29", "2026-1-1",
 	    "26-01-01", "2026-01-01x", "tomorrow", "1969-12-31", "20260101", "-1",
@@ -60,8 +58,7 @@ invalid_days_and_times_are_rejected(void)
 	}
 }
 
-static void
-a_time_is_a_day_or_an_instant(void)
+TEST(a_time_is_a_day_or_an_instant)
 {
 	static const struct {
 		const char *text, *wanted;
@@ -82,8 +79,7 @@ a_time_is_a_day_or_an_instant(void)
 	}
 }
 
-static void
-a_day_is_formatted_as_by_glib(void)
+TEST(a_day_is_formatted_as_by_glib)
 {
 	static const int64_t rows[] = {-62135596800, -86401, -86400, -1, 0, 86399,
 	    86400, 951782400, 1795996800, 253402300799};
@@ -100,6 +96,4 @@ a_day_is_formatted_as_by_glib(void)
 	}
 }
 
-UNIT_MAIN(a_day_begins_at_its_first_instant_in_the_zone,
-    invalid_days_and_times_are_rejected, a_time_is_a_day_or_an_instant,
-    a_day_is_formatted_as_by_glib)
+UNIT_MAIN_ALL

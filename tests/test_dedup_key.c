@@ -91,8 +91,7 @@ static const struct {
     {"", "To", NULL},
 };
 
-static void
-topmost_field_is_found_and_unfolded(void)
+TEST(topmost_field_is_found_and_unfolded)
 {
 	for (size_t i = 0; i < G_N_ELEMENTS(fields); i++) {
 		g_autofree char *value = dedup_key_find_field(
@@ -117,8 +116,7 @@ static const struct {
     {"", NULL},
 };
 
-static void
-envelope_address_is_the_whole_value(void)
+TEST(envelope_address_is_the_whole_value)
 {
 	for (size_t i = 0; i < G_N_ELEMENTS(addresses); i++) {
 		g_autofree char *raw =
@@ -130,8 +128,7 @@ envelope_address_is_the_whole_value(void)
 	}
 }
 
-static void
-values_are_limited(void)
+TEST(values_are_limited)
 {
 	for (int more = -1; more <= 1; more++) {
 		size_t size = (size_t)(BOUNDS_MAIL_VALUE_BYTES + more);
@@ -159,7 +156,6 @@ main(int argc, char **argv)
 
 		g_test_add_data_func(path, GSIZE_TO_POINTER(i), test_pair);
 	}
-	UNIT_ADD(topmost_field_is_found_and_unfolded,
-	    envelope_address_is_the_whole_value, values_are_limited);
+	unit_add_all();
 	return g_test_run();
 }

@@ -100,8 +100,7 @@ check(const char *key, const char *message, const char *wanted, bool is_expected
 		.words = { [preference] = (word) } \
 	}
 
-static void
-each_option_changes_the_next_digest(void)
+TEST(each_option_changes_the_next_digest)
 {
 	static const struct {
 		const char *key;
@@ -166,8 +165,7 @@ each_option_changes_the_next_digest(void)
 	}
 }
 
-static void
-each_schedule_option_moves_the_next_digest(void)
+TEST(each_schedule_option_moves_the_next_digest)
 {
 	static const struct {
 		struct profile_change preferences;
@@ -193,8 +191,7 @@ each_schedule_option_moves_the_next_digest(void)
 	}
 }
 
-static void
-later_changes_do_not_affect_a_built_digest(void)
+TEST(later_changes_do_not_affect_a_built_digest)
 {
 	static const struct profile_change others[] = {
 	    WORD(PREFERENCE_ABSTRACT, "none"),
@@ -220,8 +217,7 @@ later_changes_do_not_affect_a_built_digest(void)
 	}
 }
 
-static void
-day_without_papers_has_a_line(void)
+TEST(day_without_papers_has_a_line)
 {
 	static const struct {
 		const char *language;
@@ -254,8 +250,7 @@ day_without_papers_has_a_line(void)
 	}
 }
 
-static void
-preview_uses_the_options(void)
+TEST(preview_uses_the_options)
 {
 	static const struct profile_change preferences = {.language = "de",
 	    .max_full = 1,
@@ -280,8 +275,7 @@ preview_uses_the_options(void)
 	check("preview", message, "text/html", false);
 }
 
-static void
-excerpt_is_limited_in_sentences_and_characters(void)
+TEST(excerpt_is_limited_in_sentences_and_characters)
 {
 	g_autofree char *words = g_strnfill(EXCERPT_CHARS, 'x');
 	g_autofree char *over = g_strconcat(words, "x", NULL);
@@ -358,8 +352,7 @@ new_rich_paper(void)
 	return paper;
 }
 
-static void
-bibtex_has_the_fields_of_a_paper(void)
+TEST(bibtex_has_the_fields_of_a_paper)
 {
 	struct paper *rich = new_rich_paper();
 	struct paper *plain = store_fixture_paper("old paper}", "T", "");
@@ -394,8 +387,7 @@ bibtex_has_the_fields_of_a_paper(void)
 	    "  url = {https://example.org/a_b%20c},\n}\n\n");
 }
 
-static void
-ris_has_the_fields_of_a_paper(void)
+TEST(ris_has_the_fields_of_a_paper)
 {
 	struct paper *rich = new_rich_paper();
 	struct paper *plain = store_fixture_paper("10.1000/182", "ER  - ", "");
@@ -431,8 +423,7 @@ ris_has_the_fields_of_a_paper(void)
 	    "UR  - https://example.org/1\nER  - \n\n");
 }
 
-static void
-names_are_split_into_family_and_given(void)
+TEST(names_are_split_into_family_and_given)
 {
 	static const struct {
 		const char *author;
@@ -466,8 +457,7 @@ names_are_split_into_family_and_given(void)
 	}
 }
 
-static void
-lists_of_values_are_complete(void)
+TEST(lists_of_values_are_complete)
 {
 	g_autofree char *abstract = preferences_format_words(PREFERENCE_ABSTRACT);
 	g_autofree char *attach = preferences_format_words(PREFERENCE_ATTACH);
@@ -476,9 +466,4 @@ lists_of_values_are_complete(void)
 	g_assert_cmpstr(attach, ==, "none, bibtex, ris, markdown");
 }
 
-UNIT_MAIN(each_option_changes_the_next_digest,
-    each_schedule_option_moves_the_next_digest,
-    later_changes_do_not_affect_a_built_digest, day_without_papers_has_a_line,
-    preview_uses_the_options, excerpt_is_limited_in_sentences_and_characters,
-    bibtex_has_the_fields_of_a_paper, ris_has_the_fields_of_a_paper,
-    names_are_split_into_family_and_given, lists_of_values_are_complete)
+UNIT_MAIN_ALL

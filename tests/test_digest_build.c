@@ -66,8 +66,7 @@ build_digests(struct store_fixture *fixture, const char *at)
 	return store_fixture_build_digests(fixture, store_fixture_time(at));
 }
 
-static void
-digest_waits_for_matching(void)
+TEST(digest_waits_for_matching)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
@@ -101,8 +100,7 @@ make_token(unsigned before, const char *one, const char *other, const char *now)
 	    fixture, "SELECT slot || ' ' || message_token FROM digest");
 }
 
-static void
-digest_built_again_has_the_same_message_id(void)
+TEST(digest_built_again_has_the_same_message_id)
 {
 	const char *now = "2026-11-20T13:00:00Z", *later = "2026-11-20T15:00:00Z";
 	g_autofree char *first = make_token(0, "2611.00020", "2611.00021", now);
@@ -114,8 +112,7 @@ digest_built_again_has_the_same_message_id(void)
 	g_assert_true(g_str_has_prefix(first, "first-1795179600 "));
 }
 
-static void
-first_digest_is_immediate_and_covers_three_days(void)
+TEST(first_digest_is_immediate_and_covers_three_days)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
@@ -133,8 +130,7 @@ first_digest_is_immediate_and_covers_three_days(void)
 	assert_digests(fixture, now + 60, 0);
 }
 
-static void
-each_day_has_one_slot_and_an_empty_day_only_moves_on(void)
+TEST(each_day_has_one_slot_and_an_empty_day_only_moves_on)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 
@@ -157,8 +153,7 @@ each_day_has_one_slot_and_an_empty_day_only_moves_on(void)
 	assert_rows(fixture, DUE, "2026-11-24T06:30");
 }
 
-static void
-missed_week_gives_one_digest(void)
+TEST(missed_week_gives_one_digest)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 
@@ -174,8 +169,7 @@ missed_week_gives_one_digest(void)
 	assert_rows(fixture, DUE, "2026-11-10T07:30");
 }
 
-static void
-no_paper_is_sent_twice_in_a_month(void)
+TEST(no_paper_is_sent_twice_in_a_month)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t start = store_fixture_time("2026-10-10T05:30:00Z");
@@ -216,8 +210,7 @@ no_paper_is_sent_twice_in_a_month(void)
 	assert_rows(fixture, "SELECT count(DISTINCT date) FROM digest", "40");
 }
 
-static void
-block_excludes_matches_of_the_same_subscriber_only(void)
+TEST(block_excludes_matches_of_the_same_subscriber_only)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
@@ -266,8 +259,7 @@ announce(struct store_fixture *fixture, const char *list, const char *day,
 	    store_fixture_paper(id, title, "diffusion"), listing_type, version);
 }
 
-static void
-cross_lists_and_replacements_follow_preferences(void)
+TEST(cross_lists_and_replacements_follow_preferences)
 {
 	static const struct {
 		const char *crosslist, *updates, *titles;
@@ -303,8 +295,7 @@ cross_lists_and_replacements_follow_preferences(void)
 	}
 }
 
-static void
-replacement_is_sent_again_to_those_who_want_updates(void)
+TEST(replacement_is_sent_again_to_those_who_want_updates)
 {
 	/* For each day: the listing and the recipients. */
 	static const struct {
@@ -347,8 +338,7 @@ replacement_is_sent_again_to_those_who_want_updates(void)
 }
 
 /* Deliveries are deleted after 60 days; it was new before the filter existed. */
-static void
-replaced_old_paper_is_not_new(void)
+TEST(replaced_old_paper_is_not_new)
 {
 	static const struct {
 		const char *updates;
@@ -372,8 +362,7 @@ replaced_old_paper_is_not_new(void)
 	}
 }
 
-static void
-block_that_waits_for_enrichment_delays_a_paper(void)
+TEST(block_that_waits_for_enrichment_delays_a_paper)
 {
 	static const struct {
 		const char *categories; /* or NULL: not reported */
@@ -398,8 +387,7 @@ block_that_waits_for_enrichment_delays_a_paper(void)
 	}
 }
 
-static void
-papers_of_a_live_digest_wait_for_its_end(void)
+TEST(papers_of_a_live_digest_wait_for_its_end)
 {
 	static const struct {
 		enum outbox_status end;
@@ -427,8 +415,7 @@ papers_of_a_live_digest_wait_for_its_end(void)
 	}
 }
 
-static void
-paper_rejected_twice_is_skipped(void)
+TEST(paper_rejected_twice_is_skipped)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 
@@ -444,8 +431,7 @@ paper_rejected_twice_is_skipped(void)
 	assert_rows(fixture, PAPERS, "02");
 }
 
-static void
-paper_is_eligible_for_thirty_days(void)
+TEST(paper_is_eligible_for_thirty_days)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 
@@ -461,8 +447,7 @@ paper_is_eligible_for_thirty_days(void)
 	assert_rows(fixture, PAPERS, "02");
 }
 
-static void
-details_follow_max(void)
+TEST(details_follow_max)
 {
 	enum { MAX = 3, EXTRA = 5 };
 	pb_auto(store_fixture) fixture = store_fixture_new();
@@ -489,8 +474,7 @@ details_follow_max(void)
 	assert_digests_at(fixture, "2026-11-21T07:30:00Z", 0);
 }
 
-static void
-papers_are_sorted_by_votes_day_and_id(void)
+TEST(papers_are_sorted_by_votes_day_and_id)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
@@ -506,8 +490,7 @@ papers_are_sorted_by_votes_day_and_id(void)
 	assert_rows(fixture, PAPERS, "05 03 04 02 01");
 }
 
-static void
-clock_set_back_gives_no_second_digest_of_a_slot(void)
+TEST(clock_set_back_gives_no_second_digest_of_a_slot)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 
@@ -525,8 +508,7 @@ clock_set_back_gives_no_second_digest_of_a_slot(void)
 	assert_rows(fixture, PAPERS, "02");
 }
 
-static void
-due_times_are_repaired_after_a_clock_was_ten_days_ahead(void)
+TEST(due_times_are_repaired_after_a_clock_was_ten_days_ahead)
 {
 	static const char daily[] = "SELECT strftime('%d %H:%M', next_due_at, "
 	                            "'unixepoch') FROM subscriber WHERE id = 1";
@@ -568,8 +550,7 @@ due_times_are_repaired_after_a_clock_was_ten_days_ahead(void)
 	    "2026-11-21T07:30 2026-11-29T07:30 2026-12-01T07:30");
 }
 
-static void
-clock_correction_by_minutes_changes_no_due_time(void)
+TEST(clock_correction_by_minutes_changes_no_due_time)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 
@@ -583,8 +564,7 @@ clock_correction_by_minutes_changes_no_due_time(void)
 	assert_rows(fixture, DUE, "2026-11-19T07:30");
 }
 
-static void
-unsubscribed_get_nothing_and_returning_ones_no_paper_again(void)
+TEST(unsubscribed_get_nothing_and_returning_ones_no_paper_again)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
@@ -605,8 +585,7 @@ unsubscribed_get_nothing_and_returning_ones_no_paper_again(void)
 	assert_rows(fixture, PAPERS, "02");
 }
 
-static void
-cancelled_digest_releases_its_papers(void)
+TEST(cancelled_digest_releases_its_papers)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
@@ -631,8 +610,7 @@ assert_hits(const struct digest_reason *reason, const char *wanted)
 	g_assert_cmpstr(words, ==, wanted);
 }
 
-static void
-reasons_list_each_filter_and_its_hits(void)
+TEST(reasons_list_each_filter_and_its_hits)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
@@ -663,8 +641,7 @@ reasons_list_each_filter_and_its_hits(void)
 }
 
 /* The votes of the day before count only if they were read. */
-static void
-votes_are_compared_with_the_day_before(void)
+TEST(votes_are_compared_with_the_day_before)
 {
 	static const struct {
 		const char *reads[4]; /* time=votes */
@@ -709,8 +686,7 @@ votes_are_compared_with_the_day_before(void)
 	}
 }
 
-static void
-long_filter_is_cut_in_its_reason(void)
+TEST(long_filter_is_cut_in_its_reason)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
@@ -729,8 +705,7 @@ long_filter_is_cut_in_its_reason(void)
 	    g_utf8_strlen(reasons, strchr(reasons, '\t') - reasons), ==, 60);
 }
 
-static void
-preview_stores_nothing_and_equals_the_digest(void)
+TEST(preview_stores_nothing_and_equals_the_digest)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
@@ -758,8 +733,7 @@ count_commit(void *data)
 }
 
 /* Other writers get in between: at most 200 people in one commit. */
-static void
-more_subscribers_than_a_page_get_digests(void)
+TEST(more_subscribers_than_a_page_get_digests)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
@@ -783,8 +757,7 @@ more_subscribers_than_a_page_get_digests(void)
 	    "0");
 }
 
-static void
-first_and_immediate_digests_are_built_first(void)
+TEST(first_and_immediate_digests_are_built_first)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
@@ -818,8 +791,7 @@ pause_last(void *data)
 	    " subscriber)");
 }
 
-static void
-other_work_is_done_between_pages(void)
+TEST(other_work_is_done_between_pages)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
@@ -846,8 +818,7 @@ count_zones(GLogLevelFlags flags, const GLogField *fields, gsize count, gpointer
 	return G_LOG_WRITER_HANDLED;
 }
 
-static void
-missing_time_zone_falls_back_to_utc_and_is_logged_once(void)
+TEST(missing_time_zone_falls_back_to_utc_and_is_logged_once)
 {
 	if (g_test_subprocess()) {
 		pb_auto(store_fixture) fixture = store_fixture_new();
@@ -883,8 +854,7 @@ missing_time_zone_falls_back_to_utc_and_is_logged_once(void)
 	g_test_trap_assert_passed();
 }
 
-static void
-unparsable_filter_does_not_stop_a_digest(void)
+TEST(unparsable_filter_does_not_stop_a_digest)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
@@ -902,8 +872,7 @@ unparsable_filter_does_not_stop_a_digest(void)
 	    "'diffusion\t'");
 }
 
-static void
-relative_date_match_keeps_its_reasons(void)
+TEST(relative_date_match_keeps_its_reasons)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 
@@ -949,8 +918,7 @@ count_reasons(const struct digest *digest, const char *label)
 }
 
 /* Random papers, filters and limits. */
-static void
-overview_counts_what_the_entries_say(void)
+TEST(overview_counts_what_the_entries_say)
 {
 	static const char *const words[] = {
 	    "diffusion", "agents", "kernels", "graphs", "proofs", "speech", "robots"};
@@ -1007,8 +975,7 @@ overview_counts_what_the_entries_say(void)
 
 #define NOTICES "SELECT notices FROM digest_head ORDER BY id DESC LIMIT 1"
 
-static void
-new_filters_are_announced_once(void)
+TEST(new_filters_are_announced_once)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t at = store_fixture_time("2026-11-16T07:30:00Z");
@@ -1030,8 +997,7 @@ new_filters_are_announced_once(void)
 }
 
 /* Two papers a day; then more. */
-static void
-more_papers_than_usual_are_noticed(void)
+TEST(more_papers_than_usual_are_noticed)
 {
 	static const struct {
 		unsigned days, papers;
@@ -1072,8 +1038,7 @@ more_papers_than_usual_are_noticed(void)
 }
 
 /* A digest of a longer time has more papers: that is not unusual. */
-static void
-usual_number_of_papers_grows_with_the_time(void)
+TEST(usual_number_of_papers_grows_with_the_time)
 {
 	static const struct {
 		int64_t digests, papers, span_days, later_days;
@@ -1101,27 +1066,4 @@ usual_number_of_papers_grows_with_the_time(void)
 	}
 }
 
-UNIT_MAIN(overview_counts_what_the_entries_say, new_filters_are_announced_once,
-    more_papers_than_usual_are_noticed, usual_number_of_papers_grows_with_the_time,
-    digest_waits_for_matching, digest_built_again_has_the_same_message_id,
-    first_digest_is_immediate_and_covers_three_days,
-    each_day_has_one_slot_and_an_empty_day_only_moves_on, missed_week_gives_one_digest,
-    no_paper_is_sent_twice_in_a_month,
-    block_excludes_matches_of_the_same_subscriber_only,
-    cross_lists_and_replacements_follow_preferences,
-    replacement_is_sent_again_to_those_who_want_updates, replaced_old_paper_is_not_new,
-    block_that_waits_for_enrichment_delays_a_paper,
-    papers_of_a_live_digest_wait_for_its_end, paper_rejected_twice_is_skipped,
-    paper_is_eligible_for_thirty_days, details_follow_max,
-    papers_are_sorted_by_votes_day_and_id,
-    clock_set_back_gives_no_second_digest_of_a_slot,
-    due_times_are_repaired_after_a_clock_was_ten_days_ahead,
-    clock_correction_by_minutes_changes_no_due_time,
-    unsubscribed_get_nothing_and_returning_ones_no_paper_again,
-    cancelled_digest_releases_its_papers, reasons_list_each_filter_and_its_hits,
-    votes_are_compared_with_the_day_before, long_filter_is_cut_in_its_reason,
-    preview_stores_nothing_and_equals_the_digest,
-    more_subscribers_than_a_page_get_digests, other_work_is_done_between_pages,
-    first_and_immediate_digests_are_built_first,
-    missing_time_zone_falls_back_to_utc_and_is_logged_once,
-    unparsable_filter_does_not_stop_a_digest, relative_date_match_keeps_its_reasons)
+UNIT_MAIN_ALL

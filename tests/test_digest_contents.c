@@ -186,8 +186,7 @@ assert_papers(const struct digest_contents *contents, const GByteArray *packed)
 	}
 }
 
-static void
-contents_that_are_unpacked_are_those_that_were_packed(void)
+TEST(contents_that_are_unpacked_are_those_that_were_packed)
 {
 	for (guint32 seed = 0; seed < 2000; seed++) {
 		g_autoptr(GRand) rand = g_rand_new_with_seed(seed);
@@ -207,8 +206,7 @@ contents_that_are_unpacked_are_those_that_were_packed(void)
 }
 
 /* The format of version 1: values in stores do not change. */
-static void
-packed_form_is_stable(void)
+TEST(packed_form_is_stable)
 {
 	static const char wanted[] =
 	    "\1\2\x81\1\0\5\2"                /* version, papers: 129, 5 in version 2 */
@@ -254,8 +252,7 @@ packed_form_is_stable(void)
 }
 
 /* A value with any byte changed or cut off is refused, or has that packed form only. */
-static void
-damaged_values_are_refused(void)
+TEST(damaged_values_are_refused)
 {
 	unsigned refused = 0;
 
@@ -290,8 +287,7 @@ damaged_values_are_refused(void)
 	g_assert_cmpuint(refused, >, 1000);
 }
 
-static void
-hostile_counts_are_refused(void)
+TEST(hostile_counts_are_refused)
 {
 	static const struct {
 		const char *value;
@@ -318,5 +314,4 @@ hostile_counts_are_refused(void)
 	}
 }
 
-UNIT_MAIN(contents_that_are_unpacked_are_those_that_were_packed, packed_form_is_stable,
-    damaged_values_are_refused, hostile_counts_are_refused)
+UNIT_MAIN_ALL

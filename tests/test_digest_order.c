@@ -76,8 +76,7 @@ save(struct store_fixture *fixture, const char *day, const char *id, const char 
 	    fixture, "made-up", day, store_fixture_time("2026-11-20T12:00:00Z"), paper);
 }
 
-static void
-papers_are_in_the_chosen_order(void)
+TEST(papers_are_in_the_chosen_order)
 {
 	static const struct {
 		const char *order;
@@ -106,8 +105,7 @@ papers_are_in_the_chosen_order(void)
 	}
 }
 
-static void
-best_match_gives_the_score(void)
+TEST(best_match_gives_the_score)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 
@@ -121,8 +119,7 @@ best_match_gives_the_score(void)
 	assert_rows(fixture, PAPERS, "02|0 01|0");
 }
 
-static void
-filter_max_limits_papers_in_full(void)
+TEST(filter_max_limits_papers_in_full)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 
@@ -164,8 +161,7 @@ new_broad_and_narrow(int max)
 	return fixture;
 }
 
-static void
-filters_share_max(void)
+TEST(filters_share_max)
 {
 	static const struct {
 		int max;
@@ -188,8 +184,7 @@ filters_share_max(void)
 }
 
 /* 04 counts for kernel when zebra has shown its one, and 06 for nothing else. */
-static void
-filter_at_its_max_leaves_papers_to_others(void)
+TEST(filter_at_its_max_leaves_papers_to_others)
 {
 	pb_auto(store_fixture) fixture = new_broad_and_narrow(20);
 
@@ -205,8 +200,7 @@ filter_at_its_max_leaves_papers_to_others(void)
 	    "zebra yak");
 }
 
-static void
-groups_are_in_the_order_of_filters(void)
+TEST(groups_are_in_the_order_of_filters)
 {
 	pb_auto(store_fixture) fixture = new_broad_and_narrow(5);
 
@@ -220,8 +214,7 @@ groups_are_in_the_order_of_filters(void)
 	    "kernel,kernel,zebra,zebra,yak,kernel");
 }
 
-static void
-paper_beyond_filter_max_counts_as_delivered(void)
+TEST(paper_beyond_filter_max_counts_as_delivered)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 
@@ -234,8 +227,7 @@ paper_beyond_filter_max_counts_as_delivered(void)
 	assert_digests_at(fixture, "2026-11-21T07:30:00Z", 0);
 }
 
-static void
-catch_up_applies_to_the_next_digest_only(void)
+TEST(catch_up_applies_to_the_next_digest_only)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autoptr(GError) error = NULL;
@@ -265,8 +257,7 @@ catch_up_applies_to_the_next_digest_only(void)
 	assert_rows(fixture, PAPERS, "04|0 05|0 06|0");
 }
 
-static void
-catch_up_may_exceed_max(void)
+TEST(catch_up_may_exceed_max)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 
@@ -278,8 +269,7 @@ catch_up_may_exceed_max(void)
 	assert_rows(fixture, PAPERS, "01|0 02|0");
 }
 
-static void
-empty_day_note_follows_preference_but_is_never_hourly(void)
+TEST(empty_day_note_follows_preference_but_is_never_hourly)
 {
 	static const struct {
 		const char *frequency;
@@ -315,8 +305,7 @@ empty_day_note_follows_preference_but_is_never_hourly(void)
 	}
 }
 
-static void
-day_with_papers_has_no_note(void)
+TEST(day_with_papers_has_no_note)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 
@@ -327,8 +316,7 @@ day_with_papers_has_no_note(void)
 	assert_rows(fixture, "SELECT papers > 0 FROM digest", "1");
 }
 
-static void
-immediate_schedule_has_one_digest_per_hour(void)
+TEST(immediate_schedule_has_one_digest_per_hour)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t midnight = store_fixture_time("2026-11-21T00:00:00Z");
@@ -356,8 +344,7 @@ immediate_schedule_has_one_digest_per_hour(void)
 	    "0");
 }
 
-static void
-change_to_immediate_schedule_waits_for_an_hour(void)
+TEST(change_to_immediate_schedule_waits_for_an_hour)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 
@@ -378,8 +365,7 @@ change_to_immediate_schedule_waits_for_an_hour(void)
 	    "11:00");
 }
 
-static void
-style_is_frozen_with_the_digest(void)
+TEST(style_is_frozen_with_the_digest)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autoptr(GError) error = NULL;
@@ -466,8 +452,7 @@ deliver(struct store_fixture *fixture)
 
 /* Digests are sent, or cancelled by a pause: whatever subscribers change, no paper or
  * slot is repeated, and all papers are sent in the end. */
-static void
-every_paper_is_sent_once_in_a_month_of_random_changes(void)
+TEST(every_paper_is_sent_once_in_a_month_of_random_changes)
 {
 	enum { DAYS = 31, PEOPLE = 8, STEP_MIN = 20 };
 	pb_auto(store_fixture) fixture = store_fixture_new();
@@ -527,12 +512,4 @@ every_paper_is_sent_once_in_a_month_of_random_changes(void)
 	    store_fixture_number(fixture, "SELECT count(*) FROM digest"), >, 100);
 }
 
-UNIT_MAIN(papers_are_in_the_chosen_order, best_match_gives_the_score, filters_share_max,
-    filter_at_its_max_leaves_papers_to_others, groups_are_in_the_order_of_filters,
-    filter_max_limits_papers_in_full, paper_beyond_filter_max_counts_as_delivered,
-    catch_up_applies_to_the_next_digest_only, catch_up_may_exceed_max,
-    empty_day_note_follows_preference_but_is_never_hourly, day_with_papers_has_no_note,
-    immediate_schedule_has_one_digest_per_hour,
-    change_to_immediate_schedule_waits_for_an_hour,
-    every_paper_is_sent_once_in_a_month_of_random_changes,
-    style_is_frozen_with_the_digest)
+UNIT_MAIN_ALL

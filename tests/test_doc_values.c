@@ -41,9 +41,7 @@ make_ready(
 	return document;
 }
 
-static void
-missing_values_are_unknown_until_final(
-    struct query_fixture *fixture, const void *unused)
+QUERY_TEST(missing_values_are_unknown_until_final)
 {
 	static const struct {
 		const char *text;
@@ -79,7 +77,6 @@ missing_values_are_unknown_until_final(
 	pb_auto(paper) paper = make_paper();
 	pb_auto(query_document) document = make_ready(fixture, paper, NULL);
 
-	(void)unused;
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		pb_auto(query) query = must_parse(fixture, rows[i].text);
 
@@ -94,8 +91,7 @@ missing_values_are_unknown_until_final(
 }
 
 /* Reported, but without the value that the clause requires. */
-static void
-reported_values_that_differ_are_false(struct query_fixture *fixture, const void *unused)
+QUERY_TEST(reported_values_that_differ_are_false)
 {
 	static const struct {
 		const char *text;
@@ -120,7 +116,6 @@ reported_values_that_differ_are_false(struct query_fixture *fixture, const void 
 	pb_auto(paper) paper = make_paper();
 	pb_auto(query_document) document = NULL;
 
-	(void)unused;
 	add_strings(&paper->categories, categories);
 	paper->is_enriched = true;
 	add_strings(&paper->keywords, keywords);
@@ -142,9 +137,7 @@ reported_values_that_differ_are_false(struct query_fixture *fixture, const void 
 	}
 }
 
-static void
-filters_know_whether_they_need_enrichment(
-    struct query_fixture *fixture, const void *unused)
+QUERY_TEST(filters_know_whether_they_need_enrichment)
 {
 	static const struct {
 		const char *text;
@@ -164,7 +157,6 @@ filters_know_whether_they_need_enrichment(
 	    {"primary:cs stars:3", true, true},
 	};
 
-	(void)unused;
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		pb_auto(query) query = must_parse(fixture, rows[i].text);
 
@@ -175,9 +167,7 @@ filters_know_whether_they_need_enrichment(
 	}
 }
 
-static void
-relative_days_count_from_the_first_day(
-    struct query_fixture *fixture, const void *unused)
+QUERY_TEST(relative_days_count_from_the_first_day)
 {
 	static const struct {
 		const char *range;
@@ -232,7 +222,6 @@ relative_days_count_from_the_first_day(
 	    {"..1d", "2026-07-23", NULL, false},
 	};
 
-	(void)unused;
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		g_autofree char *text = g_strconcat("date:", rows[i].range, NULL);
 		pb_auto(query) query = must_parse(fixture, text);
@@ -272,8 +261,7 @@ make_rich(const struct query_fixture *fixture)
 	return make_ready(fixture, paper, "2026-08-03");
 }
 
-static void
-every_kind_of_clause_is_explained(struct query_fixture *fixture, const void *unused)
+QUERY_TEST(every_kind_of_clause_is_explained)
 {
 	static const struct {
 		const char *text;
@@ -303,7 +291,6 @@ every_kind_of_clause_is_explained(struct query_fixture *fixture, const void *unu
 	};
 	pb_auto(query_document) document = make_rich(fixture);
 
-	(void)unused;
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		pb_auto(query) query = must_parse(fixture, rows[i].text);
 		g_autofree char *reported = query_explain_text(query, document, NULL);
@@ -312,8 +299,7 @@ every_kind_of_clause_is_explained(struct query_fixture *fixture, const void *unu
 	}
 }
 
-static void
-tree_is_listed_in_reading_order(struct query_fixture *fixture, const void *unused)
+QUERY_TEST(tree_is_listed_in_reading_order)
 {
 	static const struct {
 		enum query_step_kind kind;
@@ -339,7 +325,6 @@ tree_is_listed_in_reading_order(struct query_fixture *fixture, const void *unuse
 	    "(diffusion^3 OR mamba)^2 upvotes:>=20 -has:video NOT abs:reward^9");
 	g_autoptr(GPtrArray) steps = query_explain_tree(query, document);
 
-	(void)unused;
 	g_assert_cmpuint(steps->len, ==, G_N_ELEMENTS(rows));
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		const struct query_step *step = g_ptr_array_index(steps, i);
@@ -382,9 +367,7 @@ fail_to_split(
 	return good->split(good->self, text, len, found, data);
 }
 
-static void
-values_that_cannot_be_tokenized_are_unknown(
-    struct query_fixture *fixture, const void *unused)
+QUERY_TEST(values_that_cannot_be_tokenized_are_unknown)
 {
 	const struct tokenizer broken = {fail_to_split, fixture->tokenizer};
 	pb_auto(paper) paper = make_paper();
@@ -393,7 +376,6 @@ values_that_cannot_be_tokenized_are_unknown(
 	g_autoptr(GError) error = NULL;
 	g_autoptr(GPtrArray) hits = NULL;
 
-	(void)unused;
 	paper->organization = g_strdup("Allen Institute");
 	document = query_document_new(paper, NULL, &broken, &error);
 	g_assert_no_error(error);
@@ -403,7 +385,4 @@ values_that_cannot_be_tokenized_are_unknown(
 	g_assert_cmpuint(hits->len, ==, 0);
 }
 
-QUERY_MAIN(missing_values_are_unknown_until_final,
-    reported_values_that_differ_are_false, filters_know_whether_they_need_enrichment,
-    relative_days_count_from_the_first_day, every_kind_of_clause_is_explained,
-    tree_is_listed_in_reading_order, values_that_cannot_be_tokenized_are_unknown)
+UNIT_MAIN_ALL

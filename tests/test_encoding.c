@@ -17,8 +17,7 @@ encode(const char *text, size_t size)
 	return out;
 }
 
-static void
-each_rule_of_quoted_printable(void)
+TEST(each_rule_of_quoted_printable)
 {
 	static const struct {
 		const char *text;
@@ -108,8 +107,7 @@ new_random_text(GRand *random)
 	return text;
 }
 
-static void
-random_text_round_trips(void)
+TEST(random_text_round_trips)
 {
 	g_autoptr(GRand) random = g_rand_new_with_seed(1);
 
@@ -128,8 +126,7 @@ random_text_round_trips(void)
 	}
 }
 
-static void
-chunks_may_be_encoded_separately(void)
+TEST(chunks_may_be_encoded_separately)
 {
 	g_autoptr(GRand) random = g_rand_new_with_seed(2);
 
@@ -148,8 +145,7 @@ chunks_may_be_encoded_separately(void)
 	}
 }
 
-static void
-lines_use_the_last_column(void)
+TEST(lines_use_the_last_column)
 {
 	for (size_t size = 70; size <= 160; size++) {
 		g_autofree char *text = g_strnfill(size, 'x');
@@ -164,16 +160,14 @@ lines_use_the_last_column(void)
 	}
 }
 
-static void
-nul_bytes_are_preserved(void)
+TEST(nul_bytes_are_preserved)
 {
 	g_autoptr(GString) out = encode("a\0b\n", 4);
 
 	g_assert_cmpstr(out->str, ==, "a=00b\r\n");
 }
 
-static void
-base64_has_canonical_lines(void)
+TEST(base64_has_canonical_lines)
 {
 	for (size_t size = 0; size <= 300; size++) {
 		g_autofree char *text = g_strnfill(size, 'x');
@@ -199,8 +193,7 @@ base64_has_canonical_lines(void)
 	}
 }
 
-static void
-base64_preserves_crlf(void)
+TEST(base64_preserves_crlf)
 {
 	g_autoptr(GString) out = g_string_new(NULL);
 
@@ -208,8 +201,7 @@ base64_preserves_crlf(void)
 	g_assert_cmpstr(out->str, ==, "YQ0KYg0K\r\n");
 }
 
-static void
-base64_is_chosen_above_30_percent(void)
+TEST(base64_is_chosen_above_30_percent)
 {
 	g_autoptr(GString) out = g_string_new(NULL);
 
@@ -224,8 +216,7 @@ base64_is_chosen_above_30_percent(void)
 }
 
 /* At all offsets within words of eight bytes and the rest. */
-static void
-non_ascii_bytes_are_counted_at_any_offset(void)
+TEST(non_ascii_bytes_are_counted_at_any_offset)
 {
 	char text[27];
 
@@ -240,7 +231,4 @@ non_ascii_bytes_are_counted_at_any_offset(void)
 		}
 }
 
-UNIT_MAIN(each_rule_of_quoted_printable, random_text_round_trips,
-    chunks_may_be_encoded_separately, lines_use_the_last_column,
-    nul_bytes_are_preserved, base64_has_canonical_lines, base64_preserves_crlf,
-    base64_is_chosen_above_30_percent, non_ascii_bytes_are_counted_at_any_offset)
+UNIT_MAIN_ALL

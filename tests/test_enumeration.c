@@ -265,8 +265,7 @@ check_damage(enum enumeration which, const char *value)
 	}
 }
 
-static void
-every_damaged_value_is_an_error_that_names_its_place(void)
+TEST(every_damaged_value_is_an_error_that_names_its_place)
 {
 	for (enum enumeration which = 0; which < ENUMERATIONS; which++) {
 		g_assert_nonnull(rows[which].readers[0]);
@@ -285,8 +284,7 @@ read_excluded(struct store_fixture *fixture, GError **error)
 	(void)excluded;
 }
 
-static void
-damaged_contents_are_an_error(void)
+TEST(damaged_contents_are_an_error)
 {
 	static void (*const readers[])(struct store_fixture *, GError **) = {
 	    read_digest, read_history, read_excluded};
@@ -306,8 +304,7 @@ damaged_contents_are_an_error(void)
 }
 
 /* A claim reads the kind of the claimed message. */
-static void
-a_claim_stops_at_a_damaged_kind(void)
+TEST(a_claim_stops_at_a_damaged_kind)
 {
 	pb_auto(store_fixture) fixture = new_world();
 	g_autoptr(GError) error = NULL;
@@ -320,8 +317,7 @@ a_claim_stops_at_a_damaged_kind(void)
 }
 
 /* All columns with a CHECK on a list of words are tested. */
-static void
-every_list_of_words_in_the_schema_is_known(void)
+TEST(every_list_of_words_in_the_schema_is_known)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autofree char *found = store_fixture_text(fixture,
@@ -352,6 +348,4 @@ every_list_of_words_in_the_schema_is_known(void)
 	g_assert_cmpuint(g_strv_length(names), >, 10);
 }
 
-UNIT_MAIN(every_damaged_value_is_an_error_that_names_its_place,
-    damaged_contents_are_an_error, a_claim_stops_at_a_damaged_kind,
-    every_list_of_words_in_the_schema_is_known)
+UNIT_MAIN_ALL

@@ -93,8 +93,7 @@ check_message(const GString *text)
 	check_format(&envelope, false);
 }
 
-static void
-random_messages_have_the_right_format(void)
+TEST(random_messages_have_the_right_format)
 {
 	static const struct {
 		const char *bytes;
@@ -119,8 +118,7 @@ random_messages_have_the_right_format(void)
 }
 
 /* Messages of several blocks, with each of these bytes anywhere. */
-static void
-every_byte_of_long_messages_is_checked(void)
+TEST(every_byte_of_long_messages_is_checked)
 {
 	static const char others[] = {'\r', '\n', '\0', '.', '\xc3'};
 	g_autoptr(GString) text = g_string_new(NULL);
@@ -139,8 +137,7 @@ every_byte_of_long_messages_is_checked(void)
 		}
 }
 
-static void
-lines_are_limited(void)
+TEST(lines_are_limited)
 {
 	static const char *const ends[] = {"", "\r\n", "\r\n.\r\n"};
 
@@ -156,5 +153,4 @@ lines_are_limited(void)
 		}
 }
 
-UNIT_MAIN(random_messages_have_the_right_format, every_byte_of_long_messages_is_checked,
-    lines_are_limited)
+UNIT_MAIN_ALL

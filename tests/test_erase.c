@@ -247,8 +247,7 @@ forget(struct store_fixture *fixture, const char *address, bool is_never_again,
 }
 
 /* A request before leaving lists the data to erase. */
-static void
-export_has_everything_that_erasure_deletes(void)
+TEST(export_has_everything_that_erasure_deletes)
 {
 	int64_t id;
 	pb_auto(store_fixture) fixture = new_fixture(&id);
@@ -291,8 +290,7 @@ is_personal(const char *table)
 	return false;
 }
 
-static void
-every_table_is_in_the_inventory_of_personal_data(void)
+TEST(every_table_is_in_the_inventory_of_personal_data)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autofree char *names = store_fixture_text(fixture,
@@ -317,8 +315,7 @@ every_table_is_in_the_inventory_of_personal_data(void)
 			g_test_fail_printf("%s has personal data", *table);
 }
 
-static void
-no_row_and_no_byte_is_left(void)
+TEST(no_row_and_no_byte_is_left)
 {
 	int64_t id;
 	pb_auto(store_fixture) fixture = new_fixture(&id);
@@ -369,8 +366,7 @@ no_row_and_no_byte_is_left(void)
 	    "operator test|subscriber forgotten|-|-");
 }
 
-static void
-former_subscriber_is_erased(void)
+TEST(former_subscriber_is_erased)
 {
 	int64_t id;
 	pb_auto(store_fixture) fixture = new_fixture(&id);
@@ -387,8 +383,7 @@ former_subscriber_is_erased(void)
 	g_assert_error(error, PB_ERROR, PB_ERROR_NOT_FOUND);
 }
 
-static void
-data_about_a_former_address_is_erased(void)
+TEST(data_about_a_former_address_is_erased)
 {
 	int64_t id;
 	pb_auto(store_fixture) fixture = new_fixture(&id);
@@ -422,8 +417,7 @@ data_about_a_former_address_is_erased(void)
 }
 
 /* Asked to confirm, and never subscribed. */
-static void
-address_that_never_subscribed_is_erased(void)
+TEST(address_that_never_subscribed_is_erased)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	static const char text[] =
@@ -456,8 +450,7 @@ address_that_never_subscribed_is_erased(void)
 	g_assert_error(error, PB_ERROR, PB_ERROR_NOT_FOUND);
 }
 
-static void
-never_again_prevents_subscription(void)
+TEST(never_again_prevents_subscription)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct subscribe_request request = {
@@ -497,8 +490,7 @@ never_again_prevents_subscription(void)
 	g_assert_error(error, PB_ERROR, PB_ERROR_NOT_FOUND);
 }
 
-static void
-suppression_unsubscribes_and_keeps_a_lasting_reason(void)
+TEST(suppression_unsubscribes_and_keeps_a_lasting_reason)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	const struct erase_request request = {
@@ -521,8 +513,7 @@ suppression_unsubscribes_and_keeps_a_lasting_reason(void)
 }
 
 /* Also if the row was not cancelled: the claim checks again. */
-static void
-claim_cancels_mail_to_suppressed_addresses(void)
+TEST(claim_cancels_mail_to_suppressed_addresses)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autofree char *hash =
@@ -550,8 +541,7 @@ claim_cancels_mail_to_suppressed_addresses(void)
  * A reader prevents truncating the log: the rows are deleted, and it is truncated
  * later.
  */
-static void
-file_in_use_is_vacuumed_later(void)
+TEST(file_in_use_is_vacuumed_later)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autoptr(GError) error = NULL;
@@ -576,8 +566,7 @@ file_in_use_is_vacuumed_later(void)
 	store_free(reader.store);
 }
 
-static void
-interrupted_vacuum_is_repeated_by_maintenance(void)
+TEST(interrupted_vacuum_is_repeated_by_maintenance)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autoptr(GError) error = NULL;
@@ -595,10 +584,4 @@ interrupted_vacuum_is_repeated_by_maintenance(void)
 	assert_rows(fixture, "SELECT value FROM cursor WHERE name = 'erasure'", "0");
 }
 
-UNIT_MAIN(export_has_everything_that_erasure_deletes,
-    every_table_is_in_the_inventory_of_personal_data, no_row_and_no_byte_is_left,
-    former_subscriber_is_erased, data_about_a_former_address_is_erased,
-    address_that_never_subscribed_is_erased, never_again_prevents_subscription,
-    suppression_unsubscribes_and_keeps_a_lasting_reason,
-    claim_cancels_mail_to_suppressed_addresses, file_in_use_is_vacuumed_later,
-    interrupted_vacuum_is_repeated_by_maintenance)
+UNIT_MAIN_ALL

@@ -7,8 +7,7 @@
 #include "base/error.h"
 #include "lib/unit.h"
 
-static void
-codes_map_to_sysexits(void)
+TEST(codes_map_to_sysexits)
 {
 	static const struct {
 		enum pb_error code;
@@ -30,4 +29,4 @@ codes_map_to_sysexits(void)
 	g_assert_cmpint(pb_error_exit_status(NULL), ==, EX_OK);
 }
 
-UNIT_MAIN(codes_map_to_sysexits)
+UNIT_MAIN_ALL

@@ -30,8 +30,7 @@ is_made_of(const char *text, const char *messages)
 	return *text && strspn(text, messages) == strlen(text);
 }
 
-static void
-every_event_has_a_complete_row(void)
+TEST(every_event_has_a_complete_row)
 {
 	g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
 
@@ -102,8 +101,7 @@ text_from_elsewhere_is_one_line_without_addresses(gconstpointer data)
 	    "550 <ada@example.org> unknown\n"));
 }
 
-static void
-addresses_are_masked_in_every_shape(void)
+TEST(addresses_are_masked_in_every_shape)
 {
 	static const struct {
 		const char *text;
@@ -197,7 +195,7 @@ main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	g_log_set_writer_func(capture, seen, NULL);
 	g_log_set_debug_enabled(TRUE);
-	UNIT_ADD(every_event_has_a_complete_row, addresses_are_masked_in_every_shape);
+	unit_add_all();
 	g_test_add_data_func("/event/an_event_is_a_line_and_fields", seen,
 	    an_event_is_a_line_and_fields);
 	g_test_add_data_func(

@@ -33,8 +33,7 @@ parse(const char *xml)
 	return feed_source_make_listings(feed, "lab", TODAY);
 }
 
-static void
-dates_are_parsed_in_all_formats(void)
+TEST(dates_are_parsed_in_all_formats)
 {
 	static const struct {
 		const char *text;
@@ -96,8 +95,7 @@ dates_are_parsed_in_all_formats(void)
 #define ATOM(entries) "<feed xmlns='http://www.w3.org/2005/Atom'>" entries "</feed>"
 
 /* One entry per format; expected: id, title, url, abstract, authors, day. */
-static void
-all_formats_are_parsed(void)
+TEST(all_formats_are_parsed)
 {
 	static const struct {
 		const char *xml, *id, *title, *url, *abstract, *authors, *day;
@@ -205,8 +203,7 @@ all_formats_are_parsed(void)
 	}
 }
 
-static void
-links_are_resolved_against_web_addresses_only(void)
+TEST(links_are_resolved_against_web_addresses_only)
 {
 	static const struct {
 		const char *base, *link, *url; /* NULL: dropped */
@@ -247,8 +244,7 @@ links_are_resolved_against_web_addresses_only(void)
 	}
 }
 
-static void
-equivalent_links_are_equal(void)
+TEST(equivalent_links_are_equal)
 {
 	static const struct {
 		const char *url, *link; /* NULL: does not identify an entry */
@@ -300,8 +296,7 @@ equivalent_links_are_equal(void)
 	}
 }
 
-static void
-ids_in_links_take_precedence(void)
+TEST(ids_in_links_take_precedence)
 {
 	static const struct {
 		const char *link, *id;
@@ -331,8 +326,7 @@ ids_in_links_take_precedence(void)
 	}
 }
 
-static void
-entries_without_title_or_link_are_left_out(void)
+TEST(entries_without_title_or_link_are_left_out)
 {
 	g_autoptr(GPtrArray) listings = parse(
 	    RSS2("<item><title> </title><link>https://example.org/1</link></item>"
@@ -344,8 +338,7 @@ entries_without_title_or_link_are_left_out(void)
 	g_assert_cmpuint(listings->len, ==, 1);
 }
 
-static void
-encodings_are_converted(void)
+TEST(encodings_are_converted)
 {
 	static const struct {
 		const char *head, *title;
@@ -369,8 +362,7 @@ encodings_are_converted(void)
 	}
 }
 
-static void
-limits_are_enforced(void)
+TEST(limits_are_enforced)
 {
 	g_autoptr(GString) xml = g_string_new("<rss><channel>");
 	g_autoptr(GError) error = NULL;
@@ -398,8 +390,7 @@ limits_are_enforced(void)
 	    BOUNDS_XML_TEXT_BYTES);
 }
 
-static void
-feed_names_are_checked(void)
+TEST(feed_names_are_checked)
 {
 	static const char *const wrong[] = {"", "hf", "arxiv", "doi", "Nature", "1st",
 	    "a b", "a/b", "a:b", "abcdefghijklmnopqrstuvwxyzabcde"};
@@ -411,8 +402,7 @@ feed_names_are_checked(void)
 		g_assert_false(feed_source_is_name(wrong[i]));
 }
 
-static void
-each_server_error_has_its_code(void)
+TEST(each_server_error_has_its_code)
 {
 	static const struct {
 		const char *mode;
@@ -446,8 +436,4 @@ each_server_error_has_its_code(void)
 	}
 }
 
-UNIT_MAIN(dates_are_parsed_in_all_formats, all_formats_are_parsed,
-    links_are_resolved_against_web_addresses_only, equivalent_links_are_equal,
-    ids_in_links_take_precedence, entries_without_title_or_link_are_left_out,
-    encodings_are_converted, limits_are_enforced, feed_names_are_checked,
-    each_server_error_has_its_code)
+UNIT_MAIN_ALL

@@ -11,8 +11,7 @@
 /* 2026-11-18 00:00:00 UTC. */
 #define START ((int64_t)1794960000)
 
-static void
-recent_days_are_due_at_each_poll_and_old_ones_once_a_day(void)
+TEST(recent_days_are_due_at_each_poll_and_old_ones_once_a_day)
 {
 	static const struct {
 		int64_t now;
@@ -40,8 +39,7 @@ recent_days_are_due_at_each_poll_and_old_ones_once_a_day(void)
 	}
 }
 
-static void
-days_go_back_from_today_over_months_and_years(void)
+TEST(days_go_back_from_today_over_months_and_years)
 {
 	static const char *const want[] = {"2026-11-18", "2026-11-17", "2026-11-16",
 	    "2026-11-15", "2026-11-14", "2026-11-13", "2026-11-12", "2026-11-11",
@@ -58,8 +56,7 @@ days_go_back_from_today_over_months_and_years(void)
 	g_assert_cmpstr(g_ptr_array_index(leap, 1), ==, "2028-02-29");
 }
 
-static void
-only_days_of_the_calendar_are_valid(void)
+TEST(only_days_of_the_calendar_are_valid)
 {
 	static const struct {
 		const char *day;
@@ -86,5 +83,4 @@ only_days_of_the_calendar_are_valid(void)
 	}
 }
 
-UNIT_MAIN(recent_days_are_due_at_each_poll_and_old_ones_once_a_day,
-    days_go_back_from_today_over_months_and_years, only_days_of_the_calendar_are_valid)
+UNIT_MAIN_ALL

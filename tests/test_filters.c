@@ -40,8 +40,7 @@ new_fixture(const int numbers[4])
 	return fixture;
 }
 
-static void
-others_make_room_only_where_it_is_needed(void)
+TEST(others_make_room_only_where_it_is_needed)
 {
 	static const struct {
 		int numbers[4];
@@ -73,8 +72,7 @@ others_make_room_only_where_it_is_needed(void)
 	}
 }
 
-static void
-a_move_to_no_place_or_of_no_filter_is_refused(void)
+TEST(a_move_to_no_place_or_of_no_filter_is_refused)
 {
 	static const int numbers[] = {1, 2, 3, 4};
 	static const struct {
@@ -108,8 +106,7 @@ call_move(struct store_fixture *fixture, void *data, GError **error)
 	    fixture->store, ADA, 4, 1, "test", store_fixture_time(NOW), error);
 }
 
-static void
-a_move_is_whole_or_not_at_all(void)
+TEST(a_move_is_whole_or_not_at_all)
 {
 	pb_auto(store_fixture) fixture = new_fixture((const int[]){1, 2, 3, 4});
 
@@ -118,8 +115,7 @@ a_move_is_whole_or_not_at_all(void)
 	assert_rows(fixture, NUMBERS, "1dd 2aa 3bb 4cc");
 }
 
-static void
-names_are_set_and_removed(void)
+TEST(names_are_set_and_removed)
 {
 	pb_auto(store_fixture) fixture = new_fixture((const int[]){1, 2, 3, 4});
 	g_autofree char *most = g_strnfill(BOUNDS_FILTER_NAME, 'n');
@@ -167,8 +163,7 @@ edit(struct store_fixture *fixture, int number, const char *text, const char *no
 	return error ? g_strdup(error->message) : NULL;
 }
 
-static void
-an_edit_keeps_number_and_name(void)
+TEST(an_edit_keeps_number_and_name)
 {
 	pb_auto(store_fixture) fixture = new_fixture((const int[]){1, 2, 3, 4});
 	g_autofree char *says = NULL;
@@ -201,8 +196,7 @@ an_edit_keeps_number_and_name(void)
  * A weekly subscriber edits a filter on a Friday: papers listed since Monday's digest
  * remain due, papers of months ago are not.
  */
-static void
-edit_keeps_due_papers_and_adds_no_old_ones(void)
+TEST(edit_keeps_due_papers_and_adds_no_old_ones)
 {
 	static const struct {
 		const char *frequency, *since, *wanted;
@@ -237,7 +231,4 @@ edit_keeps_due_papers_and_adds_no_old_ones(void)
 	}
 }
 
-UNIT_MAIN(others_make_room_only_where_it_is_needed,
-    a_move_to_no_place_or_of_no_filter_is_refused, a_move_is_whole_or_not_at_all,
-    names_are_set_and_removed, an_edit_keeps_number_and_name,
-    edit_keeps_due_papers_and_adds_no_old_ones)
+UNIT_MAIN_ALL

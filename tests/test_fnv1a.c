@@ -8,8 +8,7 @@
 
 #define SIZE 40
 
-static void
-every_bit_counts(void)
+TEST(every_bit_counts)
 {
 	uint8_t bytes[SIZE];
 
@@ -34,8 +33,7 @@ every_bit_counts(void)
 }
 
 /* Two changes in neighbouring words do not cancel each other. */
-static void
-pairs_of_bits_count(void)
+TEST(pairs_of_bits_count)
 {
 	uint8_t bytes[SIZE] = {0};
 	int64_t before = fnv1a_hash(bytes, SIZE);
@@ -49,8 +47,7 @@ pairs_of_bits_count(void)
 		}
 }
 
-static void
-length_counts(void)
+TEST(length_counts)
 {
 	static const char zeros[SIZE];
 
@@ -59,4 +56,4 @@ length_counts(void)
 		    fnv1a_hash(zeros, size), !=, fnv1a_hash(zeros, size + 1));
 }
 
-UNIT_MAIN(every_bit_counts, pairs_of_bits_count, length_counts)
+UNIT_MAIN_ALL

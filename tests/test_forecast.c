@@ -73,8 +73,7 @@ run(struct store_fixture *fixture, const char *text, int64_t subscriber_id)
 }
 
 /* Quantiles of tables of the Poisson distribution. */
-static void
-intervals_are_those_of_poisson(void)
+TEST(intervals_are_those_of_poisson)
 {
 	static const struct {
 		double rate;
@@ -92,8 +91,7 @@ intervals_are_those_of_poisson(void)
 	}
 }
 
-static void
-rate_decides_the_span(void)
+TEST(rate_decides_the_span)
 {
 	static const struct kind kinds[] = {
 	    {"Kernel", 3, 0, NULL, false}, {"Zebra", 7, 0, NULL, false}};
@@ -136,8 +134,7 @@ rate_decides_the_span(void)
 	}
 }
 
-static void
-young_archive_gives_no_forecast(void)
+TEST(young_archive_gives_no_forecast)
 {
 	static const struct kind kinds[] = {{"Kernel", 3, 0, NULL, false}};
 
@@ -167,8 +164,7 @@ join_notes(const struct backtest *backtest)
 	return g_string_free(text, FALSE);
 }
 
-static void
-narrower_filters_are_offered_in_a_flood(void)
+TEST(narrower_filters_are_offered_in_a_flood)
 {
 	static const struct kind kinds[] = {
 	    {"Kernel", 8, 0, "cs.CL", false},
@@ -217,5 +213,4 @@ narrower_filters_are_offered_in_a_flood(void)
 	}
 }
 
-UNIT_MAIN(intervals_are_those_of_poisson, rate_decides_the_span,
-    young_archive_gives_no_forecast, narrower_filters_are_offered_in_a_flood)
+UNIT_MAIN_ALL

@@ -141,8 +141,7 @@ forge(struct conversation *c, const struct forgery *forgery, const char *line)
 	conversation_hand_in(c, mail, EVA, strcmp(parent, "reply") == 0 ? reply : HOME);
 }
 
-static void
-forged_commands_change_nothing_but_unsubscribe(void)
+TEST(forged_commands_change_nothing_but_unsubscribe)
 {
 	for (size_t i = 0;; i++) {
 		const struct command_row *row =
@@ -226,16 +225,14 @@ static const struct step help_is_limited[] = {
     {.kind = STEP_END},
 };
 
-static void
-new_address_learns_nothing_about_the_subscriber(void)
+TEST(new_address_learns_nothing_about_the_subscriber)
 {
 	pb_auto(conversation) c = begin();
 
 	conversation_play(c, new_address_learns_nothing);
 }
 
-static void
-one_confirmation_does_not_change_the_address(void)
+TEST(one_confirmation_does_not_change_the_address)
 {
 	static const struct step confirm[] = {
 	    MAIL("thief@example.net", "$new", "ok", "replied", NULL, .times = 3),
@@ -251,16 +248,14 @@ one_confirmation_does_not_change_the_address(void)
 	g_assert_cmpstr(after, ==, before);
 }
 
-static void
-yes_to_a_reply_accepts_its_suggestion(void)
+TEST(yes_to_a_reply_accepts_its_suggestion)
 {
 	pb_auto(conversation) c = begin();
 
 	conversation_play(c, suggestion_is_accepted);
 }
 
-static void
-help_without_a_command_is_sent_once_a_day(void)
+TEST(help_without_a_command_is_sent_once_a_day)
 {
 	pb_auto(conversation) c = begin();
 
@@ -268,8 +263,7 @@ help_without_a_command_is_sent_once_a_day(void)
 }
 
 /* The recipient of the reply may be a victim. */
-static void
-long_message_gets_a_short_reply(void)
+TEST(long_message_gets_a_short_reply)
 {
 	static const char *const starts[] = {"", "add ", "add title:", "list\n", "\n"};
 
@@ -292,8 +286,7 @@ long_message_gets_a_short_reply(void)
 	}
 }
 
-static void
-every_verb_is_tested(void)
+TEST(every_verb_is_tested)
 {
 	for (const struct command_row *row = command_rows; row->verb; row++)
 		if (row->arity == COMMAND_ARITY_REQUIRED)
@@ -342,8 +335,7 @@ format_digest(struct conversation *c)
 }
 
 /* Sender and text do not matter: the digest may have been forwarded. */
-static void
-links_of_a_digest_reduce_only(void)
+TEST(links_of_a_digest_reduce_only)
 {
 	static const char state[] =
 	    "SELECT state, paused_until, frequency, max_full FROM subscriber"
@@ -381,8 +373,7 @@ links_of_a_digest_reduce_only(void)
 }
 
 /* The text is edited before it is sent; without a token it is confirmed. */
-static void
-link_to_edit_a_filter_is_confirmed(void)
+TEST(link_to_edit_a_filter_is_confirmed)
 {
 	static const char filter[] =
 	    "SELECT text FROM subscription WHERE subscriber_id = 1 AND number = 1";
@@ -401,8 +392,7 @@ link_to_edit_a_filter_is_confirmed(void)
 	assert_rows(c->fixture, filter, "diffusion OR mamba");
 }
 
-static void
-invalid_links_change_nothing(void)
+TEST(invalid_links_change_nothing)
 {
 	static const char *const words[] = {"p", "w", "f"};
 
@@ -476,8 +466,7 @@ send_report(struct conversation *c, const char *address)
 }
 
 /* Of servers that do not send reports; a person's mail is no bounce. */
-static void
-bounce_without_a_report_is_known_by_its_text(void)
+TEST(bounce_without_a_report_is_known_by_its_text)
 {
 	static const struct {
 		const char *from, *sender;
@@ -506,8 +495,7 @@ bounce_without_a_report_is_known_by_its_text(void)
 	}
 }
 
-static void
-token_of_one_purpose_is_not_valid_for_another(void)
+TEST(token_of_one_purpose_is_not_valid_for_another)
 {
 	static const char places[] = "cruwpfb";
 
@@ -552,11 +540,10 @@ token_of_one_purpose_is_not_valid_for_another(void)
 	}
 }
 
-UNIT_MAIN_WITH(CONVERSATION_ADD, token_of_one_purpose_is_not_valid_for_another,
-    bounce_without_a_report_is_known_by_its_text, links_of_a_digest_reduce_only,
-    link_to_edit_a_filter_is_confirmed, invalid_links_change_nothing,
-    forged_commands_change_nothing_but_unsubscribe,
-    new_address_learns_nothing_about_the_subscriber,
-    one_confirmation_does_not_change_the_address, yes_to_a_reply_accepts_its_suggestion,
-    help_without_a_command_is_sent_once_a_day, every_verb_is_tested,
-    long_message_gets_a_short_reply)
+int
+main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	conversation_add_functions(unit_tests);
+	return g_test_run();
+}

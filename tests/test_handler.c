@@ -266,8 +266,7 @@ static const struct step conversations[] = {
     {.kind = STEP_END},
 };
 
-static void
-thousand_requests_send_one_confirmation(void)
+TEST(thousand_requests_send_one_confirmation)
 {
 	pb_auto(conversation) c = conversation_new();
 
@@ -304,8 +303,7 @@ request_from(struct conversation *c, const char *before, const char *after,
 	return sent;
 }
 
-static void
-confirmations_are_limited_per_domain_and_overall(void)
+TEST(confirmations_are_limited_per_domain_and_overall)
 {
 	pb_auto(conversation) c = conversation_new();
 	unsigned per_domain =
@@ -321,8 +319,7 @@ confirmations_are_limited_per_domain_and_overall(void)
 	    conversation_send(c, EVA, HOME, "subscribe"), ==, HANDLER_CONFIRMING);
 }
 
-static void
-verified_senders_have_limits_of_their_own(void)
+TEST(verified_senders_have_limits_of_their_own)
 {
 	static const char trusted[] = "mx.example.org";
 	pb_auto(conversation) c = conversation_new();
@@ -369,8 +366,7 @@ write_until_limited(struct conversation *c, const char *recipient, const char *w
 	g_assert_not_reached();
 }
 
-static void
-last_reply_of_a_day_announces_the_limit(void)
+TEST(last_reply_of_a_day_announces_the_limit)
 {
 	static const struct {
 		const char *language; /* NULL: unknown sender */
@@ -420,8 +416,7 @@ last_reply_of_a_day_announces_the_limit(void)
 	}
 }
 
-static void
-header_injection_is_impossible(void)
+TEST(header_injection_is_impossible)
 {
 	static const struct step wanted[] = {HAS_NOT("\nBcc:"),
 	    HAS_NOT("\r\nIn-Reply-To:"),
@@ -456,8 +451,7 @@ call_handler(struct store_fixture *fixture, void *data, GError **error)
 	return store_transact(fixture->store, handle, data, error);
 }
 
-static void
-failing_store_leaves_no_partial_effect(void)
+TEST(failing_store_leaves_no_partial_effect)
 {
 	pb_auto(conversation) c = conversation_new();
 
@@ -473,10 +467,6 @@ main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	conversation_calls = g_string_new(NULL);
 	conversation_add_tests(conversations);
-	UNIT_ADD(thousand_requests_send_one_confirmation,
-	    confirmations_are_limited_per_domain_and_overall,
-	    verified_senders_have_limits_of_their_own,
-	    last_reply_of_a_day_announces_the_limit, header_injection_is_impossible,
-	    failing_store_leaves_no_partial_effect);
+	unit_add_all();
 	return g_test_run();
 }

@@ -10,8 +10,7 @@
 #include "message/header.h"
 #include "message/sanitize.h"
 
-static void
-ascii_text_is_not_encoded(void)
+TEST(ascii_text_is_not_encoded)
 {
 	static const struct {
 		const char *text;
@@ -45,8 +44,7 @@ ascii_text_is_not_encoded(void)
 }
 
 /* Random text: short lines, whole words, only ASCII. */
-static void
-long_text_respects_line_limits(void)
+TEST(long_text_respects_line_limits)
 {
 	static const char *const units[] = {"x", "word ", "\u00FC", "\u957F",
 	    "\U0001F9EA", "a \u00FC \u957F ", "e\u0301", "=?"};
@@ -76,8 +74,7 @@ long_text_respects_line_limits(void)
 	}
 }
 
-static void
-mailboxes_are_quoted_if_needed(void)
+TEST(mailboxes_are_quoted_if_needed)
 {
 	static const struct {
 		const char *name;
@@ -107,8 +104,7 @@ mailboxes_are_quoted_if_needed(void)
 	}
 }
 
-static void
-mailboxes_are_folded_and_validated(void)
+TEST(mailboxes_are_folded_and_validated)
 {
 	struct header_mailbox boxes[] = {{"Ada Example", "ada@one.example"},
 	    {"Bo Sample", "bo@two.example"}, {"Chi Probe", "chi@three.example"}};
@@ -127,8 +123,7 @@ mailboxes_are_folded_and_validated(void)
 	g_assert_cmpstr(out->str, ==, "X: y\r\n");
 }
 
-static void
-long_name_is_cut_at_a_character(void)
+TEST(long_name_is_cut_at_a_character)
 {
 	for (unsigned shift = 0; shift < 3; shift++) {
 		g_autoptr(GString) name = g_string_new(NULL);
@@ -148,8 +143,7 @@ long_name_is_cut_at_a_character(void)
 	}
 }
 
-static void
-dates_are_english_and_numeric(void)
+TEST(dates_are_english_and_numeric)
 {
 	static const struct {
 		int64_t at;
@@ -189,8 +183,7 @@ dates_are_english_and_numeric(void)
 	}
 }
 
-static void
-message_ids_are_checked(void)
+TEST(message_ids_are_checked)
 {
 	static const char *const bad[] = {"", "x", "@y", "x@", "x@y@z", "x..y@z",
 	    ".x@z", "x@z.", "x y@z", "x@y>", "<x@y>", "x@y\r\nBcc: z", "x@\u00FC"};
@@ -213,8 +206,7 @@ message_ids_are_checked(void)
 	g_assert_false(header_is_message_id(beyond));
 }
 
-static void
-values_are_folded_within_the_line_limit(void)
+TEST(values_are_folded_within_the_line_limit)
 {
 	g_autofree char *at = g_strnfill(BOUNDS_LINE_BYTES - strlen("X: "), 'v');
 	g_autofree char *beyond = g_strconcat("v", at, NULL);
@@ -231,8 +223,7 @@ values_are_folded_within_the_line_limit(void)
 	g_assert_cmpuint(out->len, ==, 0);
 }
 
-static void
-lines_are_cut_at_a_nearby_blank(void)
+TEST(lines_are_cut_at_a_nearby_blank)
 {
 	static const struct {
 		const char *text;
@@ -257,8 +248,7 @@ lines_are_cut_at_a_nearby_blank(void)
 	}
 }
 
-static void
-only_web_links_are_links(void)
+TEST(only_web_links_are_links)
 {
 	static const char *const good[] = {"https://example.org",
 	    "http://example.org/a?b=c&d#e", "HTTPS://example.org/%20",
@@ -284,8 +274,4 @@ only_web_links_are_links(void)
 	g_assert_false(sanitize_is_web_url(beyond));
 }
 
-UNIT_MAIN(ascii_text_is_not_encoded, long_text_respects_line_limits,
-    mailboxes_are_quoted_if_needed, mailboxes_are_folded_and_validated,
-    long_name_is_cut_at_a_character, dates_are_english_and_numeric,
-    message_ids_are_checked, values_are_folded_within_the_line_limit,
-    lines_are_cut_at_a_nearby_blank, only_web_links_are_links)
+UNIT_MAIN_ALL

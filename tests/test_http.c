@@ -36,8 +36,7 @@ get(const struct paperserver *server, const struct http_settings *settings,
 	return http_get(http, url, etag, response, error);
 }
 
-static void
-status_and_headers_are_reported(void)
+TEST(status_and_headers_are_reported)
 {
 	static const struct {
 		const char *mode;
@@ -80,8 +79,7 @@ status_and_headers_are_reported(void)
 	}
 }
 
-static void
-failures_have_error_codes(void)
+TEST(failures_have_error_codes)
 {
 	static const struct {
 		const char *mode;
@@ -119,8 +117,7 @@ failures_have_error_codes(void)
 	}
 }
 
-static void
-redirects_are_followed_up_to_the_limit(void)
+TEST(redirects_are_followed_up_to_the_limit)
 {
 	struct http_settings settings = local_settings();
 	http_response_auto response = {0};
@@ -135,8 +132,7 @@ redirects_are_followed_up_to_the_limit(void)
 	g_assert_nonnull(strstr(response.final_url, "/api/daily_papers"));
 }
 
-static void
-body_size_is_limited(void)
+TEST(body_size_is_limited)
 {
 	static const struct {
 		const char *mode;
@@ -164,8 +160,7 @@ body_size_is_limited(void)
 	}
 }
 
-static void
-compressed_body_is_decompressed(void)
+TEST(compressed_body_is_decompressed)
 {
 	struct http_settings settings = local_settings();
 	http_response_auto response = {0};
@@ -178,8 +173,7 @@ compressed_body_is_decompressed(void)
 	    g_str_has_prefix(g_bytes_get_data(response.body, NULL), "[{\"paper\""));
 }
 
-static void
-total_time_is_limited(void)
+TEST(total_time_is_limited)
 {
 	static const char *const modes[] = {"drip", "hang", "stall"};
 	struct http_settings settings = local_settings();
@@ -196,8 +190,7 @@ total_time_is_limited(void)
 	}
 }
 
-static void
-stalled_transfer_is_aborted_early(void)
+TEST(stalled_transfer_is_aborted_early)
 {
 	struct http_settings settings = local_settings();
 	http_response_auto response = {0};
@@ -231,8 +224,7 @@ fetch_until_stopped(void *data)
 	return NULL;
 }
 
-static void
-transfer_can_be_interrupted(void)
+TEST(transfer_can_be_interrupted)
 {
 	pb_auto(paperserver) server = paperserver_start(NULL, NULL);
 	struct stop_case stop = {.server = server};
@@ -251,8 +243,7 @@ transfer_can_be_interrupted(void)
 	g_clear_error(&stop.error);
 }
 
-static void
-names_with_private_addresses_are_rejected(void)
+TEST(names_with_private_addresses_are_rejected)
 {
 	/* libcurl resolves all names below "localhost" to the loopback addresses. */
 	static const struct {
@@ -308,8 +299,7 @@ make_certificate(const char *pem)
 	return process && g_subprocess_wait_check(process, NULL, NULL);
 }
 
-static void
-certificates_and_names_are_verified(void)
+TEST(certificates_and_names_are_verified)
 {
 	static const struct {
 		const char *host;
@@ -361,8 +351,7 @@ certificates_and_names_are_verified(void)
 	g_rmdir(directory);
 }
 
-static void
-forms_are_sent_without_following_redirects(void)
+TEST(forms_are_sent_without_following_redirects)
 {
 	static const struct {
 		const char *mode;
@@ -400,8 +389,7 @@ forms_are_sent_without_following_redirects(void)
 	}
 }
 
-static void
-failures_of_the_network_have_reasons(void)
+TEST(failures_of_the_network_have_reasons)
 {
 	/* A label is too long for DNS, and nobody listens on port 1. */
 	static const struct {
@@ -425,8 +413,7 @@ failures_of_the_network_have_reasons(void)
 	}
 }
 
-static void
-invalid_requests_are_rejected(void)
+TEST(invalid_requests_are_rejected)
 {
 	static const char *const urls[] = {"", "ftp://example.org/",
 	    "gopher://example.org/", "http://user@127.0.0.1/", "127.0.0.1/x",
@@ -463,8 +450,7 @@ invalid_requests_are_rejected(void)
 	g_clear_error(&error);
 }
 
-static void
-user_agent_is_one_line(void)
+TEST(user_agent_is_one_line)
 {
 	struct http_settings settings = local_settings();
 	http_response_auto response = {0};
@@ -478,8 +464,7 @@ user_agent_is_one_line(void)
 	    g_bytes_get_size(response.body), "a  X-Injected: b", 16);
 }
 
-static void
-files_are_read_if_allowed(void)
+TEST(files_are_read_if_allowed)
 {
 	g_autofree char *directory = g_dir_make_tmp("paperboy-http-XXXXXX", NULL);
 	g_autofree char *path = g_build_filename(directory, "day.json", NULL);
@@ -516,8 +501,7 @@ files_are_read_if_allowed(void)
 	g_rmdir(directory);
 }
 
-static void
-public_addresses_are_recognised(void)
+TEST(public_addresses_are_recognised)
 {
 	static const struct {
 		const char *address;
@@ -584,8 +568,7 @@ public_addresses_are_recognised(void)
 	}
 }
 
-static void
-retry_after_is_parsed(void)
+TEST(retry_after_is_parsed)
 {
 	static const char date[] = "Wed, 18 Nov 2026 12:00:00 GMT";
 	static const struct {
@@ -634,11 +617,4 @@ retry_after_is_parsed(void)
 	g_assert_cmpint(http_retry_after_parse(date, "never"), ==, -1);
 }
 
-UNIT_MAIN(status_and_headers_are_reported, failures_have_error_codes,
-    redirects_are_followed_up_to_the_limit, body_size_is_limited,
-    compressed_body_is_decompressed, total_time_is_limited,
-    stalled_transfer_is_aborted_early, transfer_can_be_interrupted,
-    names_with_private_addresses_are_rejected, certificates_and_names_are_verified,
-    forms_are_sent_without_following_redirects, failures_of_the_network_have_reasons,
-    invalid_requests_are_rejected, user_agent_is_one_line, files_are_read_if_allowed,
-    public_addresses_are_recognised, retry_after_is_parsed)
+UNIT_MAIN_ALL

@@ -70,8 +70,7 @@ check_rows(const struct row *rows, size_t count)
 	}
 }
 
-static void
-valid_requests_are_read(void)
+TEST(valid_requests_are_read)
 {
 	static const struct row rows[] = {
 	    {"GET / HTTP/1.1\r\n" HOST "\r\n", 200},
@@ -97,8 +96,7 @@ valid_requests_are_read(void)
 }
 
 /* Each is followed by a second request, which must not be read. */
-static void
-requests_that_smuggle_are_refused(void)
+TEST(requests_that_smuggle_are_refused)
 {
 	static const char *const starts[] = {
 	    "POST / HTTP/1.1\r\n" HOST "Transfer-Encoding: chunked\r\n"
@@ -181,8 +179,7 @@ requests_that_smuggle_are_refused(void)
 }
 
 /* Without waiting for the end of the head. */
-static void
-wrong_line_ends_are_refused_at_once(void)
+TEST(wrong_line_ends_are_refused_at_once)
 {
 	static const struct row rows[] = {
 	    {"\n", 400},
@@ -197,8 +194,7 @@ wrong_line_ends_are_refused_at_once(void)
 	check_rows(rows, G_N_ELEMENTS(rows));
 }
 
-static void
-nul_is_refused_anywhere_in_the_head(void)
+TEST(nul_is_refused_anywhere_in_the_head)
 {
 	static const char text[] = "GET / HTTP/1.1\r\n" HOST "X: a\r\n\r\n";
 
@@ -210,8 +206,7 @@ nul_is_refused_anywhere_in_the_head(void)
 	}
 }
 
-static void
-bodies_may_contain_any_bytes(void)
+TEST(bodies_may_contain_any_bytes)
 {
 	static const char text[] =
 	    "POST / HTTP/1.1\r\n" HOST "Content-Length: 4\r\n\r\n\0\n\r\xff";
@@ -222,8 +217,7 @@ bodies_may_contain_any_bytes(void)
 	g_assert_cmpmem(request->body, request->body_size, "\0\n\r\xff", 4);
 }
 
-static void
-other_methods_and_expectations_have_statuses_of_their_own(void)
+TEST(other_methods_and_expectations_have_statuses_of_their_own)
 {
 	static const struct row rows[] = {
 	    {"OPTIONS / HTTP/1.1\r\n" HOST "\r\n", 405},
@@ -283,8 +277,7 @@ read_body(size_t size)
 	return read_status(text);
 }
 
-static void
-limits_hold(void)
+TEST(limits_hold)
 {
 	g_autofree char *endless = g_strnfill(100000, 'a');
 
@@ -303,8 +296,7 @@ limits_hold(void)
 	g_assert_cmpint(read_status(endless), ==, 414);
 }
 
-static void
-memory_is_not_taken_before_it_is_needed(void)
+TEST(memory_is_not_taken_before_it_is_needed)
 {
 	pb_auto(http_request) request = http_request_new();
 	static const char head[] =
@@ -316,8 +308,7 @@ memory_is_not_taken_before_it_is_needed(void)
 	g_assert_cmpuint(request->head_space, <=, BOUNDS_WEB_HEAD_BYTES + 1);
 }
 
-static void
-fields_are_trimmed_and_the_first_one_counts(void)
+TEST(fields_are_trimmed_and_the_first_one_counts)
 {
 	static const char text[] =
 	    "GET /a?b=c HTTP/1.1\r\n" HOST "accept-language: \t de, en \t\r\n"
@@ -346,8 +337,7 @@ format(const struct web_response *response, bool without_body)
 	return g_strndup(data, size);
 }
 
-static void
-responses_close_and_are_not_stored(void)
+TEST(responses_close_and_are_not_stored)
 {
 	g_autoptr(GBytes) body = g_bytes_new_static("hello\n", 6);
 	g_autofree char *page = format(&(struct web_response){.status = 200,
@@ -376,8 +366,7 @@ responses_close_and_are_not_stored(void)
 	g_assert_true(g_str_has_suffix(head, "\r\n\r\n"));
 }
 
-static void
-feeds_are_validated_by_their_tag(void)
+TEST(feeds_are_validated_by_their_tag)
 {
 	g_autoptr(GBytes) body = g_bytes_new_static("feed", 4);
 	g_autofree char *feed = format(
@@ -392,8 +381,7 @@ feeds_are_validated_by_their_tag(void)
 	g_assert_true(g_str_has_suffix(same, "\r\n\r\n"));
 }
 
-static void
-values_cannot_end_their_line(void)
+TEST(values_cannot_end_their_line)
 {
 	g_autofree char *text = format(
 	    &(struct web_response){.status = 405, .allow = "GET\r\nX: y\n"}, false);
@@ -401,8 +389,7 @@ values_cannot_end_their_line(void)
 	g_assert_nonnull(strstr(text, "\r\nAllow: GETX: y\r\n"));
 }
 
-static void
-statuses_ask_for_a_retry(void)
+TEST(statuses_ask_for_a_retry)
 {
 	g_autofree char *text = format(&(struct web_response){.status = 503}, false);
 
@@ -411,11 +398,4 @@ statuses_ask_for_a_retry(void)
 	g_assert_nonnull(strstr(text, "Content-Length: 0\r\n"));
 }
 
-UNIT_MAIN(valid_requests_are_read, requests_that_smuggle_are_refused,
-    wrong_line_ends_are_refused_at_once, nul_is_refused_anywhere_in_the_head,
-    bodies_may_contain_any_bytes,
-    other_methods_and_expectations_have_statuses_of_their_own, limits_hold,
-    memory_is_not_taken_before_it_is_needed,
-    fields_are_trimmed_and_the_first_one_counts, responses_close_and_are_not_stored,
-    feeds_are_validated_by_their_tag, values_cannot_end_their_line,
-    statuses_ask_for_a_retry)
+UNIT_MAIN_ALL

@@ -41,8 +41,7 @@ parse_one(const char *json)
 	return g_ptr_array_steal_index(listings, 0);
 }
 
-static void
-a_nul_in_a_text_does_not_affect_the_day(void)
+TEST(a_nul_in_a_text_does_not_affect_the_day)
 {
 	pb_auto(listing) listing =
 	    parse_one("[{\"paper\":{\"id\":\"2611.10010\",\"title\":\"A\\u0000 b\","
@@ -52,8 +51,7 @@ a_nul_in_a_text_does_not_affect_the_day(void)
 	g_assert_cmpstr(listing->paper->abstract, ==, "c");
 }
 
-static void
-a_whole_element_is_read(void)
+TEST(a_whole_element_is_read)
 {
 	static const char json[] =
 	    "[{\"paper\":{\"id\":\"2611.10010\",\"authors\":["
@@ -98,8 +96,7 @@ a_whole_element_is_read(void)
 	g_assert_cmpstr(paper->keywords->pdata[1], ==, "RLHF");
 }
 
-static void
-optional_keys_may_be_missing_or_odd(void)
+TEST(optional_keys_may_be_missing_or_odd)
 {
 	static const char *const pages[] = {
 	    TITLED(""),
@@ -135,8 +132,7 @@ optional_keys_may_be_missing_or_odd(void)
 	}
 }
 
-static void
-outer_fields_are_used_if_inner_ones_are_missing(void)
+TEST(outer_fields_are_used_if_inner_ones_are_missing)
 {
 	pb_auto(listing) listing =
 	    parse_one(PAGE("", ",\"title\":\"$\\\\mu$LO\",\"summary\":\"S\","
@@ -150,8 +146,7 @@ outer_fields_are_used_if_inner_ones_are_missing(void)
 	g_assert_cmpstr(paper->video_url, ==, "https://example.org/v.mp4");
 }
 
-static void
-ids_stay_strings(void)
+TEST(ids_stay_strings)
 {
 	static const struct {
 		const char *id;
@@ -194,8 +189,7 @@ ids_stay_strings(void)
 	}
 }
 
-static void
-times_are_read_strictly(void)
+TEST(times_are_read_strictly)
 {
 	static const struct {
 		const char *text;
@@ -228,8 +222,7 @@ times_are_read_strictly(void)
 	}
 }
 
-static void
-an_invalid_page_is_rejected_with_its_position(void)
+TEST(an_invalid_page_is_rejected_with_its_position)
 {
 	static const struct {
 		const char *json;
@@ -280,8 +273,7 @@ make_page(size_t papers)
 	return g_string_free(g_string_append_c(json, ']'), FALSE);
 }
 
-static void
-a_repeated_paper_on_a_page_counts_once(void)
+TEST(a_repeated_paper_on_a_page_counts_once)
 {
 	static const char json[] =
 	    "[{\"paper\":{\"id\":\"2611.10010\",\"title\":\"first\"}},"
@@ -302,8 +294,7 @@ a_repeated_paper_on_a_page_counts_once(void)
 	}
 }
 
-static void
-papers_per_page_are_limited(void)
+TEST(papers_per_page_are_limited)
 {
 	g_autofree char *at = make_page(BOUNDS_PAPERS_BATCH);
 	g_autofree char *over = make_page(BOUNDS_PAPERS_BATCH + 1);
@@ -316,8 +307,7 @@ papers_per_page_are_limited(void)
 	g_assert_error(error, PB_ERROR, PB_ERROR_LIMIT);
 }
 
-static void
-values_per_page_are_limited(void)
+TEST(values_per_page_are_limited)
 {
 	GString *json =
 	    g_string_new("[{\"paper\":{\"id\":\"a\",\"title\":\",[{\"},\"x\":[1");
@@ -338,8 +328,7 @@ values_per_page_are_limited(void)
 	g_string_free(json, TRUE);
 }
 
-static void
-texts_and_authors_are_cut_at_their_limits(void)
+TEST(texts_and_authors_are_cut_at_their_limits)
 {
 	g_autofree char *title = g_strnfill(BOUNDS_PAPER_TITLE_BYTES + 1, 't');
 	g_autofree char *summary = g_strnfill(BOUNDS_PAPER_ABSTRACT_BYTES + 1, 's');
@@ -382,8 +371,7 @@ texts_and_authors_are_cut_at_their_limits(void)
 	g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
 }
 
-static void
-error_texts_are_recognised(void)
+TEST(error_texts_are_recognised)
 {
 	static const struct {
 		const char *text;
@@ -428,8 +416,7 @@ fetch(const char *base, const char *day, const char *etag, struct source_answer 
 	return source_fetch_day(source, http, day, etag, answer, error);
 }
 
-static void
-answers_have_their_status_and_count(void)
+TEST(answers_have_their_status_and_count)
 {
 	static const struct {
 		const char *mode;
@@ -474,8 +461,7 @@ answers_have_their_status_and_count(void)
 	}
 }
 
-static void
-failures_return_no_papers_and_the_retry_time(void)
+TEST(failures_return_no_papers_and_the_retry_time)
 {
 	static const struct {
 		const char *mode;
@@ -523,8 +509,7 @@ failures_return_no_papers_and_the_retry_time(void)
 }
 
 /* A day that has ended by the server's clock is missing. */
-static void
-a_rejected_past_day_is_an_error(void)
+TEST(a_rejected_past_day_is_an_error)
 {
 	pb_auto(paperserver) server = paperserver_start(NULL, NULL);
 	g_autofree char *base = NULL;
@@ -538,8 +523,7 @@ a_rejected_past_day_is_an_error(void)
 	g_assert_error(error, PB_ERROR, PB_ERROR_PERMANENT);
 }
 
-static void
-only_valid_days_are_fetched(void)
+TEST(only_valid_days_are_fetched)
 {
 	g_autoptr(GError) error = NULL;
 	source_answer_auto answer = {0};
@@ -549,8 +533,7 @@ only_valid_days_are_fetched(void)
 	g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
 }
 
-static void
-a_directory_is_a_source(void)
+TEST(a_directory_is_a_source)
 {
 	g_autofree char *directory = g_dir_make_tmp("paperboy-days-XXXXXX", NULL);
 	g_autofree char *path =
@@ -598,8 +581,7 @@ limit_memory(void)
 	g_assert_cmpint(setrlimit(RLIMIT_AS, &limit), ==, 0);
 }
 
-static void
-out_of_memory_is_reported_as_such(void)
+TEST(out_of_memory_is_reported_as_such)
 {
 #ifdef __SANITIZE_ADDRESS__
 	g_test_skip("the sanitizer needs address space of its own");
@@ -624,13 +606,4 @@ out_of_memory_is_reported_as_such(void)
 #endif
 }
 
-UNIT_MAIN(a_whole_element_is_read, a_nul_in_a_text_does_not_affect_the_day,
-    optional_keys_may_be_missing_or_odd,
-    outer_fields_are_used_if_inner_ones_are_missing, ids_stay_strings,
-    times_are_read_strictly, an_invalid_page_is_rejected_with_its_position,
-    a_repeated_paper_on_a_page_counts_once, papers_per_page_are_limited,
-    values_per_page_are_limited, texts_and_authors_are_cut_at_their_limits,
-    error_texts_are_recognised, answers_have_their_status_and_count,
-    failures_return_no_papers_and_the_retry_time, a_rejected_past_day_is_an_error,
-    only_valid_days_are_fetched, a_directory_is_a_source,
-    out_of_memory_is_reported_as_such)
+UNIT_MAIN_ALL

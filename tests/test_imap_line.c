@@ -51,8 +51,7 @@ static const struct row good[] = {
     {"* \r\n", IMAP_LINE_OTHER, 0, -1},
 };
 
-static void
-lines_are_classified(void)
+TEST(lines_are_classified)
 {
 	for (size_t i = 0; i < G_N_ELEMENTS(good); i++) {
 		const struct row *row = &good[i];
@@ -82,8 +81,7 @@ check_refused(const char *text, size_t size, bool is_rest)
 	g_assert_cmpuint(line.number, ==, 77);
 }
 
-static void
-invalid_lines_are_rejected(void)
+TEST(invalid_lines_are_rejected)
 {
 	static const char *const bad[] = {
 	    "* OK {12}\r\n",
@@ -100,8 +98,7 @@ invalid_lines_are_rejected(void)
 	check_refused(" FLAGS \0\r\n", 10, true);
 }
 
-static void
-literals_are_limited_to_the_size_of_a_message(void)
+TEST(literals_are_limited_to_the_size_of_a_message)
 {
 	g_autofree char *most =
 	    g_strdup_printf("* 1 FETCH (BODY[] {%d}\r\n", BOUNDS_MAIL_BYTES + 1);
@@ -120,8 +117,7 @@ literals_are_limited_to_the_size_of_a_message(void)
 }
 
 /* Closed ones count as well: libetpan may see them within quotes. */
-static void
-parentheses_are_limited_open_or_closed(void)
+TEST(parentheses_are_limited_open_or_closed)
 {
 	g_autoptr(GString) text = g_string_new("* 1 FETCH ");
 	struct imap_line line;
@@ -133,6 +129,4 @@ parentheses_are_limited_open_or_closed(void)
 	check_refused(text->str, text->len, false);
 }
 
-UNIT_MAIN(lines_are_classified, invalid_lines_are_rejected,
-    literals_are_limited_to_the_size_of_a_message,
-    parentheses_are_limited_open_or_closed)
+UNIT_MAIN_ALL

@@ -87,8 +87,7 @@ read_all(struct pair *pair, const GString *said)
 	return got;
 }
 
-static void
-irrelevant_lines_are_dropped(void)
+TEST(irrelevant_lines_are_dropped)
 {
 	static const char said[] =
 	    "* LIST () \"/\" a\r\n* 4 EXISTS\r\n* THREAD (1)\r\n"
@@ -131,8 +130,7 @@ check_line(size_t size, const char *wanted)
 	pair_clear(&pair);
 }
 
-static void
-line_length_is_limited(void)
+TEST(line_length_is_limited)
 {
 	check_line(BOUNDS_IMAP_LINE_BYTES, NULL);
 	check_line(
@@ -164,16 +162,14 @@ check_answer(size_t size, const char *wanted)
 	pair_clear(&pair);
 }
 
-static void
-response_size_is_limited(void)
+TEST(response_size_is_limited)
 {
 	check_answer(BOUNDS_IMAP_ANSWER_BYTES, "the IMAP server closed the connection");
 	check_answer(BOUNDS_IMAP_ANSWER_BYTES + 1,
 	    "the IMAP server sent a response that is too large");
 }
 
-static void
-one_literal_per_command(void)
+TEST(one_literal_per_command)
 {
 	static const char one[] = "* 1 FETCH (BODY[] {3}\r\n(((";
 	struct pair pair;
@@ -192,8 +188,7 @@ one_literal_per_command(void)
 	pair_clear(&pair);
 }
 
-static void
-a_timeout_differs_from_an_error(void)
+TEST(a_timeout_differs_from_an_error)
 {
 	struct imap_line line;
 	g_autoptr(GError) error = NULL;
@@ -229,8 +224,6 @@ main(int argc, char **argv)
 {
 	signal(SIGPIPE, SIG_IGN);
 	g_test_init(&argc, &argv, NULL);
-	UNIT_ADD(irrelevant_lines_are_dropped, line_length_is_limited,
-	    response_size_is_limited, one_literal_per_command,
-	    a_timeout_differs_from_an_error);
+	unit_add_all();
 	return g_test_run();
 }

@@ -90,8 +90,7 @@ export_text(struct store_fixture *fixture, bool has_filters)
 	return text;
 }
 
-static void
-line_becomes_a_subscriber(void)
+TEST(line_becomes_a_subscriber)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	static const char text[] =
@@ -122,8 +121,7 @@ line_becomes_a_subscriber(void)
 	    "subscriber imported|by phone subscriber imported|on a list");
 }
 
-static void
-preferences_are_imported(void)
+TEST(preferences_are_imported)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 
@@ -147,8 +145,7 @@ preferences_are_imported(void)
 	    "1|-|1|-|-|survey 3|m|0|5|of Bob|mamba");
 }
 
-static void
-invalid_preference_is_reported(void)
+TEST(invalid_preference_is_reported)
 {
 	static const struct {
 		const char *column;
@@ -189,8 +186,7 @@ invalid_preference_is_reported(void)
 	}
 }
 
-static void
-every_state_has_its_required_columns(void)
+TEST(every_state_has_its_required_columns)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 
@@ -206,8 +202,7 @@ every_state_has_its_required_columns(void)
 	    "paused|x|2026-12-01 06:30:00|2026-12-01|0");
 }
 
-static void
-first_digests_come_at_the_slot_or_at_once_when_asked(void)
+TEST(first_digests_come_at_the_slot_or_at_once_when_asked)
 {
 	for (int is_first = 0; is_first <= 1; is_first++) {
 		pb_auto(store_fixture) fixture = store_fixture_new();
@@ -224,8 +219,7 @@ first_digests_come_at_the_slot_or_at_once_when_asked(void)
 	}
 }
 
-static void
-all_errors_are_reported_and_nothing_stored(void)
+TEST(all_errors_are_reported_and_nothing_stored)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	static const char text[] =
@@ -291,8 +285,7 @@ all_errors_are_reported_and_nothing_stored(void)
 	assert_rows(fixture, "SELECT address FROM subscriber", "good@example.org");
 }
 
-static void
-invalid_header_line_is_rejected(void)
+TEST(invalid_header_line_is_rejected)
 {
 	static const struct {
 		const char *text, *says;
@@ -328,8 +321,7 @@ invalid_header_line_is_rejected(void)
 	}
 }
 
-static void
-present_left_and_suppressed_addresses_are_skipped(void)
+TEST(present_left_and_suppressed_addresses_are_skipped)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	static const char text[] = "address,filters\nada@example.org,new\n"
@@ -389,8 +381,7 @@ present_left_and_suppressed_addresses_are_skipped(void)
 	    "new@example.org|active");
 }
 
-static void
-export_import_export_gives_the_same_bytes(void)
+TEST(export_import_export_gives_the_same_bytes)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	pb_auto(store_fixture) other = store_fixture_new();
@@ -449,8 +440,7 @@ export_import_export_gives_the_same_bytes(void)
 	g_assert_null(strstr(plain->str, "diffusion"));
 }
 
-static void
-size_of_file_and_number_of_filters_are_limited(void)
+TEST(size_of_file_and_number_of_filters_are_limited)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autofree char *most = g_strnfill(BOUNDS_CSV_BYTES, '\n');
@@ -504,8 +494,7 @@ call_import(struct store_fixture *fixture, void *data, GError **error)
 	return is_ok;
 }
 
-static void
-page_is_atomic(void)
+TEST(page_is_atomic)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 
@@ -517,10 +506,4 @@ page_is_atomic(void)
 	assert_rows(fixture, "SELECT count(*) FROM subscriber", "2");
 }
 
-UNIT_MAIN(line_becomes_a_subscriber, preferences_are_imported,
-    invalid_preference_is_reported, every_state_has_its_required_columns,
-    first_digests_come_at_the_slot_or_at_once_when_asked,
-    all_errors_are_reported_and_nothing_stored, invalid_header_line_is_rejected,
-    present_left_and_suppressed_addresses_are_skipped,
-    export_import_export_gives_the_same_bytes,
-    size_of_file_and_number_of_filters_are_limited, page_is_atomic)
+UNIT_MAIN_ALL

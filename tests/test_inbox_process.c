@@ -80,8 +80,7 @@ run(struct store_fixture *fixture, struct hand *hand, const char *program, int64
 
 #define MAIL(n) "From: e@b.example\nSubject: s" n "\nMessage-ID: <" n "@b>\n\nlist\n"
 
-static void
-handler_gets_message_and_envelope(void)
+TEST(handler_gets_message_and_envelope)
 {
 	static const struct {
 		const char *raw, *sender, *recipient, *said;
@@ -118,8 +117,7 @@ handler_gets_message_and_envelope(void)
 	g_free(hand.seen);
 }
 
-static void
-failing_handler_leaves_no_effect(void)
+TEST(failing_handler_leaves_no_effect)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct hand hand = {.failure = PB_ERROR_PERMANENT};
@@ -149,8 +147,7 @@ failing_handler_leaves_no_effect(void)
 	g_free(hand.seen);
 }
 
-static void
-busy_store_is_not_a_failed_try(void)
+TEST(busy_store_is_not_a_failed_try)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct hand hand = {.failure = PB_ERROR_TEMPORARY};
@@ -170,8 +167,7 @@ busy_store_is_not_a_failed_try(void)
 	g_free(hand.seen);
 }
 
-static void
-rejected_message_is_retried_at_once(void)
+TEST(rejected_message_is_retried_at_once)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct hand hand = {.failure = -1};
@@ -192,8 +188,7 @@ rejected_message_is_retried_at_once(void)
 	g_free(hand.seen);
 }
 
-static void
-run_ends_at_its_limits(void)
+TEST(run_ends_at_its_limits)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	const char *top = g_getenv("top_builddir");
@@ -224,8 +219,7 @@ run_ends_at_its_limits(void)
 	g_free(hand.seen);
 }
 
-static void
-large_messages_and_a_full_disk_are_refused(void)
+TEST(large_messages_and_a_full_disk_are_refused)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct inbox_process_rules rules = {.state_dir = fixture->directory};
@@ -307,8 +301,7 @@ live(struct store_fixture *fixture, inbox_handler handle_mail, bool is_waiting,
 	return status;
 }
 
-static void
-crashing_message_is_quarantined(void)
+TEST(crashing_message_is_quarantined)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 
@@ -330,8 +323,7 @@ crashing_message_is_quarantined(void)
 	assert_rows(fixture, "SELECT DISTINCT state FROM inbox", "done");
 }
 
-static void
-only_crashes_are_counted_as_crashes(void)
+TEST(only_crashes_are_counted_as_crashes)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct hand hand = {.failure = PB_ERROR_TEMPORARY};
@@ -371,8 +363,7 @@ call_run(struct store_fixture *fixture, void *data, GError **error)
 	return run(fixture, data, NULL, NOW, &report, error) && report.handled == 1;
 }
 
-static void
-failing_store_leaves_no_partial_effect(void)
+TEST(failing_store_leaves_no_partial_effect)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct hand hand = {.failure = -1};
@@ -393,10 +384,6 @@ main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	/* Failures are logged as warnings. */
 	g_log_set_always_fatal(G_LOG_LEVEL_CRITICAL | G_LOG_FATAL_MASK);
-	UNIT_ADD(handler_gets_message_and_envelope, failing_handler_leaves_no_effect,
-	    busy_store_is_not_a_failed_try, rejected_message_is_retried_at_once,
-	    run_ends_at_its_limits, large_messages_and_a_full_disk_are_refused,
-	    crashing_message_is_quarantined, only_crashes_are_counted_as_crashes,
-	    failing_store_leaves_no_partial_effect);
+	unit_add_all();
 	return g_test_run();
 }

@@ -41,8 +41,7 @@ insert(
 	return is_stored;
 }
 
-static void
-a_mail_is_stored_once_and_as_it_came(void)
+TEST(a_mail_is_stored_once_and_as_it_came)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autoptr(GBytes) raw = NULL;
@@ -66,8 +65,7 @@ a_mail_is_stored_once_and_as_it_came(void)
 	g_assert_error(error, PB_ERROR, PB_ERROR_NOT_FOUND);
 }
 
-static void
-all_recipients_are_stored_while_it_is_new(void)
+TEST(all_recipients_are_stored_while_it_is_new)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	static const char sql[] = "SELECT ifnull(recipient, '-') FROM inbox";
@@ -93,8 +91,7 @@ all_recipients_are_stored_while_it_is_new(void)
 	assert_rows(fixture, sql, "-");
 }
 
-static void
-processed_row_has_no_content(void)
+TEST(processed_row_has_no_content)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autoptr(GBytes) raw = NULL;
@@ -118,8 +115,7 @@ processed_row_has_no_content(void)
 	g_assert_nonnull(strstr(said, "stays done"));
 }
 
-static void
-bad_rows_are_impossible(void)
+TEST(bad_rows_are_impossible)
 {
 	static const char *const bad[] = {
 	    "UPDATE inbox SET raw = NULL",
@@ -140,8 +136,7 @@ bad_rows_are_impossible(void)
 	}
 }
 
-static void
-due_rows_are_sorted_oldest_first(void)
+TEST(due_rows_are_sorted_oldest_first)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autoptr(GArray) ids = NULL;
@@ -165,8 +160,7 @@ due_rows_are_sorted_oldest_first(void)
 	g_assert_cmpint(at, ==, 20);
 }
 
-static void
-pages_are_sorted_newest_first(void)
+TEST(pages_are_sorted_newest_first)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autoptr(GPtrArray) page = NULL;
@@ -188,8 +182,7 @@ pages_are_sorted_newest_first(void)
 	g_assert_cmpint(((struct inbox_row *)page->pdata[0])->id, ==, 3);
 }
 
-static void
-maintenance_deletes_rows_after_retention(void)
+TEST(maintenance_deletes_rows_after_retention)
 {
 	int64_t now = store_fixture_time(NOW);
 
@@ -226,8 +219,7 @@ call_insert(struct store_fixture *fixture, void *data, GError **error)
 	return inbox_insert(fixture->store, &fresh, 5, &is_stored, error);
 }
 
-static void
-failing_store_leaves_no_partial_change(void)
+TEST(failing_store_leaves_no_partial_change)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	char key[] = KEY("a");
@@ -237,8 +229,4 @@ failing_store_leaves_no_partial_change(void)
 	assert_rows(fixture, "SELECT count(*) FROM inbox", "1");
 }
 
-UNIT_MAIN(a_mail_is_stored_once_and_as_it_came,
-    all_recipients_are_stored_while_it_is_new, processed_row_has_no_content,
-    bad_rows_are_impossible, due_rows_are_sorted_oldest_first,
-    pages_are_sorted_newest_first, maintenance_deletes_rows_after_retention,
-    failing_store_leaves_no_partial_change)
+UNIT_MAIN_ALL

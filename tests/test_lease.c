@@ -101,8 +101,7 @@ suspend(void *data)
 }
 
 /* As for a process that was stopped past its lease, and continues. */
-static void
-messages_are_not_started_after_the_end_of_the_lease(void)
+TEST(messages_are_not_started_after_the_end_of_the_lease)
 {
 	pb_local(machines) machines = {0};
 	struct mailer_fixture *mailing;
@@ -159,8 +158,7 @@ count_copies(struct machines *machines)
 	return copies;
 }
 
-static void
-messages_taken_over_are_sent_again_by_the_other(void)
+TEST(messages_taken_over_are_sent_again_by_the_other)
 {
 	pb_local(machines) machines = {0};
 	struct mailer_fixture *mailing;
@@ -199,8 +197,7 @@ messages_taken_over_are_sent_again_by_the_other(void)
 	g_assert_cmpint(mailing->next, ==, -1);
 }
 
-static void
-lease_on_a_local_store_has_no_end(void)
+TEST(lease_on_a_local_store_has_no_end)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	pb_auto(lease) lease = begin_lease(fixture->store, fixture->directory);
@@ -218,8 +215,7 @@ lease_on_a_local_store_has_no_end(void)
 	assert_rows(fixture, "SELECT count(*), max(expires_at) FROM instance", "1|-");
 }
 
-static void
-ended_lease_frees_its_jobs(void)
+TEST(ended_lease_frees_its_jobs)
 {
 	pb_local(machines) machines = {0};
 	g_autoptr(GError) error = NULL;
@@ -262,8 +258,7 @@ count_change(void *data)
 	g_mutex_unlock(&signal->lock);
 }
 
-static void
-worker_renews_and_takes_over(void)
+TEST(worker_renews_and_takes_over)
 {
 	pb_local(machines) machines = {0};
 	struct signal signal = {0};
@@ -307,9 +302,6 @@ main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	/* The tests cause warnings in the log. */
 	g_log_set_always_fatal(G_LOG_FATAL_MASK);
-	UNIT_ADD(messages_are_not_started_after_the_end_of_the_lease,
-	    messages_taken_over_are_sent_again_by_the_other,
-	    lease_on_a_local_store_has_no_end, ended_lease_frees_its_jobs,
-	    worker_renews_and_takes_over);
+	unit_add_all();
 	return g_test_run();
 }

@@ -207,8 +207,7 @@ test_session(gconstpointer data)
 	}
 }
 
-static void
-sink_results_become_reply_codes(void)
+TEST(sink_results_become_reply_codes)
 {
 	static const struct {
 		int failure;
@@ -276,8 +275,7 @@ test_flood(gconstpointer data)
 }
 
 /* Whether an address of this length is accepted. */
-static void
-address_length_is_limited(void)
+TEST(address_length_is_limited)
 {
 	for (int more = 0; more <= 1; more++) {
 		struct basket basket = {.raw = g_string_new(NULL), .failure = -1};
@@ -379,8 +377,7 @@ read_to_end(int fd)
 	return g_string_free(text, FALSE);
 }
 
-static void
-silent_client_is_disconnected(void)
+TEST(silent_client_is_disconnected)
 {
 	static const char *const said[] = {"", LHLO, LHLO MAIL RCPT, ALL "half\r\n."};
 	pb_auto(store_fixture) fixture = store_fixture_new();
@@ -401,8 +398,7 @@ silent_client_is_disconnected(void)
 	stop_server(server);
 }
 
-static void
-slow_client_is_disconnected(void)
+TEST(slow_client_is_disconnected)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct server *server =
@@ -422,8 +418,7 @@ slow_client_is_disconnected(void)
 	stop_server(server);
 }
 
-static void
-client_that_does_not_read_is_disconnected(void)
+TEST(client_that_does_not_read_is_disconnected)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct server *server =
@@ -445,8 +440,7 @@ client_that_does_not_read_is_disconnected(void)
 	stop_server(server);
 }
 
-static void
-client_and_server_interoperate(void)
+TEST(client_and_server_interoperate)
 {
 	static const struct {
 		const char *raw, *stored;
@@ -482,8 +476,7 @@ client_and_server_interoperate(void)
 	g_assert_error(error, PB_ERROR, PB_ERROR_TEMPORARY);
 }
 
-static void
-only_loopback_is_accepted(void)
+TEST(only_loopback_is_accepted)
 {
 	static const struct {
 		const char *text;
@@ -528,9 +521,6 @@ main(int argc, char **argv)
 
 		g_test_add_data_func(path, GSIZE_TO_POINTER(i), test_flood);
 	}
-	UNIT_ADD(sink_results_become_reply_codes, address_length_is_limited,
-	    silent_client_is_disconnected, slow_client_is_disconnected,
-	    client_that_does_not_read_is_disconnected, client_and_server_interoperate,
-	    only_loopback_is_accepted);
+	unit_add_all();
 	return g_test_run();
 }

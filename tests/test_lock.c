@@ -18,8 +18,7 @@
 /* Owned by a user other than root. */
 #define NOBODY 65534
 
-static void
-directory_is_created_and_locked_by_one_daemon(void)
+TEST(directory_is_created_and_locked_by_one_daemon)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autofree char *directory =
@@ -43,8 +42,7 @@ directory_is_created_and_locked_by_one_daemon(void)
 	close(second);
 }
 
-static void
-a_directory_that_others_may_enter_is_refused(void)
+TEST(a_directory_that_others_may_enter_is_refused)
 {
 	static const struct {
 		int mode;
@@ -70,8 +68,7 @@ a_directory_that_others_may_enter_is_refused(void)
 	}
 }
 
-static void
-a_directory_that_cannot_be_is_reported(void)
+TEST(a_directory_that_cannot_be_is_reported)
 {
 	g_autoptr(GError) error = NULL;
 	pb_auto(store_fixture) fixture = store_fixture_new();
@@ -82,8 +79,7 @@ a_directory_that_cannot_be_is_reported(void)
 	g_assert_nonnull(strstr(error->message, below));
 }
 
-static void
-store_is_replaced_only_while_it_is_not_open(void)
+TEST(store_is_replaced_only_while_it_is_not_open)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autoptr(GError) error = NULL;
@@ -149,8 +145,7 @@ take_as_nobody(const char *directory)
 	return g_strdup(text);
 }
 
-static void
-wrong_owner_or_mode_is_reported(void)
+TEST(wrong_owner_or_mode_is_reported)
 {
 	static const struct {
 		const char *name; /* NULL: the directory */
@@ -200,7 +195,4 @@ wrong_owner_or_mode_is_reported(void)
 	}
 }
 
-UNIT_MAIN(directory_is_created_and_locked_by_one_daemon,
-    a_directory_that_others_may_enter_is_refused,
-    a_directory_that_cannot_be_is_reported, wrong_owner_or_mode_is_reported,
-    store_is_replaced_only_while_it_is_not_open)
+UNIT_MAIN_ALL

@@ -95,8 +95,7 @@ get_mode(const char *path)
 	return status.st_mode & 07777;
 }
 
-static void
-message_is_stored_in_new_with_headers(void)
+TEST(message_is_stored_in_new_with_headers)
 {
 	g_autofree char *file = NULL, *text = NULL, *tmp = NULL;
 	maildir_test_auto test;
@@ -117,8 +116,7 @@ message_is_stored_in_new_with_headers(void)
 	g_assert_cmpuint(get_mode(test.path), ==, 0700);
 }
 
-static void
-same_id_gives_one_file(void)
+TEST(same_id_gives_one_file)
 {
 	g_autofree char *file = NULL, *again = NULL;
 	maildir_test_auto test;
@@ -133,8 +131,7 @@ same_id_gives_one_file(void)
 	g_assert_cmpstr(file, ==, again);
 }
 
-static void
-different_id_gives_another_file(void)
+TEST(different_id_gives_another_file)
 {
 	g_autofree char *first = NULL, *second = NULL;
 	maildir_test_auto test;
@@ -149,8 +146,7 @@ different_id_gives_another_file(void)
 	g_assert_cmpstr(first, !=, second);
 }
 
-static void
-read_message_is_not_delivered_again(void)
+TEST(read_message_is_not_delivered_again)
 {
 	static const char *const flags[] = {":2,S", ":2,", ""};
 
@@ -175,8 +171,7 @@ read_message_is_not_delivered_again(void)
 	}
 }
 
-static void
-partial_file_is_replaced(void)
+TEST(partial_file_is_replaced)
 {
 	g_autofree char *file = NULL, *name = NULL, *half = NULL, *text = NULL,
 	                *tmp = NULL;
@@ -197,8 +192,7 @@ partial_file_is_replaced(void)
 	g_assert_null(tmp);
 }
 
-static void
-kill_between_link_and_unlink_leaves_one_message(void)
+TEST(kill_between_link_and_unlink_leaves_one_message)
 {
 	g_autofree char *file = NULL, *name = NULL, *left = NULL, *text = NULL,
 	                *tmp = NULL;
@@ -218,8 +212,7 @@ kill_between_link_and_unlink_leaves_one_message(void)
 	g_assert_null(tmp);
 }
 
-static void
-id_with_slashes_stays_inside(void)
+TEST(id_with_slashes_stays_inside)
 {
 	g_autofree char *file = NULL;
 	maildir_test_auto test;
@@ -231,8 +224,7 @@ id_with_slashes_stays_inside(void)
 	g_assert_nonnull(file);
 }
 
-static void
-unwritable_directory_defers(void)
+TEST(unwritable_directory_defers)
 {
 	maildir_test_auto test;
 
@@ -248,8 +240,7 @@ unwritable_directory_defers(void)
 	g_assert_cmpint(test.result.outcome, ==, DELIVERY_SENT);
 }
 
-static void
-invalid_message_fails(void)
+TEST(invalid_message_fails)
 {
 	static const struct {
 		const char *recipient, *message;
@@ -271,7 +262,4 @@ invalid_message_fails(void)
 	}
 }
 
-UNIT_MAIN(message_is_stored_in_new_with_headers, same_id_gives_one_file,
-    different_id_gives_another_file, read_message_is_not_delivered_again,
-    partial_file_is_replaced, kill_between_link_and_unlink_leaves_one_message,
-    id_with_slashes_stays_inside, unwritable_directory_defers, invalid_message_fails)
+UNIT_MAIN_ALL

@@ -21,8 +21,7 @@
 		.stage = (stage_)                                            \
 	}
 
-static void
-each_outcome_sets_its_state(void)
+TEST(each_outcome_sets_its_state)
 {
 	static const struct {
 		struct delivery answer;
@@ -79,8 +78,7 @@ each_outcome_sets_its_state(void)
 	}
 }
 
-static void
-deferred_message_is_retried_unchanged_until_it_expires(void)
+TEST(deferred_message_is_retried_unchanged_until_it_expires)
 {
 	static const struct {
 		struct delivery answer;
@@ -126,8 +124,7 @@ deferred_message_is_retried_unchanged_until_it_expires(void)
 	}
 }
 
-static void
-without_disk_space_nothing_is_sent(void)
+TEST(without_disk_space_nothing_is_sent)
 {
 	pb_auto(mailer_fixture) mailing = mailer_fixture_new(3, 2);
 	struct mailer_options options = mailer_fixture_options(mailing);
@@ -148,8 +145,7 @@ without_disk_space_nothing_is_sent(void)
 	    mailing->fixture, "SELECT DISTINCT state, attempt FROM outbox", "SENT|1");
 }
 
-static void
-message_cut_off_by_a_stop_does_not_expire(void)
+TEST(message_cut_off_by_a_stop_does_not_expire)
 {
 	pb_auto(mailer_fixture) mailing = mailer_fixture_new(1, 1);
 	struct mailer_options options = mailer_fixture_options(mailing);
@@ -166,8 +162,7 @@ message_cut_off_by_a_stop_does_not_expire(void)
 	close(ends[0]);
 }
 
-static void
-unknown_message_stays_unknown_when_deferred(void)
+TEST(unknown_message_stays_unknown_when_deferred)
 {
 	pb_auto(mailer_fixture) mailing = mailer_fixture_new(1, 1);
 	int64_t now = store_fixture_time(NOW);
@@ -189,8 +184,7 @@ unknown_message_stays_unknown_when_deferred(void)
 	assert_rows(mailing->fixture, "SELECT count(*) FROM delivered_paper", "2");
 }
 
-static void
-many_messages_are_sent_once_with_any_number_of_connections(void)
+TEST(many_messages_are_sent_once_with_any_number_of_connections)
 {
 	static const unsigned senders[] = {1, 3, 8};
 
@@ -212,8 +206,7 @@ many_messages_are_sent_once_with_any_number_of_connections(void)
 	}
 }
 
-static void
-failed_relay_is_tried_with_one_message(void)
+TEST(failed_relay_is_tried_with_one_message)
 {
 	pb_auto(mailer_fixture) mailing = mailer_fixture_new(30, 3);
 	int64_t now = store_fixture_time(NOW);
@@ -249,8 +242,7 @@ failed_relay_is_tried_with_one_message(void)
 	g_assert_cmpint(mailing->next, ==, -1);
 }
 
-static void
-messages_accepted_before_a_relay_failure_are_not_repeated(void)
+TEST(messages_accepted_before_a_relay_failure_are_not_repeated)
 {
 	pb_auto(mailer_fixture) mailing = mailer_fixture_new(40, 2);
 	struct mailer_report report;
@@ -268,8 +260,7 @@ messages_accepted_before_a_relay_failure_are_not_repeated(void)
 }
 
 /* One subscriber is erased while the message is sent, one while it waits. */
-static void
-erased_subscriber_does_not_block_others(void)
+TEST(erased_subscriber_does_not_block_others)
 {
 	pb_auto(mailer_fixture) mailing = mailer_fixture_new(40, 1);
 	struct mailer_report report;
@@ -306,8 +297,7 @@ change_once(void *data)
 	store_fixture_run(&other, sql);
 }
 
-static void
-subscribers_who_left_after_the_claim_get_no_mail(void)
+TEST(subscribers_who_left_after_the_claim_get_no_mail)
 {
 	pb_auto(mailer_fixture) sample = mailer_fixture_new(1, 1);
 	g_autofree char *hash = suppression_hash(sample->key, "p0@example.org");
@@ -333,8 +323,7 @@ subscribers_who_left_after_the_claim_get_no_mail(void)
 	}
 }
 
-static void
-suppressed_address_gets_no_mail(void)
+TEST(suppressed_address_gets_no_mail)
 {
 	pb_auto(mailer_fixture) mailing = mailer_fixture_new(3, 1);
 	g_autofree char *hash = suppression_hash(mailing->key, "p1@example.org");
@@ -351,8 +340,7 @@ suppressed_address_gets_no_mail(void)
 	    "p1@example.org");
 }
 
-static void
-stop_returns_claimed_messages_unchanged(void)
+TEST(stop_returns_claimed_messages_unchanged)
 {
 	pb_auto(mailer_fixture) mailing = mailer_fixture_new(40, 1);
 	int stop = 1;
@@ -397,8 +385,7 @@ reload(struct mailer_fixture *mailing, const char *envelope_from, bool is_other_
 	g_assert_no_error(error);
 }
 
-static void
-pause_ends_a_run_and_the_next_uses_new_options(void)
+TEST(pause_ends_a_run_and_the_next_uses_new_options)
 {
 	pb_auto(mailer_fixture) mailing = mailer_fixture_new(40, 2);
 	struct mailer_report report;
@@ -429,8 +416,7 @@ pause_ends_a_run_and_the_next_uses_new_options(void)
 	    mailing->fixture, "SELECT DISTINCT state, attempt FROM outbox", "SENT|1");
 }
 
-static void
-unrecorded_results_survive_a_reload(void)
+TEST(unrecorded_results_survive_a_reload)
 {
 	pb_auto(mailer_fixture) mailing = mailer_fixture_new(12, 2);
 	struct mailer_report report = {0};
@@ -450,8 +436,7 @@ unrecorded_results_survive_a_reload(void)
 	g_assert_cmpuint(mailing->script.tried, ==, 12);
 }
 
-static void
-only_a_new_relay_is_tried_before_the_retry_time(void)
+TEST(only_a_new_relay_is_tried_before_the_retry_time)
 {
 	pb_auto(mailer_fixture) mailing = mailer_fixture_new(3, 1);
 	int64_t now = store_fixture_time(NOW);
@@ -472,8 +457,7 @@ only_a_new_relay_is_tried_before_the_retry_time(void)
 	    mailing->fixture, "SELECT DISTINCT state, attempt FROM outbox", "SENT|1");
 }
 
-static void
-removed_or_paused_subscriber_gets_no_mail(void)
+TEST(removed_or_paused_subscriber_gets_no_mail)
 {
 	static const char *const states[] = {"paused", "suspended", "pending"};
 
@@ -496,8 +480,7 @@ removed_or_paused_subscriber_gets_no_mail(void)
 	}
 }
 
-static void
-invalid_digest_does_not_block_others(void)
+TEST(invalid_digest_does_not_block_others)
 {
 	pb_auto(mailer_fixture) mailing = mailer_fixture_new(3, 1);
 	struct mailer_report report;
@@ -515,8 +498,7 @@ invalid_digest_does_not_block_others(void)
 	    mailing->fixture, "SELECT state FROM digest WHERE id = 2", "failed");
 }
 
-static void
-message_in_flight_at_a_kill_is_repeated_unchanged(void)
+TEST(message_in_flight_at_a_kill_is_repeated_unchanged)
 {
 	pb_auto(mailer_fixture) mailing = mailer_fixture_new(2, 1);
 
@@ -558,8 +540,7 @@ kill_and_open(struct mailer_fixture *mailing, int64_t now)
 	mailer_fixture_open(mailing);
 }
 
-static void
-each_crash_is_counted_and_increases_the_wait(void)
+TEST(each_crash_is_counted_and_increases_the_wait)
 {
 	static const struct {
 		const char *row; /* state, copies, crashes, held_why */
@@ -604,8 +585,7 @@ each_crash_is_counted_and_increases_the_wait(void)
 	    "HELD|6|6|crash");
 }
 
-static void
-five_possible_copies_count_as_delivered(void)
+TEST(five_possible_copies_count_as_delivered)
 {
 	pb_auto(mailer_fixture) mailing = mailer_fixture_new(1, 1);
 	int64_t now = store_fixture_time(NOW);
@@ -631,8 +611,7 @@ five_possible_copies_count_as_delivered(void)
 	assert_rows(mailing->fixture, "SELECT count(*) FROM delivered_paper", "2");
 }
 
-static void
-message_with_two_crashes_is_sent_alone(void)
+TEST(message_with_two_crashes_is_sent_alone)
 {
 	pb_auto(mailer_fixture) mailing = mailer_fixture_new(40, 4);
 	struct mailer_report report;
@@ -648,8 +627,7 @@ message_with_two_crashes_is_sent_alone(void)
 	g_assert_cmpuint(mailing->script.sending_with_alone, ==, 1);
 }
 
-static void
-crash_leaves_few_messages_in_flight(void)
+TEST(crash_leaves_few_messages_in_flight)
 {
 	pb_auto(mailer_fixture) mailing = mailer_fixture_new(60, 2);
 
@@ -659,8 +637,7 @@ crash_leaves_few_messages_in_flight(void)
 	g_assert_cmpuint(mailing->script.most_sending, <=, MAILER_IN_FLIGHT_MAX(2));
 }
 
-static void
-store_failure_neither_loses_nor_repeats_messages(void)
+TEST(store_failure_neither_loses_nor_repeats_messages)
 {
 	enum { PEOPLE = 12 };
 	unsigned failures = 0, runs = 0, least = 0;
@@ -687,8 +664,7 @@ store_failure_neither_loses_nor_repeats_messages(void)
 	g_assert_cmpuint(failures, <, runs);
 }
 
-static void
-rejected_results_do_not_block_others(void)
+TEST(rejected_results_do_not_block_others)
 {
 	pb_auto(mailer_fixture) mailing = mailer_fixture_new(3, 1);
 	struct mailer_report report = {0};
@@ -803,8 +779,7 @@ check_changes_after_the_first_attempt(const char *attach)
 	g_assert_cmpuint(g_hash_table_size(mailing->script.bytes), ==, 3);
 }
 
-static void
-changes_after_the_first_attempt_do_not_change_a_message(void)
+TEST(changes_after_the_first_attempt_do_not_change_a_message)
 {
 	check_changes_after_the_first_attempt("none");
 	check_changes_after_the_first_attempt("bibtex");
@@ -812,8 +787,7 @@ changes_after_the_first_attempt_do_not_change_a_message(void)
 	check_changes_after_the_first_attempt("markdown");
 }
 
-static void
-held_message_waits_for_the_operator(void)
+TEST(held_message_waits_for_the_operator)
 {
 	pb_auto(mailer_fixture) mailing = mailer_fixture_new(1, 1);
 
@@ -830,29 +804,6 @@ main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	/* The tests cause warnings in the log. */
 	g_log_set_always_fatal(G_LOG_FATAL_MASK);
-	UNIT_ADD(each_outcome_sets_its_state,
-	    deferred_message_is_retried_unchanged_until_it_expires,
-	    without_disk_space_nothing_is_sent,
-	    message_cut_off_by_a_stop_does_not_expire,
-	    unknown_message_stays_unknown_when_deferred,
-	    many_messages_are_sent_once_with_any_number_of_connections,
-	    failed_relay_is_tried_with_one_message,
-	    messages_accepted_before_a_relay_failure_are_not_repeated,
-	    erased_subscriber_does_not_block_others, suppressed_address_gets_no_mail,
-	    subscribers_who_left_after_the_claim_get_no_mail,
-	    stop_returns_claimed_messages_unchanged,
-	    pause_ends_a_run_and_the_next_uses_new_options,
-	    unrecorded_results_survive_a_reload,
-	    only_a_new_relay_is_tried_before_the_retry_time,
-	    removed_or_paused_subscriber_gets_no_mail,
-	    invalid_digest_does_not_block_others,
-	    message_in_flight_at_a_kill_is_repeated_unchanged,
-	    each_crash_is_counted_and_increases_the_wait,
-	    five_possible_copies_count_as_delivered,
-	    message_with_two_crashes_is_sent_alone, crash_leaves_few_messages_in_flight,
-	    store_failure_neither_loses_nor_repeats_messages,
-	    rejected_results_do_not_block_others,
-	    changes_after_the_first_attempt_do_not_change_a_message,
-	    held_message_waits_for_the_operator);
+	unit_add_all();
 	return g_test_run();
 }

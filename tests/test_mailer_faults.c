@@ -195,8 +195,7 @@ check(struct mailer_fixture *mailing, const struct fault *fault, enum where wher
 	}
 }
 
-static void
-each_fault_at_each_stage_sets_state_wait_and_text(void)
+TEST(each_fault_at_each_stage_sets_state_wait_and_text)
 {
 	pb_auto(mailer_fixture) mailing = mailer_fixture_new(0, 1);
 
@@ -205,8 +204,7 @@ each_fault_at_each_stage_sets_state_wait_and_text(void)
 			check(mailing, &faults[i], where);
 }
 
-static void
-one_invalid_recipient_fails_one_transaction_only(void)
+TEST(one_invalid_recipient_fails_one_transaction_only)
 {
 	pb_auto(mailer_fixture) mailing = mailer_fixture_new(0, 1);
 	pb_auto(fakesmtp) server = fakesmtp_new();
@@ -250,7 +248,6 @@ main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	/* The tests cause warnings in the log. */
 	g_log_set_always_fatal(G_LOG_FATAL_MASK);
-	UNIT_ADD(each_fault_at_each_stage_sets_state_wait_and_text,
-	    one_invalid_recipient_fails_one_transaction_only);
+	unit_add_all();
 	return g_test_run();
 }

@@ -14,8 +14,7 @@
 #define NOW "2026-11-20T09:00:00Z"
 
 /* Rows just below and above the retention time. */
-static void
-rows_are_deleted_after_their_days(void)
+TEST(rows_are_deleted_after_their_days)
 {
 	static const struct {
 		const char *table;
@@ -67,8 +66,7 @@ rows_are_deleted_after_their_days(void)
 	}
 }
 
-static void
-message_is_deleted_with_its_digest_fourteen_days_after_its_end(void)
+TEST(message_is_deleted_with_its_digest_fourteen_days_after_its_end)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time(NOW);
@@ -110,8 +108,7 @@ message_is_deleted_with_its_digest_fourteen_days_after_its_end(void)
 	assert_rows(fixture, "SELECT max(id) FROM digest", "3");
 }
 
-static void
-unused_filters_are_deleted_with_their_matches(void)
+TEST(unused_filters_are_deleted_with_their_matches)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time(NOW);
@@ -130,8 +127,7 @@ unused_filters_are_deleted_with_their_matches(void)
 	assert_rows(fixture, "SELECT filter_id FROM match", "1");
 }
 
-static void
-one_run_deletes_more_than_a_page(void)
+TEST(one_run_deletes_more_than_a_page)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time(NOW);
@@ -149,8 +145,7 @@ one_run_deletes_more_than_a_page(void)
 	assert_rows(fixture, "SELECT count(*) FROM source_fetch", "0");
 }
 
-static void
-filters_are_reindexed_after_the_archive_has_doubled(void)
+TEST(filters_are_reindexed_after_the_archive_has_doubled)
 {
 	static const char terms[] = "SELECT kind || term FROM filter_term"
 	                            " WHERE filter_id = 1";
@@ -175,8 +170,7 @@ filters_are_reindexed_after_the_archive_has_doubled(void)
 	assert_rows(fixture, terms, "1mamba");
 }
 
-static void
-it_is_due_at_first_and_then_once_a_day(void)
+TEST(it_is_due_at_first_and_then_once_a_day)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time(NOW), at;
@@ -195,8 +189,7 @@ call_maintenance(struct store_fixture *fixture, void *data, GError **error)
 	return maintenance_run(fixture->store, *(int64_t *)data, error);
 }
 
-static void
-a_run_that_fails_is_due_again(void)
+TEST(a_run_that_fails_is_due_again)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time(NOW) + 90 * (int64_t)CLOCK_DAY_S;
@@ -216,16 +209,14 @@ a_run_that_fails_is_due_again(void)
 	    ==, 0);
 }
 
-static void
-deliveries_of_eligible_papers_are_not_deleted(void)
+TEST(deliveries_of_eligible_papers_are_not_deleted)
 {
 	/* Otherwise a paper could be sent twice. */
 	g_assert_cmpint(DIGEST_DELIVERED_DAYS, >, DIGEST_ELIGIBLE_DAYS + 1);
 	g_assert_cmpint(MAINTENANCE_MATCH_DAYS, >, DIGEST_ELIGIBLE_DAYS + 1);
 }
 
-static void
-incomplete_archive_is_rebuilt(void)
+TEST(incomplete_archive_is_rebuilt)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autofree char *problem = NULL;
@@ -242,9 +233,4 @@ incomplete_archive_is_rebuilt(void)
 	g_assert_cmpstr(problem, ==, NULL);
 }
 
-UNIT_MAIN(rows_are_deleted_after_their_days,
-    message_is_deleted_with_its_digest_fourteen_days_after_its_end,
-    unused_filters_are_deleted_with_their_matches, one_run_deletes_more_than_a_page,
-    filters_are_reindexed_after_the_archive_has_doubled,
-    it_is_due_at_first_and_then_once_a_day, a_run_that_fails_is_due_again,
-    deliveries_of_eligible_papers_are_not_deleted, incomplete_archive_is_rebuilt)
+UNIT_MAIN_ALL

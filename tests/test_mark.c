@@ -49,8 +49,7 @@ decode(const GString *encoded)
 	return text;
 }
 
-static void
-words_of_hits_are_marked(void)
+TEST(words_of_hits_are_marked)
 {
 	static const struct {
 		const char *html, *hits, *wanted, *shown;
@@ -137,8 +136,7 @@ append_random_line(GString *html)
 }
 
 /* Lines that are not encoded again are those of the chunk. */
-static void
-a_marked_chunk_is_as_if_it_were_encoded_anew(void)
+TEST(a_marked_chunk_is_as_if_it_were_encoded_anew)
 {
 	for (int round = 0; round < 2000; round++) {
 		g_autoptr(GPtrArray) hits =
@@ -171,4 +169,4 @@ a_marked_chunk_is_as_if_it_were_encoded_anew(void)
 	}
 }
 
-UNIT_MAIN(words_of_hits_are_marked, a_marked_chunk_is_as_if_it_were_encoded_anew)
+UNIT_MAIN_ALL

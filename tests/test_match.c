@@ -34,8 +34,7 @@ run(struct store_fixture *fixture, int64_t now)
 	return report;
 }
 
-static void
-every_filter_is_matched_once_with_each_new_paper(void)
+TEST(every_filter_is_matched_once_with_each_new_paper)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
@@ -66,8 +65,7 @@ every_filter_is_matched_once_with_each_new_paper(void)
 	assert_rows(fixture, MATCHES, "1:01yes 1:02yes 2:02yes 2:04yes");
 }
 
-static void
-changed_text_is_matched_again(void)
+TEST(changed_text_is_matched_again)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
@@ -89,8 +87,7 @@ changed_text_is_matched_again(void)
 	g_assert_cmpuint(run(fixture, now).papers, ==, 0);
 }
 
-static void
-votes_above_a_threshold_make_one_match_that_stays(void)
+TEST(votes_above_a_threshold_make_one_match_that_stays)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
@@ -119,8 +116,7 @@ votes_above_a_threshold_make_one_match_that_stays(void)
 	assert_rows(fixture, MATCHES, "1:01yes 1:02yes");
 }
 
-static void
-missing_values_are_false_after_fourteen_days(void)
+TEST(missing_values_are_false_after_fourteen_days)
 {
 	static const struct {
 		const char *filter;
@@ -156,8 +152,7 @@ missing_values_are_false_after_fourteen_days(void)
 }
 
 /* The paper was seen at 12:00 on its day, after it, or before it was listed again. */
-static void
-values_are_final_at_the_hour_of_the_first_sight(void)
+TEST(values_are_final_at_the_hour_of_the_first_sight)
 {
 	static const struct {
 		const char *day, *final_at;
@@ -180,8 +175,7 @@ values_are_final_at_the_hour_of_the_first_sight(void)
 	}
 }
 
-static void
-after_a_clock_jump_nothing_is_final_for_a_day(void)
+TEST(after_a_clock_jump_nothing_is_final_for_a_day)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
@@ -211,8 +205,7 @@ after_a_clock_jump_nothing_is_final_for_a_day(void)
 	assert_rows(fixture, MATCHES, "1:01yes 2:01yes");
 }
 
-static void
-categories_are_final_after_two_hours(void)
+TEST(categories_are_final_after_two_hours)
 {
 	static const struct {
 		const char *filter;
@@ -271,8 +264,7 @@ categories_are_final_after_two_hours(void)
 	}
 }
 
-static void
-late_enrichment_is_matched(void)
+TEST(late_enrichment_is_matched)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time("2026-11-20T12:00:00Z");
@@ -292,8 +284,7 @@ late_enrichment_is_matched(void)
 	g_assert_cmpuint(run(fixture, now + 6 * CLOCK_HOUR_S).papers, ==, 0);
 }
 
-static void
-links_keywords_and_organizations_wait_too(void)
+TEST(links_keywords_and_organizations_wait_too)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time("2026-11-20T12:00:00Z");
@@ -331,8 +322,7 @@ links_keywords_and_organizations_wait_too(void)
 	g_assert_cmpuint(run(fixture, now + 180).papers, ==, 4);
 }
 
-static void
-paper_listed_by_another_source_is_matched_again(void)
+TEST(paper_listed_by_another_source_is_matched_again)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time("2026-11-20T12:00:00Z");
@@ -351,8 +341,7 @@ paper_listed_by_another_source_is_matched_again(void)
 	assert_rows(fixture, "SELECT last_day FROM paper", "2026-11-20");
 }
 
-static void
-new_filter_looks_back_fourteen_days(void)
+TEST(new_filter_looks_back_fourteen_days)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
@@ -375,8 +364,7 @@ new_filter_looks_back_fourteen_days(void)
 	g_assert_cmpuint(run(fixture, now + 40 * (int64_t)CLOCK_DAY_S).papers, ==, 0);
 }
 
-static void
-relisted_paper_is_new_to_later_filters(void)
+TEST(relisted_paper_is_new_to_later_filters)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
@@ -390,8 +378,7 @@ relisted_paper_is_new_to_later_filters(void)
 	assert_rows(fixture, MATCHES, "1:01yes");
 }
 
-static void
-many_pages_of_filters_and_papers_are_matched(void)
+TEST(many_pages_of_filters_and_papers_are_matched)
 {
 	enum { FILTERS = 450, PAPERS = 1203 };
 	pb_auto(store_fixture) fixture = store_fixture_new();
@@ -445,8 +432,7 @@ ask_to_stop(void *data)
 	g_atomic_int_inc((int *)data);
 }
 
-static void
-stop_ends_a_run_after_a_commit_and_the_next_continues(void)
+TEST(stop_ends_a_run_after_a_commit_and_the_next_continues)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
@@ -474,8 +460,7 @@ stop_ends_a_run_after_a_commit_and_the_next_continues(void)
 	g_assert_cmpuint(made.digests, ==, 2);
 }
 
-static void
-unparsable_filter_does_not_stop_others(void)
+TEST(unparsable_filter_does_not_stop_others)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
@@ -505,8 +490,7 @@ call_match(struct store_fixture *fixture, void *data, GError **error)
 	return match_run(fixture->store, *(int64_t *)data, &report, error);
 }
 
-static void
-failed_run_is_completed_by_the_next(void)
+TEST(failed_run_is_completed_by_the_next)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
@@ -560,8 +544,7 @@ add_papers(struct store_fixture *fixture, unsigned count)
 	store_fixture_run(fixture, sql);
 }
 
-static void
-matches_per_commit_are_limited(void)
+TEST(matches_per_commit_are_limited)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct match_report report;
@@ -587,8 +570,7 @@ matches_per_commit_are_limited(void)
 	g_assert_cmpuint(report.filters, ==, 0);
 }
 
-static void
-pending_matches_are_rechecked_in_pages(void)
+TEST(pending_matches_are_rechecked_in_pages)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
@@ -617,8 +599,7 @@ pending_matches_are_rechecked_in_pages(void)
 }
 
 /* A change between two pages also counts for the filters of the first page. */
-static void
-change_between_two_pages_is_seen_by_all_filters(void)
+TEST(change_between_two_pages_is_seen_by_all_filters)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
@@ -637,16 +618,4 @@ change_between_two_pages_is_seen_by_all_filters(void)
 	    fixture, "SELECT sum(value) FROM cursor WHERE name GLOB 'recheck *'", "0");
 }
 
-UNIT_MAIN(every_filter_is_matched_once_with_each_new_paper,
-    changed_text_is_matched_again, votes_above_a_threshold_make_one_match_that_stays,
-    missing_values_are_false_after_fourteen_days,
-    values_are_final_at_the_hour_of_the_first_sight,
-    after_a_clock_jump_nothing_is_final_for_a_day, categories_are_final_after_two_hours,
-    late_enrichment_is_matched, links_keywords_and_organizations_wait_too,
-    paper_listed_by_another_source_is_matched_again,
-    new_filter_looks_back_fourteen_days, relisted_paper_is_new_to_later_filters,
-    many_pages_of_filters_and_papers_are_matched,
-    stop_ends_a_run_after_a_commit_and_the_next_continues,
-    unparsable_filter_does_not_stop_others, failed_run_is_completed_by_the_next,
-    matches_per_commit_are_limited, pending_matches_are_rechecked_in_pages,
-    change_between_two_pages_is_seen_by_all_filters)
+UNIT_MAIN_ALL

@@ -10,8 +10,7 @@
 #define NOTHING (-1)
 #define EITHER  (-2)
 
-static void
-an_hour_is_understood_where_it_is_clear(void)
+TEST(an_hour_is_understood_where_it_is_clear)
 {
 	static const struct {
 		const char *text;
@@ -76,8 +75,7 @@ an_hour_is_understood_where_it_is_clear(void)
 	}
 }
 
-static void
-a_day_is_understood_where_it_is_clear(void)
+TEST(a_day_is_understood_where_it_is_clear)
 {
 	static const struct {
 		const char *text, *day; /* NULL: not understood */
@@ -136,5 +134,4 @@ a_day_is_understood_where_it_is_clear(void)
 	}
 }
 
-UNIT_MAIN(
-    an_hour_is_understood_where_it_is_clear, a_day_is_understood_where_it_is_clear)
+UNIT_MAIN_ALL

@@ -29,8 +29,7 @@ add_field(struct inmail *mail, const char *name, const char *value)
 		g_ptr_array_add(mail->marks, inmail_field_new(name, value));
 }
 
-static void
-returned_links_are_examined(void)
+TEST(returned_links_are_examined)
 {
 	static const struct {
 		const char *link, *announced, *signature;
@@ -73,8 +72,7 @@ returned_links_are_examined(void)
 	}
 }
 
-static void
-replaced_message_id_is_noticed(void)
+TEST(replaced_message_id_is_noticed)
 {
 	static const struct {
 		const char *id;
@@ -125,8 +123,7 @@ one_click_test_clear(struct one_click_test *test)
 	store_fixture_free(test->fixture);
 }
 
-static void
-wrong_results_remove_the_link(void)
+TEST(wrong_results_remove_the_link)
 {
 	static const struct {
 		enum self_test_fault fault;
@@ -171,8 +168,7 @@ wrong_results_remove_the_link(void)
 }
 
 /* Once a day; after a failure every hour. */
-static void
-tests_have_an_interval(void)
+TEST(tests_have_an_interval)
 {
 	const struct self_test_result none = {SELF_TEST_FAULT_NONE, (char *)""};
 	const struct self_test_result redirect = {SELF_TEST_FAULT_HTTP, (char *)""};
@@ -194,8 +190,7 @@ tests_have_an_interval(void)
 }
 
 /* A result belongs to the page that was tested. */
-static void
-other_pages_are_tested_again(void)
+TEST(other_pages_are_tested_again)
 {
 	static const char *const urls[] = {
 	    "https://other.example.org", "", "http://a.b"};
@@ -216,8 +211,7 @@ other_pages_are_tested_again(void)
 }
 
 /* Neither is taken for the other one. */
-static void
-test_tokens_belong_to_nobody(void)
+TEST(test_tokens_belong_to_nobody)
 {
 	pb_local(one_click_test) test = {0};
 	struct mail_token mail_token;
@@ -248,7 +242,4 @@ test_tokens_belong_to_nobody(void)
 	}
 }
 
-UNIT_MAIN(replaced_message_id_is_noticed, returned_links_are_examined,
-
-    wrong_results_remove_the_link, tests_have_an_interval, other_pages_are_tested_again,
-    test_tokens_belong_to_nobody)
+UNIT_MAIN_ALL

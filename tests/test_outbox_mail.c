@@ -86,8 +86,7 @@ finish(struct store_fixture *fixture, int64_t id, enum outbox_status end)
 	g_assert_no_error(error);
 }
 
-static void
-message_is_sent_as_stored(void)
+TEST(message_is_sent_as_stored)
 {
 	pb_auto(store_fixture) fixture = new_fixture();
 	int64_t id = add(fixture, OUTBOX_REPLY, 0, "ada@example.org");
@@ -110,8 +109,7 @@ message_is_sent_as_stored(void)
 	g_assert_false(job->is_cancelled);
 }
 
-static void
-a_mail_that_cannot_be_sent_is_not_stored(void)
+TEST(a_mail_that_cannot_be_sent_is_not_stored)
 {
 	static const struct {
 		const char *bytes, *says;
@@ -173,8 +171,7 @@ is_taken(size_t bytes, size_t line, char inside)
 	return is_ok;
 }
 
-static void
-its_size_and_its_lines_have_an_end(void)
+TEST(its_size_and_its_lines_have_an_end)
 {
 	g_assert_true(is_taken(BOUNDS_STORED_BYTES, 10, 'y'));
 	g_assert_false(is_taken(BOUNDS_STORED_BYTES + 1, 10, 'y'));
@@ -183,8 +180,7 @@ its_size_and_its_lines_have_an_end(void)
 	g_assert_false(is_taken(0, 10, '\0'));
 }
 
-static void
-schema_rejects_invalid_mail(void)
+TEST(schema_rejects_invalid_mail)
 {
 #define INSERT(kind, person, digest, to, key, from, message)                      \
 	"INSERT INTO outbox (kind, subscriber_id, digest_id, recipient,"          \
@@ -231,8 +227,7 @@ schema_rejects_invalid_mail(void)
 	}
 }
 
-static void
-inbox_are_claimed_before_digests(void)
+TEST(inbox_are_claimed_before_digests)
 {
 	pb_auto(store_fixture) fixture = new_fixture();
 	g_autoptr(GPtrArray) first = NULL, second = NULL;
@@ -271,8 +266,7 @@ subscribe(struct store_fixture *fixture, const char *address, const char *update
 }
 
 /* They are queued last, behind a mailing. */
-static void
-awaited_messages_are_claimed_before_a_mailing(void)
+TEST(awaited_messages_are_claimed_before_a_mailing)
 {
 	enum { MAILING = 120 };
 	static const char *const first[] = {
@@ -300,8 +294,7 @@ awaited_messages_are_claimed_before_a_mailing(void)
 	g_assert_cmpint(((struct outbox_job *)rest->pdata[0])->id, ==, 1);
 }
 
-static void
-replies_go_to_inactive_but_not_to_suppressed_addresses(void)
+TEST(replies_go_to_inactive_but_not_to_suppressed_addresses)
 {
 	static const struct {
 		const char *state, *reason; /* of a suppression, or NULL */
@@ -351,8 +344,7 @@ replies_go_to_inactive_but_not_to_suppressed_addresses(void)
 	}
 }
 
-static void
-a_suppression_after_the_claim_is_seen_too(void)
+TEST(a_suppression_after_the_claim_is_seen_too)
 {
 	pb_auto(store_fixture) fixture = new_fixture();
 	g_autofree char *hash = suppression_hash(fixture->key, "ada@example.org");
@@ -383,8 +375,7 @@ allow_some(void *data, const char *recipient, int64_t *next_at)
 }
 
 /* Postponed and cancelled messages do not count, and the next in order is claimed. */
-static void
-a_claim_takes_the_first_that_may_be_sent(void)
+TEST(a_claim_takes_the_first_that_may_be_sent)
 {
 	static const struct {
 		unsigned limit;
@@ -432,8 +423,7 @@ a_claim_takes_the_first_that_may_be_sent(void)
 	}
 }
 
-static void
-bytes_are_deleted_when_the_message_ends(void)
+TEST(bytes_are_deleted_when_the_message_ends)
 {
 	static const struct {
 		enum outbox_status end;
@@ -467,8 +457,7 @@ bytes_are_deleted_when_the_message_ends(void)
 	}
 }
 
-static void
-unsubscribing_cancels_digests_but_not_notices(void)
+TEST(unsubscribing_cancels_digests_but_not_notices)
 {
 	pb_auto(store_fixture) fixture = new_fixture();
 	g_autoptr(GError) error = NULL;
@@ -485,8 +474,7 @@ unsubscribing_cancels_digests_but_not_notices(void)
 	    "digest|CANCELLED answer|NEW");
 }
 
-static void
-an_operator_holds_releases_and_drops_it(void)
+TEST(an_operator_holds_releases_and_drops_it)
 {
 	static const struct {
 		enum queue_action action;
@@ -528,11 +516,4 @@ an_operator_holds_releases_and_drops_it(void)
 	}
 }
 
-UNIT_MAIN(message_is_sent_as_stored, a_mail_that_cannot_be_sent_is_not_stored,
-    its_size_and_its_lines_have_an_end, schema_rejects_invalid_mail,
-    inbox_are_claimed_before_digests, awaited_messages_are_claimed_before_a_mailing,
-    replies_go_to_inactive_but_not_to_suppressed_addresses,
-    a_suppression_after_the_claim_is_seen_too, a_claim_takes_the_first_that_may_be_sent,
-    bytes_are_deleted_when_the_message_ends,
-    unsubscribing_cancels_digests_but_not_notices,
-    an_operator_holds_releases_and_drops_it)
+UNIT_MAIN_ALL

@@ -37,8 +37,7 @@ new_renderer_with_commands(void)
 }
 
 /* Groups, nine papers, several filters, and something unusual. */
-static void
-overview_is_at_the_top(void)
+TEST(overview_is_at_the_top)
 {
 	pb_auto(renderer) renderer = new_renderer_with_commands();
 	pb_auto(digest) digest = render_sample_new_digest();
@@ -61,8 +60,7 @@ overview_is_at_the_top(void)
 }
 
 /* The query becomes the subject of a mail (RFC 6068 section 2). */
-static void
-link_to_edit_a_filter_adds_no_header_field(void)
+TEST(link_to_edit_a_filter_adds_no_header_field)
 {
 	pb_auto(renderer) renderer = new_renderer_with_commands();
 	pb_auto(digest) digest = render_sample_new_digest();
@@ -77,8 +75,7 @@ link_to_edit_a_filter_adds_no_header_field(void)
 	                 "x%40example.org\""));
 }
 
-static void
-small_digests_have_no_overview(void)
+TEST(small_digests_have_no_overview)
 {
 	pb_auto(renderer) renderer = new_renderer_with_commands();
 
@@ -104,8 +101,7 @@ small_digests_have_no_overview(void)
 }
 
 /* Inboxes show both: each makes sense alone, and the second adds to the first. */
-static void
-preheader_goes_on_from_the_subject(void)
+TEST(preheader_goes_on_from_the_subject)
 {
 	static const struct {
 		unsigned papers;
@@ -149,5 +145,4 @@ preheader_goes_on_from_the_subject(void)
 	}
 }
 
-UNIT_MAIN(overview_is_at_the_top, link_to_edit_a_filter_adds_no_header_field,
-    small_digests_have_no_overview, preheader_goes_on_from_the_subject)
+UNIT_MAIN_ALL

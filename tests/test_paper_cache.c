@@ -25,8 +25,7 @@ take(struct paper_cache *paper_cache, int64_t seq)
 }
 
 /* The mailer reads on its own handle; the collector writes on another. */
-static void
-a_paper_is_the_same_one_until_it_changes(void)
+TEST(a_paper_is_the_same_one_until_it_changes)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	pb_auto(store) reader = NULL;
@@ -64,8 +63,7 @@ count_papers(unsigned event, void *context, void *statement, void *text)
 }
 
 /* While messages are sent, the scheduler commits new digests. */
-static void
-other_commits_load_no_papers(void)
+TEST(other_commits_load_no_papers)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	pb_auto(store) reader = NULL;
@@ -86,8 +84,7 @@ other_commits_load_no_papers(void)
 	g_assert_cmpuint(loaded, ==, 2);
 }
 
-static void
-it_holds_no_more_than_its_bound(void)
+TEST(it_holds_no_more_than_its_bound)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	pb_auto(paper_cache) paper_cache = paper_cache_new(fixture->store);
@@ -114,5 +111,4 @@ it_holds_no_more_than_its_bound(void)
 	g_assert_error(error, PB_ERROR, PB_ERROR_NOT_FOUND);
 }
 
-UNIT_MAIN(a_paper_is_the_same_one_until_it_changes, other_commits_load_no_papers,
-    it_holds_no_more_than_its_bound)
+UNIT_MAIN_ALL

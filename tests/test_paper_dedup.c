@@ -134,8 +134,7 @@ read_field(const struct row *row, const struct paper *paper)
 	    strcmp(row->field, "upvotes") == 0 ? paper->upvotes : paper->published_at);
 }
 
-static void
-fields_are_merged_by_rule_in_any_order(void)
+TEST(fields_are_merged_by_rule_in_any_order)
 {
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		pb_auto(paper) one = make(&rows[i], rows[i].one, rows[i].reported);
@@ -155,8 +154,7 @@ fields_are_merged_by_rule_in_any_order(void)
 	}
 }
 
-static void
-votes_that_fall_are_reported_too(void)
+TEST(votes_that_fall_are_reported_too)
 {
 	static const struct row row = {"upvotes", 1, 1, "", "", ""};
 	pb_auto(paper) stored = make(&row, PAPER_SOURCE_RANK_HF, "9");
@@ -197,8 +195,7 @@ save(struct store_fixture *fixture, const char *source, struct paper *paper)
 
 #define IDS "SELECT id FROM paper ORDER BY seq"
 
-static void
-a_paper_is_found_by_any_of_its_names(void)
+TEST(a_paper_is_found_by_any_of_its_names)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 
@@ -222,8 +219,7 @@ a_paper_is_found_by_any_of_its_names(void)
 	    fixture, "SELECT title FROM paper", "Quite another title than the first");
 }
 
-static void
-papers_with_a_shared_alias_may_differ(void)
+TEST(papers_with_a_shared_alias_may_differ)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 
@@ -240,8 +236,7 @@ papers_with_a_shared_alias_may_differ(void)
 	assert_rows(fixture, "SELECT count(*) FROM paper", "8");
 }
 
-static void
-names_that_papers_had_do_not_join_others(void)
+TEST(names_that_papers_had_do_not_join_others)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 
@@ -282,8 +277,7 @@ fill_two(struct store_fixture *fixture)
 	save(fixture, "hf", store_fixture_paper("2611.00001", "Mamba", "Of hf."));
 }
 
-static void
-two_rows_become_one_without_a_second_delivery(void)
+TEST(two_rows_become_one_without_a_second_delivery)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time(NOON);
@@ -324,8 +318,7 @@ assert_digest_follows(struct store_fixture *fixture)
 	g_assert_cmpuint(history->len, ==, 1);
 }
 
-static void
-rows_in_queued_messages_are_merged_later(void)
+TEST(rows_in_queued_messages_are_merged_later)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time(NOON);
@@ -360,8 +353,7 @@ rows_in_queued_messages_are_merged_later(void)
 	assert_digest_follows(fixture);
 }
 
-static void
-text_of_merged_papers_is_frozen(void)
+TEST(text_of_merged_papers_is_frozen)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time(NOON);
@@ -385,8 +377,7 @@ text_of_merged_papers_is_frozen(void)
 }
 
 /* Tables added later must be handled when two rows are merged. */
-static void
-everything_that_names_a_paper_is_moved(void)
+TEST(everything_that_names_a_paper_is_moved)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 
@@ -425,8 +416,7 @@ assert_matches(struct store_fixture *fixture, const char *found, const char *wai
 	    waiting);
 }
 
-static void
-matches_of_one_row_become_matches_of_the_other(void)
+TEST(matches_of_one_row_become_matches_of_the_other)
 {
 	static const char *const filters[] = {
 	    "merge", "mamba", "zebra", "made-up", "way", "papers"};
@@ -470,8 +460,7 @@ run_once(struct store_fixture *fixture, int64_t now)
 }
 
 /* The text that a filter matched may be the one that is replaced. */
-static void
-merge_does_not_lose_a_delivery(void)
+TEST(merge_does_not_lose_a_delivery)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time(NOON);
@@ -495,8 +484,7 @@ assert_final(struct store_fixture *fixture, const char *sql)
 	g_assert_cmpstr(refusal, ==, "a match that was decided stays");
 }
 
-static void
-merge_changes_only_matches_of_merged_rows(void)
+TEST(merge_changes_only_matches_of_merged_rows)
 {
 	static const char *const table[] = {"12", "1,2", "2,11", "11", "1", "11,2,3"};
 	pb_auto(store_fixture) fixture = store_fixture_new();
@@ -518,8 +506,7 @@ merge_changes_only_matches_of_merged_rows(void)
 }
 
 /* A reused number would belong to matches of the first paper. */
-static void
-the_number_of_a_paper_that_went_is_not_used_again(void)
+TEST(the_number_of_a_paper_that_went_is_not_used_again)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time(NOON);
@@ -549,8 +536,7 @@ unite_two(struct store_fixture *fixture, void *data, GError **error)
 	       store_commit(&transaction, error);
 }
 
-static void
-uniting_is_whole_or_not_at_all(void)
+TEST(uniting_is_whole_or_not_at_all)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 
@@ -563,8 +549,7 @@ uniting_is_whole_or_not_at_all(void)
 	assert_rows(fixture, IDS, "2611.00001");
 }
 
-static void
-source_lists_of_one_service_are_one_listing_a_day(void)
+TEST(source_lists_of_one_service_are_one_listing_a_day)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	pb_auto(stored_paper) stored = NULL;
@@ -583,8 +568,7 @@ source_lists_of_one_service_are_one_listing_a_day(void)
 	    ==, LISTING_NEW);
 }
 
-static void
-cross_lists_and_new_versions_are_for_those_who_want_them(void)
+TEST(cross_lists_and_new_versions_are_for_those_who_want_them)
 {
 	static const struct {
 		enum listing_type one, other;
@@ -614,8 +598,7 @@ cross_lists_and_new_versions_are_for_those_who_want_them(void)
 	}
 }
 
-static void
-dois_are_read_in_their_dresses(void)
+TEST(dois_are_read_in_their_dresses)
 {
 	static const struct {
 		const char *text, *doi;
@@ -800,8 +783,7 @@ save_poll(struct store_fixture *fixture, const struct poll *poll)
 	g_assert_no_error(error);
 }
 
-static void
-entries_of_feeds_are_known_by_link_then_guid_then_title(void)
+TEST(entries_of_feeds_are_known_by_link_then_guid_then_title)
 {
 	for (size_t i = 0; i < G_N_ELEMENTS(feed_rows); i++) {
 		pb_auto(store_fixture) fixture = store_fixture_new();
@@ -928,8 +910,7 @@ change_random(struct store_fixture *fixture, GRand *rand, int64_t now)
 }
 
 /* Whatever sources list. */
-static void
-papers_that_share_names_are_always_saved(void)
+TEST(papers_that_share_names_are_always_saved)
 {
 	for (guint32 seed = 104; seed < 104 + RUNS; seed++) {
 		pb_auto(store_fixture) fixture = store_fixture_new();
@@ -960,17 +941,4 @@ papers_that_share_names_are_always_saved(void)
 	}
 }
 
-UNIT_MAIN(fields_are_merged_by_rule_in_any_order, votes_that_fall_are_reported_too,
-    a_paper_is_found_by_any_of_its_names, papers_with_a_shared_alias_may_differ,
-    names_that_papers_had_do_not_join_others,
-    two_rows_become_one_without_a_second_delivery,
-    rows_in_queued_messages_are_merged_later, text_of_merged_papers_is_frozen,
-    everything_that_names_a_paper_is_moved,
-    matches_of_one_row_become_matches_of_the_other, merge_does_not_lose_a_delivery,
-    merge_changes_only_matches_of_merged_rows,
-    the_number_of_a_paper_that_went_is_not_used_again, uniting_is_whole_or_not_at_all,
-    source_lists_of_one_service_are_one_listing_a_day,
-    cross_lists_and_new_versions_are_for_those_who_want_them,
-    dois_are_read_in_their_dresses,
-    entries_of_feeds_are_known_by_link_then_guid_then_title,
-    papers_that_share_names_are_always_saved)
+UNIT_MAIN_ALL

@@ -57,8 +57,7 @@ read_well(const char *raw, size_t size)
 	return mail;
 }
 
-static void
-a_message_is_parsed(void)
+TEST(a_message_is_parsed)
 {
 	pb_auto(inmail) mail = read_well(MAIL, strlen(MAIL));
 	const struct inmail_address *from;
@@ -70,8 +69,7 @@ a_message_is_parsed(void)
 	g_assert_cmpstr(mail->text, ==, "status\n");
 }
 
-static void
-empty_input_is_an_empty_message(void)
+TEST(empty_input_is_an_empty_message)
 {
 	pb_auto(inmail) mail = read_well("", 0);
 
@@ -95,8 +93,7 @@ check_refused(
 	check_nothing_left();
 }
 
-static void
-a_message_beyond_a_bound_is_refused(void)
+TEST(a_message_beyond_a_bound_is_refused)
 {
 	g_autoptr(GString) raw = g_string_new("A: b\n\n");
 
@@ -117,16 +114,14 @@ make_bomb(void)
 	return raw;
 }
 
-static void
-a_bomb_is_refused(void)
+TEST(a_bomb_is_refused)
 {
 	g_autoptr(GString) raw = make_bomb();
 
 	check_refused(raw, PB_ERROR_INPUT, "paperboy-parser", "levels of nested parts");
 }
 
-static void
-the_caller_survives_a_crash(void)
+TEST(the_caller_survives_a_crash)
 {
 	g_autoptr(GString) raw = make_bomb();
 	pb_auto(inmail) mail = NULL;
@@ -184,8 +179,7 @@ write_script(const struct store_fixture *fixture, const char *script)
 	return path;
 }
 
-static void
-a_hostile_process_is_contained(void)
+TEST(a_hostile_process_is_contained)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 
@@ -227,8 +221,7 @@ ask_script(const char *script)
 	return g_strdup(mail->subject);
 }
 
-static void
-nothing_is_inherited(void)
+TEST(nothing_is_inherited)
 {
 	int secret =
 	    open("/dev/null", O_RDONLY); /* without O_CLOEXEC, as a library may */
@@ -257,8 +250,7 @@ nothing_is_inherited(void)
 	close(secret);
 }
 
-static void
-a_missing_program_is_not_the_message_s_fault(void)
+TEST(a_missing_program_is_not_the_message_s_fault)
 {
 	struct parser_process_options options = {
 	    .program = "/nonexistent/paperboy-parser"};
@@ -283,8 +275,7 @@ count_descriptors(void)
 	return count;
 }
 
-static void
-many_messages_leak_no_descriptors(void)
+TEST(many_messages_leak_no_descriptors)
 {
 	unsigned before = count_descriptors();
 
@@ -296,8 +287,7 @@ many_messages_leak_no_descriptors(void)
 	g_assert_cmpuint(count_descriptors(), ==, before);
 }
 
-static void
-peak_memory_is_reported(void)
+TEST(peak_memory_is_reported)
 {
 	g_autofree char *program = find_program("paperboy-parser");
 	long peak_kib = 0;
@@ -314,10 +304,6 @@ main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	signal(SIGPIPE, SIG_IGN);
-	UNIT_ADD(a_message_is_parsed, empty_input_is_an_empty_message,
-	    a_message_beyond_a_bound_is_refused, a_bomb_is_refused,
-	    the_caller_survives_a_crash, a_hostile_process_is_contained,
-	    nothing_is_inherited, a_missing_program_is_not_the_message_s_fault,
-	    many_messages_leak_no_descriptors, peak_memory_is_reported);
+	unit_add_all();
 	return g_test_run();
 }

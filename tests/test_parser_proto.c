@@ -114,8 +114,7 @@ static const struct {
     {"subject 1\nx\nrefused 1\nx\n" END, "a refusal and other records"},
 };
 
-static void
-hostile_output_is_rejected(void)
+TEST(hostile_output_is_rejected)
 {
 	for (size_t i = 0; i < G_N_ELEMENTS(hostile); i++) {
 		g_autofree char *all = g_strconcat(FIRST, hostile[i].records, NULL);
@@ -124,8 +123,7 @@ hostile_output_is_rejected(void)
 	}
 }
 
-static void
-another_first_line_is_rejected(void)
+TEST(another_first_line_is_rejected)
 {
 	static const char *const lines[] = {"", "p", "paperboy-parser 1",
 	    "paperboy-parser 2\n" END, "paperboy-parser 1\r\n" END,
@@ -135,8 +133,7 @@ another_first_line_is_rejected(void)
 		refuse(lines[i], strlen(lines[i]), "unknown first line");
 }
 
-static void
-a_nul_is_rejected(void)
+TEST(a_nul_is_rejected)
 {
 	static const char data[] = FIRST "subject 3\na\0b\n" END;
 	static const char name[] = FIRST "sub\0ect 3\nabc\n" END;
@@ -195,8 +192,7 @@ get_only(const GPtrArray *list)
 	return list->pdata[0];
 }
 
-static void
-all_records_are_decoded(void)
+TEST(all_records_are_decoded)
 {
 	g_autoptr(GString) out = make_whole();
 	pb_auto(inmail) mail = parse(out->str, out->len);
@@ -243,8 +239,7 @@ all_records_are_decoded(void)
 	g_assert_cmpstr(inmail_find_field(mail->returned, "message-id"), ==, "<x@y>");
 }
 
-static void
-truncated_output_is_rejected(void)
+TEST(truncated_output_is_rejected)
 {
 	g_autoptr(GString) out = make_whole();
 
@@ -252,8 +247,7 @@ truncated_output_is_rejected(void)
 		refuse(out->str, size, NULL);
 }
 
-static void
-no_records_are_an_empty_message(void)
+TEST(no_records_are_an_empty_message)
 {
 	pb_auto(inmail) mail = parse(FIRST END, strlen(FIRST END));
 
@@ -266,8 +260,7 @@ no_records_are_an_empty_message(void)
 	g_assert_false(mail->is_filtered);
 }
 
-static void
-a_refusal_is_reported(void)
+TEST(a_refusal_is_reported)
 {
 	static const char data[] = FIRST "refused 3\nwhy\n" END;
 	struct inmail *mail = (struct inmail *)1;
@@ -301,8 +294,7 @@ make_long(enum proto_tag tag, size_t bytes)
 	return out;
 }
 
-static void
-lengths_are_bounded(void)
+TEST(lengths_are_bounded)
 {
 	for (size_t i = 0; i < G_N_ELEMENTS(lengths); i++) {
 		g_autoptr(GString) at = make_long(lengths[i].tag, lengths[i].bytes);
@@ -340,8 +332,7 @@ make_many(enum proto_tag tag, const char *data, unsigned count)
 	return out;
 }
 
-static void
-counts_are_bounded(void)
+TEST(counts_are_bounded)
 {
 	for (size_t i = 0; i < G_N_ELEMENTS(counts); i++) {
 		g_autoptr(GString) at =
@@ -355,8 +346,7 @@ counts_are_bounded(void)
 	}
 }
 
-static void
-the_whole_is_bounded(void)
+TEST(the_whole_is_bounded)
 {
 	g_autofree char *data = g_malloc(BOUNDS_PARSER_OUTPUT_BYTES + 1);
 
@@ -366,7 +356,4 @@ the_whole_is_bounded(void)
 	refuse(data, BOUNDS_PARSER_OUTPUT_BYTES + 1, "too much");
 }
 
-UNIT_MAIN(hostile_output_is_rejected, another_first_line_is_rejected, a_nul_is_rejected,
-    all_records_are_decoded, truncated_output_is_rejected,
-    no_records_are_an_empty_message, a_refusal_is_reported, lengths_are_bounded,
-    counts_are_bounded, the_whole_is_bounded)
+UNIT_MAIN_ALL

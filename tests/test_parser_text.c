@@ -174,20 +174,17 @@ decode_flowed(const char *text)
 	return flowed_decode(text, false);
 }
 
-static void
-html_becomes_text(void)
+TEST(html_becomes_text)
 {
 	check_all(html, G_N_ELEMENTS(html), format_html);
 }
 
-static void
-character_references_are_read(void)
+TEST(character_references_are_read)
 {
 	check_all(entities, G_N_ELEMENTS(entities), format_html);
 }
 
-static void
-flowed_lines_are_joined(void)
+TEST(flowed_lines_are_joined)
 {
 	g_autofree char *deleted = flowed_decode("a \nb \n> c \n> d\n", true);
 
@@ -195,15 +192,13 @@ flowed_lines_are_joined(void)
 	g_assert_cmpstr(deleted, ==, "ab\n> cd\n");
 }
 
-static void
-quotes_are_removed(void)
+TEST(quotes_are_removed)
 {
 	check_all(quotes, G_N_ELEMENTS(quotes), quote_strip);
 }
 
 /* Elements beyond the bound have no effect; earlier ones do. */
-static void
-html_elements_are_bounded(void)
+TEST(html_elements_are_bounded)
 {
 	for (unsigned beyond = 0; beyond < 2; beyond++) {
 		g_autoptr(GString) deep = g_string_new(NULL);
@@ -217,8 +212,7 @@ html_elements_are_bounded(void)
 	}
 }
 
-static void
-html_tags_are_bounded(void)
+TEST(html_tags_are_bounded)
 {
 	for (unsigned beyond = 0; beyond < 2; beyond++) {
 		g_autofree char *blanks =
@@ -230,8 +224,7 @@ html_tags_are_bounded(void)
 	}
 }
 
-static void
-quotes_in_quotes_are_bounded(void)
+TEST(quotes_in_quotes_are_bounded)
 {
 	g_autoptr(GString) deep = g_string_new(NULL);
 	g_autofree char *text = NULL;
@@ -249,8 +242,7 @@ quotes_in_quotes_are_bounded(void)
 	g_assert_cmpuint(strlen(text), ==, BOUNDS_MAIL_QUOTES + strlen(" \n"));
 }
 
-static void
-text_of_html_is_bounded(void)
+TEST(text_of_html_is_bounded)
 {
 	g_autofree char *page = g_strnfill(4 * BOUNDS_MAIL_DECODE_BYTES, 'x');
 	g_autofree char *text = html_format_text(page, strlen(page));
@@ -292,8 +284,7 @@ static const struct {
         "b"},
 };
 
-static void
-charsets_are_converted_to_utf_8(void)
+TEST(charsets_are_converted_to_utf_8)
 {
 	g_autoptr(GString) names = g_string_new(NULL);
 
@@ -311,8 +302,7 @@ charsets_are_converted_to_utf_8(void)
 	}
 }
 
-static void
-charsets_are_bounded(void)
+TEST(charsets_are_bounded)
 {
 	static const char *const names[BOUNDS_MAIL_CHARSETS + 1] = {"iso-8859-2",
 	    "iso-8859-3", "iso-8859-4", "iso-8859-5", "iso-8859-6", "iso-8859-7",
@@ -334,8 +324,7 @@ charsets_are_bounded(void)
 	g_assert_cmpstr(beyond, ==, "ð");
 }
 
-static void
-text_is_cut_at_a_character(void)
+TEST(text_is_cut_at_a_character)
 {
 	pb_auto(charset_set) set = charset_set_new("", 0);
 	g_autofree char *at = charset_decode(set, "utf-8", "aü", 3, 3);
@@ -374,14 +363,12 @@ decode_word(const char *text)
 	return encoded_word_decode(set, text, strlen(text), 100);
 }
 
-static void
-encoded_words_are_decoded(void)
+TEST(encoded_words_are_decoded)
 {
 	check_all(words, G_N_ELEMENTS(words), decode_word);
 }
 
-static void
-header_fields_are_split(void)
+TEST(header_fields_are_split)
 {
 	static const char text[] =
 	    "A: b\n c\nD:e\nF : g\nno field\n h\n: x\nI:\n\nJ: k\n";
@@ -401,8 +388,7 @@ header_fields_are_split(void)
 	g_assert_cmpuint(groups->len, ==, BOUNDS_REPORT_GROUPS);
 }
 
-static void
-results_are_bounded(void)
+TEST(results_are_bounded)
 {
 	g_autoptr(GString) out = g_string_new(NULL);
 	unsigned left = 1;
@@ -413,8 +399,4 @@ results_are_bounded(void)
 	g_assert_null(strstr(out->str, "y pass"));
 }
 
-UNIT_MAIN(html_becomes_text, character_references_are_read, html_elements_are_bounded,
-    html_tags_are_bounded, quotes_in_quotes_are_bounded, text_of_html_is_bounded,
-    flowed_lines_are_joined, quotes_are_removed, charsets_are_converted_to_utf_8,
-    charsets_are_bounded, text_is_cut_at_a_character, encoded_words_are_decoded,
-    header_fields_are_split, results_are_bounded)
+UNIT_MAIN_ALL

@@ -428,8 +428,7 @@ assert_all_pairs(struct world *world)
 	g_assert_cmpuint(waiting, >, filters->len / 20);
 }
 
-static void
-batch_finds_what_each_filter_finds_alone(void)
+TEST(batch_finds_what_each_filter_finds_alone)
 {
 	bool is_long = g_getenv("PAPERBOY_LONG") != NULL;
 	unsigned paper_count = is_long ? 500 : 150, most = is_long ? 28000 : 600;
@@ -507,8 +506,7 @@ list_candidates(
 	return g_string_free(g_steal_pointer(&text), FALSE);
 }
 
-static void
-terms_that_are_looked_up_and_walked_by_are_the_same(void)
+TEST(terms_that_are_looked_up_and_walked_by_are_the_same)
 {
 	static const char *const filters[] = {"diffusion", "\"state space\"", "quanti*",
 	    "mamba OR \"deep diffusion\"", "author:adams", "nothing", "upvotes:>=3",
@@ -540,8 +538,7 @@ terms_that_are_looked_up_and_walked_by_are_the_same(void)
 	g_assert_true(g_str_has_prefix(walked, "1:5 2:2 3:4 4:3 "));
 }
 
-static void
-new_filter_joins_only_between_batches(void)
+TEST(new_filter_joins_only_between_batches)
 {
 	static const struct {
 		const char *cursors; /* paper 2 is the newest */
@@ -581,6 +578,4 @@ new_filter_joins_only_between_batches(void)
 	}
 }
 
-UNIT_MAIN(batch_finds_what_each_filter_finds_alone,
-    terms_that_are_looked_up_and_walked_by_are_the_same,
-    new_filter_joins_only_between_batches)
+UNIT_MAIN_ALL

@@ -408,8 +408,7 @@ get_rounds(void)
 	return text && *text && strcmp(text, "0") != 0 ? 200 : 50;
 }
 
-static void
-power_loss_loses_no_committed_data(void)
+TEST(power_loss_loses_no_committed_data)
 {
 	pb_auto(world) world = world_new();
 	guint32 seed = get_seed();
@@ -437,8 +436,7 @@ power_loss_loses_no_committed_data(void)
  * Control: without syncs the test above fails.  About a quarter of the power losses
  * lose something, so that none of 50 does by chance once in a million runs.
  */
-static void
-power_loss_without_syncing_loses_data(void)
+TEST(power_loss_without_syncing_loses_data)
 {
 	pb_auto(world) world = world_new();
 	guint32 seed = get_seed();
@@ -464,7 +462,6 @@ main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	power_loss_install();
-	UNIT_ADD(
-	    power_loss_loses_no_committed_data, power_loss_without_syncing_loses_data);
+	unit_add_all();
 	return g_test_run();
 }

@@ -190,8 +190,7 @@ test_bound(const void *data)
 	g_assert_nonnull(strstr(error->message, row->words));
 }
 
-static void
-line_ends_are_normalized(void)
+TEST(line_ends_are_normalized)
 {
 	static const struct {
 		const char *raw, *text;
@@ -226,6 +225,6 @@ main(int argc, char **argv)
 
 		g_test_add_data_func(name, &rows[i], test_bound);
 	}
-	UNIT_ADD(line_ends_are_normalized);
+	unit_add_all();
 	return g_test_run();
 }

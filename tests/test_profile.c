@@ -77,8 +77,7 @@ assert_due(struct store_fixture *fixture, const char *wanted)
 	g_assert_cmpstr(text, ==, wanted);
 }
 
-static void
-frequencies_are_parsed_and_formatted(void)
+TEST(frequencies_are_parsed_and_formatted)
 {
 	static const struct {
 		const char *text, *wanted;
@@ -109,8 +108,7 @@ frequencies_are_parsed_and_formatted(void)
 	}
 }
 
-static void
-a_new_schedule_moves_the_next_digest(void)
+TEST(a_new_schedule_moves_the_next_digest)
 {
 	static const struct {
 		struct profile_change change;
@@ -138,8 +136,7 @@ a_new_schedule_moves_the_next_digest(void)
 }
 
 /* Every value of every preference is stored and loaded. */
-static void
-preferences_are_stored(void)
+TEST(preferences_are_stored)
 {
 	pb_auto(store_fixture) fixture = new_fixture();
 
@@ -167,8 +164,7 @@ preferences_are_stored(void)
 	}
 }
 
-static void
-a_catch_up_has_its_own_length(void)
+TEST(a_catch_up_has_its_own_length)
 {
 	pb_auto(store_fixture) fixture = new_fixture();
 	g_autoptr(GError) error = NULL;
@@ -188,8 +184,7 @@ a_catch_up_has_its_own_length(void)
 	    BOUNDS_DIGEST_FULL_MAX);
 }
 
-static void
-invalid_change_is_rejected_and_changes_nothing(void)
+TEST(invalid_change_is_rejected_and_changes_nothing)
 {
 	g_autofree char *long_name = g_strnfill(BOUNDS_PERSON_NAME_BYTES + 1, 'n');
 	const struct {
@@ -220,8 +215,7 @@ invalid_change_is_rejected_and_changes_nothing(void)
 	}
 }
 
-static void
-name_is_set_and_removed_with_an_audit_entry(void)
+TEST(name_is_set_and_removed_with_an_audit_entry)
 {
 	pb_auto(store_fixture) fixture = new_fixture();
 
@@ -236,8 +230,7 @@ name_is_set_and_removed_with_an_audit_entry(void)
 }
 
 /* Otherwise a subscriber whose first digest is pending would wait a day for it. */
-static void
-a_digest_that_is_due_stays_due(void)
+TEST(a_digest_that_is_due_stays_due)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 
@@ -247,8 +240,7 @@ a_digest_that_is_due_stays_due(void)
 	assert_due(fixture, NOW);
 }
 
-static void
-pause_cancels_unsent_digests_and_frees_their_papers(void)
+TEST(pause_cancels_unsent_digests_and_frees_their_papers)
 {
 	pb_auto(store_fixture) fixture = new_fixture();
 
@@ -270,8 +262,7 @@ pause_cancels_unsent_digests_and_frees_their_papers(void)
 	assert_due(fixture, "2026-11-22T06:30:00Z");
 }
 
-static void
-missed_papers_are_in_one_digest_after_the_pause(void)
+TEST(missed_papers_are_in_one_digest_after_the_pause)
 {
 	pb_auto(store_fixture) fixture = new_fixture();
 	unsigned made = 0;
@@ -304,8 +295,7 @@ missed_papers_are_in_one_digest_after_the_pause(void)
 }
 
 /* Suspended at the end of the pause: still one digest. */
-static void
-day_of_suspend_gives_one_digest(void)
+TEST(day_of_suspend_gives_one_digest)
 {
 	pb_auto(store_fixture) fixture = new_fixture();
 	int64_t due;
@@ -319,8 +309,7 @@ day_of_suspend_gives_one_digest(void)
 	assert_rows(fixture, "SELECT slot FROM digest", "2026-11-30T07:30");
 }
 
-static void
-the_day_is_that_of_the_persons_zone_and_schedule(void)
+TEST(the_day_is_that_of_the_persons_zone_and_schedule)
 {
 	static const struct {
 		const char *zone, *frequency, *until, *due;
@@ -345,8 +334,7 @@ the_day_is_that_of_the_persons_zone_and_schedule(void)
 	}
 }
 
-static void
-a_pause_follows_a_change_of_schedule(void)
+TEST(a_pause_follows_a_change_of_schedule)
 {
 	pb_auto(store_fixture) fixture = new_fixture();
 
@@ -361,8 +349,7 @@ a_pause_follows_a_change_of_schedule(void)
 	assert_due(fixture, "-");
 }
 
-static void
-days_that_cannot_end_a_pause_are_refused(void)
+TEST(days_that_cannot_end_a_pause_are_refused)
 {
 	g_autofree char *most = g_strdup_printf("%dd", BOUNDS_PAUSE_DAYS);
 	g_autofree char *more = g_strdup_printf("%dd", BOUNDS_PAUSE_DAYS + 1);
@@ -397,8 +384,7 @@ days_that_cannot_end_a_pause_are_refused(void)
 	}
 }
 
-static void
-only_paused_resume_and_only_active_pause(void)
+TEST(only_paused_resume_and_only_active_pause)
 {
 	pb_auto(store_fixture) fixture = new_fixture();
 	g_autoptr(GError) error = NULL;
@@ -422,8 +408,7 @@ only_paused_resume_and_only_active_pause(void)
 }
 
 /* A message being sent is not cancelled; if the relay defers it, it ends. */
-static void
-message_in_flight_is_not_retried_in_the_pause(void)
+TEST(message_in_flight_is_not_retried_in_the_pause)
 {
 	pb_auto(store_fixture) fixture = new_fixture();
 
@@ -456,8 +441,7 @@ call_wake(struct store_fixture *fixture, void *data, GError **error)
 	    fixture->store, store_fixture_time("2026-12-05T00:00:00Z"), &count, error);
 }
 
-static void
-pause_is_atomic(void)
+TEST(pause_is_atomic)
 {
 	pb_auto(store_fixture) fixture = new_fixture();
 
@@ -473,12 +457,4 @@ pause_is_atomic(void)
 	assert_rows(fixture, "SELECT state FROM subscriber", "active");
 }
 
-UNIT_MAIN(frequencies_are_parsed_and_formatted, a_new_schedule_moves_the_next_digest,
-    invalid_change_is_rejected_and_changes_nothing, preferences_are_stored,
-    a_catch_up_has_its_own_length, name_is_set_and_removed_with_an_audit_entry,
-    a_digest_that_is_due_stays_due, pause_cancels_unsent_digests_and_frees_their_papers,
-    missed_papers_are_in_one_digest_after_the_pause, day_of_suspend_gives_one_digest,
-    the_day_is_that_of_the_persons_zone_and_schedule,
-    a_pause_follows_a_change_of_schedule, days_that_cannot_end_a_pause_are_refused,
-    only_paused_resume_and_only_active_pause,
-    message_in_flight_is_not_retried_in_the_pause, pause_is_atomic)
+UNIT_MAIN_ALL

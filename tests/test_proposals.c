@@ -257,8 +257,7 @@ static const struct step conversations[] = {
     {.kind = STEP_END},
 };
 
-static void
-an_open_proposal_keeps_its_number(void)
+TEST(an_open_proposal_keeps_its_number)
 {
 	pb_auto(conversation) c = conversation_new();
 	g_autofree struct proposal *first = NULL, *again = NULL, *other = NULL;
@@ -274,8 +273,7 @@ an_open_proposal_keeps_its_number(void)
 	g_assert_cmpuint(other->number, ==, 2);
 }
 
-static void
-open_proposals_are_limited(void)
+TEST(open_proposals_are_limited)
 {
 	pb_auto(conversation) c = conversation_new();
 
@@ -298,6 +296,6 @@ main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	g_test_set_nonfatal_assertions();
 	conversation_add_tests(conversations);
-	CONVERSATION_ADD(an_open_proposal_keeps_its_number, open_proposals_are_limited);
+	conversation_add_functions(unit_tests);
 	return g_test_run();
 }

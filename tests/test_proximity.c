@@ -16,9 +16,7 @@ is_found(const struct query_fixture *fixture, const struct query_document *docum
 	return query_evaluate(query, document, QUERY_AS_REPORTED) == QUERY_TRUE;
 }
 
-static void
-every_near_match_is_a_hit_with_its_place(
-    struct query_fixture *fixture, const void *unused)
+QUERY_TEST(every_near_match_is_a_hit_with_its_place)
 {
 	static const struct {
 		enum hit_field field;
@@ -37,7 +35,6 @@ every_near_match_is_a_hit_with_its_place(
 	g_autoptr(GPtrArray) hits = query_explain(query, document);
 	g_autofree char *reported = query_explain_text(query, document, NULL);
 
-	(void)unused;
 	g_assert_cmpuint(hits->len, ==, G_N_ELEMENTS(rows));
 	for (guint i = 0; i < hits->len; i++) {
 		const struct query_hit *hit = g_ptr_array_index(hits, i);
@@ -117,13 +114,11 @@ is_found_by_search(sqlite3 *db, const char *paper, const char *near)
 	return is_there;
 }
 
-static void
-proximity_agrees_with_fts5(struct query_fixture *fixture, const void *unused)
+QUERY_TEST(proximity_agrees_with_fts5)
 {
 	g_autoptr(GRand) rand = g_rand_new_with_seed(11);
 	unsigned seen[2] = {0};
 
-	(void)unused;
 	g_assert_cmpint(
 	    sqlite3_exec(fixture->db,
 	        "CREATE VIRTUAL TABLE n USING fts5(t, tokenize = 'unicode61 "
@@ -145,4 +140,4 @@ proximity_agrees_with_fts5(struct query_fixture *fixture, const void *unused)
 	g_assert_cmpuint(seen[1], >, ROUNDS / 10);
 }
 
-QUERY_MAIN(every_near_match_is_a_hit_with_its_place, proximity_agrees_with_fts5)
+UNIT_MAIN_ALL

@@ -82,6 +82,19 @@ make_document(const struct query_fixture *fixture, const char *title,
 	return document;
 }
 
+/** Like TEST, for tests that get a struct query_fixture *fixture. */
+#define QUERY_TEST(function)                                 \
+	static void function(struct query_fixture *fixture); \
+	static void query_run_##function(void)               \
+	{                                                    \
+		struct query_fixture fixture;                \
+		set_up(&fixture, NULL);                      \
+		function(&fixture);                          \
+		tear_down(&fixture, NULL);                   \
+	}                                                    \
+	UNIT_REGISTER(query_run_##function, #function)       \
+	static void function(G_GNUC_UNUSED struct query_fixture *fixture)
+
 typedef void (*query_test)(struct query_fixture *fixture, gconstpointer data);
 
 static inline void
@@ -95,7 +108,13 @@ query_add(const char *names, const query_test *functions)
 }
 
 /** Like UNIT_ADD and UNIT_MAIN, for tests that get a struct query_fixture. */
-#define QUERY_ADD(...)  query_add(#__VA_ARGS__, (const query_test[]){__VA_ARGS__})
-#define QUERY_MAIN(...) UNIT_MAIN_WITH(QUERY_ADD, __VA_ARGS__)
+#define QUERY_ADD(...) query_add(#__VA_ARGS__, (const query_test[]){__VA_ARGS__})
+#define QUERY_MAIN(...)                          \
+	int main(int argc, char **argv)          \
+	{                                        \
+		g_test_init(&argc, &argv, NULL); \
+		QUERY_ADD(__VA_ARGS__);          \
+		return g_test_run();             \
+	}
 
 #endif

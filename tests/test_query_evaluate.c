@@ -8,8 +8,7 @@
 #include "base/bounds.h"
 #include "test_query.h"
 
-static void
-hits_are_explained_on_one_line(struct query_fixture *fixture, const void *unused)
+QUERY_TEST(hits_are_explained_on_one_line)
 {
 	static const struct {
 		const char *text;
@@ -44,7 +43,6 @@ hits_are_explained_on_one_line(struct query_fixture *fixture, const void *unused
 	g_autofree char *one = query_explain_text(votes, one_vote, NULL);
 	g_autofree char *none = query_explain_text(votes, no_votes, NULL);
 
-	(void)unused;
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		pb_auto(query) query = must_parse(fixture, rows[i].text);
 		g_autofree char *explained = query_explain_text(query, document, NULL);
@@ -55,8 +53,7 @@ hits_are_explained_on_one_line(struct query_fixture *fixture, const void *unused
 	g_assert_cmpstr(none, ==, "Mamba in the title");
 }
 
-static void
-hits_have_places(struct query_fixture *fixture, const void *unused)
+QUERY_TEST(hits_have_places)
 {
 	static const struct {
 		enum hit_field field;
@@ -79,7 +76,6 @@ hits_have_places(struct query_fixture *fixture, const void *unused)
 	    fixture, "\"state space\" space spaces große au:dao upvotes:<9 -zebra");
 	g_autoptr(GPtrArray) hits = query_explain(query, document);
 
-	(void)unused;
 	g_assert_cmpuint(hits->len, ==, G_N_ELEMENTS(rows));
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		const struct query_hit *hit = g_ptr_array_index(hits, i);
@@ -94,9 +90,7 @@ hits_have_places(struct query_fixture *fixture, const void *unused)
 }
 
 /* Each form of a word is listed once per text, for marks. */
-static void
-stored_hits_include_other_forms_and_the_summary(
-    struct query_fixture *fixture, const void *unused)
+QUERY_TEST(stored_hits_include_other_forms_and_the_summary)
 {
 	g_autoptr(GError) error = NULL;
 	pb_auto(paper) paper =
@@ -108,7 +102,6 @@ stored_hits_include_other_forms_and_the_summary(
 	g_autoptr(GString) stored = g_string_new(NULL);
 	g_autofree char *line = NULL;
 
-	(void)unused;
 	paper->summary = g_strdup("MAMBA has State spaces");
 	document = query_document_new(paper, NULL, fixture->tokenizer, &error);
 	g_assert_no_error(error);
@@ -125,14 +118,12 @@ stored_hits_include_other_forms_and_the_summary(
 }
 
 /* At the bound the line is whole; one character beyond it is cut at a word. */
-static void
-explanations_are_bounded(struct query_fixture *fixture, const void *unused)
+QUERY_TEST(explanations_are_bounded)
 {
 	g_autoptr(GString) word = g_string_new(NULL);
 	pb_auto(query) query = must_parse(fixture, "éaaa*");
 	const size_t behind = strlen(" in the title");
 
-	(void)unused;
 	g_string_append(word, "é");
 	while (g_utf8_strlen(word->str, -1) < BOUNDS_QUERY_EXPLAIN_CHARS - (int)behind)
 		g_string_append_c(word, 'a');
@@ -166,5 +157,4 @@ explanations_are_bounded(struct query_fixture *fixture, const void *unused)
 	}
 }
 
-QUERY_MAIN(hits_are_explained_on_one_line, hits_have_places, explanations_are_bounded,
-    stored_hits_include_other_forms_and_the_summary)
+UNIT_MAIN_ALL

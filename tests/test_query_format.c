@@ -8,8 +8,7 @@
 #include "query/parse/widen.h"
 #include "test_query.h"
 
-static void
-filters_have_a_canonical_text(struct query_fixture *fixture, const void *unused)
+QUERY_TEST(filters_have_a_canonical_text)
 {
 	static const struct {
 		const char *text;
@@ -219,7 +218,6 @@ filters_have_a_canonical_text(struct query_fixture *fixture, const void *unused)
 	    {"date:(7d OR 2025)", "date:2025 OR date:7d.."},
 	};
 
-	(void)unused;
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		g_autofree char *once = canonical(fixture, rows[i].text);
 		g_autofree char *twice = canonical(fixture, once);
@@ -229,8 +227,7 @@ filters_have_a_canonical_text(struct query_fixture *fixture, const void *unused)
 	}
 }
 
-static void
-hash_is_of_the_canonical_text(struct query_fixture *fixture, const void *unused)
+QUERY_TEST(hash_is_of_the_canonical_text)
 {
 	pb_auto(query) one = must_parse(fixture, "models Diffusion");
 	pb_auto(query) same = must_parse(fixture, "diffusion & model");
@@ -241,34 +238,28 @@ hash_is_of_the_canonical_text(struct query_fixture *fixture, const void *unused)
 	g_autofree char *expected =
 	    g_compute_checksum_for_string(G_CHECKSUM_SHA256, "diffusion AND model", -1);
 
-	(void)unused;
 	g_assert_cmpstr(one_hash, ==, expected);
 	g_assert_cmpstr(one_hash, ==, same_hash);
 	g_assert_cmpstr(one_hash, !=, other_hash);
 }
 
-static void
-time_dependent_filters_are_detected(struct query_fixture *fixture, const void *unused)
+QUERY_TEST(time_dependent_filters_are_detected)
 {
 	pb_auto(query) words = must_parse(fixture, "a OR (title:b NOT au:c)");
 	pb_auto(query) votes = must_parse(fixture, "a (b NOT (c OR upvotes:>3))");
 
-	(void)unused;
 	g_assert_false(query_is_time_dependent(words));
 	g_assert_true(query_is_time_dependent(votes));
 }
 
 /* The longest canonical text of a filter of 512 bytes is still parsed. */
-static void
-longest_typed_filter_has_a_canonical_text_within_bounds(
-    struct query_fixture *fixture, const void *unused)
+QUERY_TEST(longest_typed_filter_has_a_canonical_text_within_bounds)
 {
 	g_autoptr(GString) text = g_string_new("abs:(");
 	g_autoptr(GString) wide = g_string_new("a");
 	g_autoptr(GString) long_text = g_string_new(NULL);
 	g_autoptr(GError) error = NULL;
 
-	(void)unused;
 	for (int i = 0; i < BOUNDS_QUERY_TERMS; i++)
 		g_string_append_printf(text, "%c.%cabc%c%c|", 'b' + i % 20,
 		    'b' + i / 20, 'b' + i % 20, 'b' + i / 20);
@@ -315,8 +306,7 @@ find_clause(const struct node *node, const char *text)
 	return g_str_equal(own->str, text) ? node : NULL;
 }
 
-static void
-a_clause_gets_an_alternative(struct query_fixture *fixture, const void *unused)
+QUERY_TEST(a_clause_gets_an_alternative)
 {
 	static const struct {
 		const char *text;
@@ -334,7 +324,6 @@ a_clause_gets_an_alternative(struct query_fixture *fixture, const void *unused)
 	    {"rag", "rag", "x y", NULL},
 	};
 
-	(void)unused;
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		pb_auto(query) query = must_parse(fixture, rows[i].text);
 		const struct node *clause = find_clause(query->root, rows[i].clause);
@@ -350,8 +339,7 @@ a_clause_gets_an_alternative(struct query_fixture *fixture, const void *unused)
 }
 
 /* People see the accents that they typed. */
-static void
-accents_are_shown(struct query_fixture *fixture, const void *unused)
+QUERY_TEST(accents_are_shown)
 {
 	static const struct {
 		const char *text;
@@ -365,7 +353,6 @@ accents_are_shown(struct query_fixture *fixture, const void *unused)
 	    {"mamba", "mamba"},
 	};
 
-	(void)unused;
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		g_autofree char *before = canonical(fixture, rows[i].text);
 		g_autofree char *shown =
@@ -378,7 +365,4 @@ accents_are_shown(struct query_fixture *fixture, const void *unused)
 	}
 }
 
-QUERY_MAIN(accents_are_shown, a_clause_gets_an_alternative,
-    filters_have_a_canonical_text, hash_is_of_the_canonical_text,
-    time_dependent_filters_are_detected,
-    longest_typed_filter_has_a_canonical_text_within_bounds)
+UNIT_MAIN_ALL

@@ -84,9 +84,7 @@ check_rows(const struct query_fixture *fixture, const struct row *rows, size_t n
 #define U QUERY_UNKNOWN
 #define T QUERY_TRUE
 
-static void
-every_example_has_its_canonical_text_and_verdicts(
-    struct query_fixture *fixture, const void *unused)
+QUERY_TEST(every_example_has_its_canonical_text_and_verdicts)
 {
 	static const struct row rows[] = {
 	    {"diffusion", "diffusion", T, T},
@@ -124,13 +122,10 @@ every_example_has_its_canonical_text_and_verdicts(
 	    {"self-play", "\"self play\"", F, F},
 	};
 
-	(void)unused;
 	check_rows(fixture, rows, G_N_ELEMENTS(rows));
 }
 
-static void
-every_field_has_an_example_that_parses(
-    struct query_fixture *fixture, const void *unused)
+QUERY_TEST(every_field_has_an_example_that_parses)
 {
 	static const struct row rows[] = {
 	    {"title:diffusion", "title:diffusion", T, T},
@@ -231,7 +226,6 @@ every_field_has_an_example_that_parses(
 	    {"date:1d..", "date:1d..", F, F},
 	};
 
-	(void)unused;
 	check_rows(fixture, rows, G_N_ELEMENTS(rows));
 }
 
@@ -239,9 +233,7 @@ every_field_has_an_example_that_parses(
 #undef U
 #undef T
 
-static void
-every_name_and_alias_of_a_field_is_found(
-    struct query_fixture *fixture, const void *unused)
+QUERY_TEST(every_name_and_alias_of_a_field_is_found)
 {
 	static const char *const names[] = {"title", "ti", "abstract", "abs", "text",
 	    "all", "author", "au", "first", "cat", "primary", "source", "org", "kw",
@@ -249,7 +241,6 @@ every_name_and_alias_of_a_field_is_found(
 	    "stars", "authors", "date", "type"};
 	size_t spellings = 0;
 
-	(void)unused;
 	for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
 		g_assert_nonnull(field_find(names[i], strlen(names[i])));
 	for (size_t i = 0; field_get(i); i++) {
@@ -283,16 +274,12 @@ read_manual(void)
 	return items;
 }
 
-static void
-manual_page_lists_the_fields_of_the_program(
-    struct query_fixture *fixture, const void *unused)
+QUERY_TEST(manual_page_lists_the_fields_of_the_program)
 {
 	g_autoptr(GPtrArray) items = read_manual();
 	g_autoptr(GHashTable) reported = g_hash_table_new(g_str_hash, g_str_equal);
 	guint n = 0;
 
-	(void)fixture;
-	(void)unused;
 	for (guint i = 0; i < items->len; i++)
 		g_assert_true(g_hash_table_add(reported, items->pdata[i]));
 	for (; field_get(n); n++) {
@@ -307,8 +294,7 @@ manual_page_lists_the_fields_of_the_program(
 	g_assert_cmpuint(n, ==, items->len);
 }
 
-static void
-every_category_is_found(struct query_fixture *fixture, const void *unused)
+QUERY_TEST(every_category_is_found)
 {
 	static const char *const archives[] = {"astro-ph", "cond-mat", "cs", "econ",
 	    "eess", "gr-qc", "hep-ex", "hep-lat", "hep-ph", "hep-th", "math", "math-ph",
@@ -317,7 +303,6 @@ every_category_is_found(struct query_fixture *fixture, const void *unused)
 	g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
 	size_t n = 0;
 
-	(void)unused;
 	for (; category_get(n); n++) {
 		const char *name = category_get(n);
 		g_autofree char *upper = g_ascii_strup(name, -1);
@@ -336,6 +321,4 @@ every_category_is_found(struct query_fixture *fixture, const void *unused)
 	}
 }
 
-QUERY_MAIN(every_example_has_its_canonical_text_and_verdicts,
-    every_field_has_an_example_that_parses, every_name_and_alias_of_a_field_is_found,
-    manual_page_lists_the_fields_of_the_program, every_category_is_found)
+UNIT_MAIN_ALL

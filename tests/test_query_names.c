@@ -19,8 +19,7 @@ is_found(const struct query_fixture *fixture, const char *field, const char *ask
 	return query_evaluate(query, document, QUERY_AS_REPORTED) == QUERY_TRUE;
 }
 
-static void
-names_match_by_spelling(struct query_fixture *fixture, const void *unused)
+QUERY_TEST(names_match_by_spelling)
 {
 	static const struct {
 		const char *asked;
@@ -130,7 +129,6 @@ names_match_by_spelling(struct query_fixture *fixture, const void *unused)
 	    {"Smith, John Doe", "John Smith;Ada Doe", false},
 	};
 
-	(void)unused;
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++)
 		if (is_found(fixture, "author", rows[i].asked, rows[i].printed) !=
 		    rows[i].is_match)
@@ -139,8 +137,7 @@ names_match_by_spelling(struct query_fixture *fixture, const void *unused)
 }
 
 /* arXiv gives names in TeX, Hugging Face in UTF-8: both are normalised. */
-static void
-name_in_tex_matches_the_same_author(struct query_fixture *fixture, const void *unused)
+QUERY_TEST(name_in_tex_matches_the_same_author)
 {
 	static const struct {
 		const char *tex;
@@ -162,7 +159,6 @@ name_in_tex_matches_the_same_author(struct query_fixture *fixture, const void *u
 	        {"Hervé Jégou", "H. Jegou", "Jégou, Herve"}},
 	};
 
-	(void)unused;
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		const char *const spellings[] = {rows[i].tex, rows[i].utf8};
 
@@ -181,12 +177,10 @@ name_in_tex_matches_the_same_author(struct query_fixture *fixture, const void *u
 	}
 }
 
-static void
-first_matches_the_first_author_only(struct query_fixture *fixture, const void *unused)
+QUERY_TEST(first_matches_the_first_author_only)
 {
 	static const char authors[] = "Geoffrey E. Hinton;Yann LeCun";
 
-	(void)unused;
 	g_assert_true(is_found(fixture, "first", "hinton", authors));
 	g_assert_true(is_found(fixture, "first", "Hinton, G.", authors));
 	g_assert_false(is_found(fixture, "first", "lecun", authors));
@@ -196,5 +190,4 @@ first_matches_the_first_author_only(struct query_fixture *fixture, const void *u
 	g_assert_true(is_found(fixture, "author", "lecun", authors));
 }
 
-QUERY_MAIN(names_match_by_spelling, name_in_tex_matches_the_same_author,
-    first_matches_the_first_author_only)
+UNIT_MAIN_ALL

@@ -45,9 +45,7 @@ assert_refused(const struct query_fixture *fixture, const struct refusal *refusa
 	" may be an apostrophe: use straight quotes, as in " \
 	"\"state space\""
 
-static void
-invalid_filters_are_rejected_with_the_column(
-    struct query_fixture *fixture, const void *unused)
+QUERY_TEST(invalid_filters_are_rejected_with_the_column)
 {
 	static const struct refusal rows[] = {
 	    {"", 1, "the query is empty"},
@@ -198,14 +196,11 @@ invalid_filters_are_rejected_with_the_column(
 	    {"日本 OR", 4, "expected a word after \"OR\""},
 	};
 
-	(void)unused;
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++)
 		assert_refused(fixture, &rows[i], PB_ERROR_INPUT);
 }
 
-static void
-invalid_values_are_rejected_with_the_closest_one(
-    struct query_fixture *fixture, const void *unused)
+QUERY_TEST(invalid_values_are_rejected_with_the_closest_one)
 {
 #define NO_DAY                                                                         \
 	"expected a day such as 2026-07-31 or 2026-07, or a duration such as 7d, 2w, " \
@@ -287,14 +282,11 @@ invalid_values_are_rejected_with_the_closest_one(
 	};
 #undef NO_DAY
 
-	(void)unused;
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++)
 		assert_refused(fixture, &rows[i], PB_ERROR_INPUT);
 }
 
-static void
-invalid_signs_are_rejected_with_the_column(
-    struct query_fixture *fixture, const void *unused)
+QUERY_TEST(invalid_signs_are_rejected_with_the_column)
 {
 #define DISTANCE "the distance must be a number of words from 1 to 99"
 #define OPERANDS "NEAR can only join words, phrases and prefixes"
@@ -380,21 +372,17 @@ invalid_signs_are_rejected_with_the_column(
 #undef WEIGHT
 #undef STRAY
 
-	(void)unused;
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++)
 		assert_refused(fixture, &rows[i], PB_ERROR_INPUT);
 }
 
 /* They would invisibly split words or reverse text. */
-static void
-invisible_characters_are_rejected_by_code_point(
-    struct query_fixture *fixture, const void *unused)
+QUERY_TEST(invisible_characters_are_rejected_by_code_point)
 {
 	static const gunichar marks[] = {0x00AD, 0x034F, 0x061C, 0x180E, 0x200B, 0x200C,
 	    0x200D, 0x200E, 0x200F, 0x202A, 0x202E, 0x2060, 0x2064, 0x2066, 0x2069,
 	    0xFEFF, 0xFFFE, 0xE0041};
 
-	(void)unused;
 	for (size_t i = 0; i < G_N_ELEMENTS(marks); i++) {
 		static const char *const places[][2] = {{"dif", "fusion"},
 		    {"", "diffusion"}, {"diffusion", ""}, {"\"self ", "play\""},
@@ -428,8 +416,7 @@ repeat(const char *part, unsigned n, const char *end)
 	return g_string_free(out, FALSE);
 }
 
-static void
-limits_hold_exactly(struct query_fixture *fixture, const void *unused)
+QUERY_TEST(limits_hold_exactly)
 {
 	g_autofree char *bytes = repeat("a", BOUNDS_QUERY_BYTES, "");
 	g_autofree char *bytes_past = repeat("a", BOUNDS_QUERY_BYTES - 1, "é");
@@ -459,7 +446,6 @@ limits_hold_exactly(struct query_fixture *fixture, const void *unused)
 	    {"upvotes:>=1000000000", 11, "a number has at most 9 digits"},
 	};
 
-	(void)unused;
 	for (size_t i = 0; i < G_N_ELEMENTS(good); i++)
 		query_free(must_parse(fixture, good[i]));
 	for (size_t i = 0; i < G_N_ELEMENTS(beyond); i++)
@@ -468,9 +454,7 @@ limits_hold_exactly(struct query_fixture *fixture, const void *unused)
 		assert_refused(fixture, &past_signs[i], PB_ERROR_INPUT);
 }
 
-static void
-lower_case_operators_are_words_with_a_warning(
-    struct query_fixture *fixture, const void *unused)
+QUERY_TEST(lower_case_operators_are_words_with_a_warning)
 {
 	static const struct {
 		const char *text;
@@ -503,7 +487,6 @@ lower_case_operators_are_words_with_a_warning(
 	    {"order and", NULL},
 	};
 
-	(void)unused;
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		g_autoptr(GError) error = NULL;
 		g_autoptr(GPtrArray) warnings = NULL;
@@ -519,9 +502,7 @@ lower_case_operators_are_words_with_a_warning(
 	}
 }
 
-static void
-signs_of_other_languages_give_a_warning(
-    struct query_fixture *fixture, const void *unused)
+QUERY_TEST(signs_of_other_languages_give_a_warning)
 {
 	static const struct {
 		const char *text;
@@ -556,7 +537,6 @@ signs_of_other_languages_give_a_warning(
 	    {"NEAR(a b)", NULL},
 	};
 
-	(void)unused;
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		g_autoptr(GPtrArray) warnings = NULL;
 		pb_auto(query) query = query_parse(
@@ -572,8 +552,7 @@ signs_of_other_languages_give_a_warning(
 	}
 }
 
-static void
-errors_are_shown_with_a_caret(struct query_fixture *fixture, const void *unused)
+QUERY_TEST(errors_are_shown_with_a_caret)
 {
 	g_autofree char *long_text = repeat("abcdefg ", 12, "OR");
 	const struct {
@@ -605,7 +584,6 @@ errors_are_shown_with_a_caret(struct query_fixture *fixture, const void *unused)
 	        "    ^\n"},
 	};
 
-	(void)unused;
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		struct query_error problem = {0};
 		g_autofree char *shown = NULL;
@@ -630,17 +608,13 @@ fail_to_split(
 	return false;
 }
 
-static void
-failing_tokenizer_is_a_temporary_error(
-    struct query_fixture *fixture, const void *unused)
+QUERY_TEST(failing_tokenizer_is_a_temporary_error)
 {
 	static const char *const texts[] = {"a", "author:a"};
 	const struct tokenizer broken = {fail_to_split, NULL};
 	pb_auto(paper) paper = paper_new();
 	g_autoptr(GError) error = NULL;
 
-	(void)fixture;
-	(void)unused;
 	for (size_t i = 0; i < G_N_ELEMENTS(texts); i++) {
 		g_assert_null(query_parse(texts[i], &broken, NULL, NULL, &error));
 		g_assert_error(error, PB_ERROR, PB_ERROR_TEMPORARY);
@@ -653,8 +627,7 @@ failing_tokenizer_is_a_temporary_error(
 	g_assert_error(error, PB_ERROR, PB_ERROR_TEMPORARY);
 }
 
-static void
-random_text_is_parsed_or_rejected(struct query_fixture *fixture, const void *unused)
+QUERY_TEST(random_text_is_parsed_or_rejected)
 {
 	static const char *const bits[] = {"a", "abc", " ", " ", "(", ")", "\"", ":",
 	    "*", "-", "!", "|", "&", "^", ",", "=", ">=", "..", "9", "OR", "AND", "NOT",
@@ -663,7 +636,6 @@ random_text_is_parsed_or_rejected(struct query_fixture *fixture, const void *unu
 	    "date:7d", "2026-07", "has:code", "id", "org", "/"};
 	g_autoptr(GRand) rand = g_rand_new_with_seed(2);
 
-	(void)unused;
 	for (int i = 0; i < 50000; i++) {
 		g_autoptr(GString) text = g_string_new(NULL);
 		g_autoptr(GError) error = NULL;
@@ -689,10 +661,4 @@ random_text_is_parsed_or_rejected(struct query_fixture *fixture, const void *unu
 	}
 }
 
-QUERY_MAIN(invalid_filters_are_rejected_with_the_column,
-    invalid_values_are_rejected_with_the_closest_one,
-    invalid_signs_are_rejected_with_the_column,
-    invisible_characters_are_rejected_by_code_point, limits_hold_exactly,
-    lower_case_operators_are_words_with_a_warning,
-    signs_of_other_languages_give_a_warning, errors_are_shown_with_a_caret,
-    failing_tokenizer_is_a_temporary_error, random_text_is_parsed_or_rejected)
+UNIT_MAIN_ALL

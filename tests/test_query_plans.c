@@ -356,8 +356,7 @@ hot_backtest(struct store *store)
 	}
 }
 
-static void
-hot_statements_use_their_indexes(void)
+TEST(hot_statements_use_their_indexes)
 {
 	static const struct {
 		const char *what;
@@ -438,4 +437,4 @@ hot_statements_use_their_indexes(void)
 	}
 }
 
-UNIT_MAIN(hot_statements_use_their_indexes)
+UNIT_MAIN_ALL

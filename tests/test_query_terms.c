@@ -34,8 +34,7 @@ load_frequency(void *data, const struct term *term, int64_t *papers, GError **er
 
 static const char *const kinds[] = {"always", "word", "pair", "prefix", "name"};
 
-static void
-rarest_required_terms_are_chosen(struct query_fixture *fixture, const void *unused)
+QUERY_TEST(rarest_required_terms_are_chosen)
 {
 	static const struct {
 		const char *filter, *terms;
@@ -74,7 +73,6 @@ rarest_required_terms_are_chosen(struct query_fixture *fixture, const void *unus
 	};
 	const struct document_frequency frequency = {load_frequency, NULL};
 
-	(void)unused;
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		pb_auto(query) query = must_parse(fixture, rows[i].filter);
 		g_autoptr(GPtrArray) terms =
@@ -103,13 +101,11 @@ refuse(void *data, const struct term *term, int64_t *papers, GError **error)
 	return false;
 }
 
-static void
-failing_frequency_is_an_error(struct query_fixture *fixture, const void *unused)
+QUERY_TEST(failing_frequency_is_an_error)
 {
 	pb_auto(query) query =
 	    must_parse(fixture, "\"a b\" (c OR (d NEAR/3 e)) -f author:g");
 
-	(void)unused;
 	for (unsigned steps = 0; steps < 5; steps++) {
 		unsigned left = steps;
 		const struct document_frequency frequency = {refuse, &left};
@@ -132,16 +128,13 @@ append_term(void *data, enum term_kind kind, const char *text)
 	g_ptr_array_add(data, g_strdup_printf("%s:%s", kinds[kind], text));
 }
 
-static void
-terms_of_a_paper_are_words_pairs_prefixes_and_names(
-    struct query_fixture *fixture, const void *unused)
+QUERY_TEST(terms_of_a_paper_are_words_pairs_prefixes_and_names)
 {
 	pb_auto(query_document) document = make_document(
 	    fixture, "Deep Models", "Ab électrons", "Shai Ben-David;--", 0);
 	g_autoptr(GPtrArray) terms = g_ptr_array_new_with_free_func(g_free);
 	g_autofree char *text = NULL;
 
-	(void)unused;
 	terms_list(document, append_term, terms);
 	g_ptr_array_sort(terms, compare_texts);
 	g_ptr_array_add(terms, NULL);
@@ -155,5 +148,4 @@ terms_of_a_paper_are_words_pairs_prefixes_and_names(
 	    " word:electron word:model");
 }
 
-QUERY_MAIN(rarest_required_terms_are_chosen, failing_frequency_is_an_error,
-    terms_of_a_paper_are_words_pairs_prefixes_and_names)
+UNIT_MAIN_ALL

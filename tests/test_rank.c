@@ -25,8 +25,7 @@ count(void *data, const char *word, bool is_prefix, int64_t *papers, GError **er
 static const struct rank_corpus corpus = {
     .papers = 100, .title_words = 4, .abstract_words = 8, .count = count};
 
-static void
-relevance_follows_the_formula(void)
+TEST(relevance_follows_the_formula)
 {
 	/* idf: ln(1 + 99.5 / 1.5), ln(1 + 90.5 / 10.5), ln(1 + 50.5 / 50.5) */
 	const double rare = 4.209655409, known = 2.263745260, common = 0.693147181;
@@ -89,8 +88,7 @@ relevance_follows_the_formula(void)
 	tear_down(&fixture, NULL);
 }
 
-static void
-votes_raise_and_age_lowers(void)
+TEST(votes_raise_and_age_lowers)
 {
 	assert_near(rank_blend(2, 0, 0), 2);
 	assert_near(rank_blend(2, PAPER_UNKNOWN, 0), 2);
@@ -114,8 +112,7 @@ fail(void *data, const char *word, bool is_prefix, int64_t *papers, GError **err
 	return false;
 }
 
-static void
-failing_lexicon_is_an_error(void)
+TEST(failing_lexicon_is_an_error)
 {
 	struct rank_corpus broken = corpus;
 	struct query_fixture fixture;
@@ -130,5 +127,4 @@ failing_lexicon_is_an_error(void)
 	tear_down(&fixture, NULL);
 }
 
-UNIT_MAIN(relevance_follows_the_formula, votes_raise_and_age_lowers,
-    failing_lexicon_is_an_error)
+UNIT_MAIN_ALL

@@ -343,8 +343,7 @@ live_a_day(struct store_fixture *fixture, GRand *random, struct trial *trials,
 	}
 }
 
-static void
-matcher_search_and_why_agree_with_a_plain_evaluation_for_forty_days(void)
+TEST(matcher_search_and_why_agree_with_a_plain_evaluation_for_forty_days)
 {
 	g_autoptr(GRand) random = g_rand_new_with_seed(12);
 	pb_auto(store_fixture) fixture = store_fixture_new();
@@ -417,8 +416,7 @@ live(struct store_fixture *fixture, int days)
 
 #define DELIVERED "SELECT count(*) FROM delivered_paper"
 
-static void
-papers_without_code_are_delivered_when_the_deadline_passes(void)
+TEST(papers_without_code_are_delivered_when_the_deadline_passes)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	const struct backtest_request request = {
@@ -440,8 +438,7 @@ papers_without_code_are_delivered_when_the_deadline_passes(void)
 	g_assert_cmpuint(backtest->found, ==, 24);
 }
 
-static void
-no_paper_is_delivered_because_it_became_old(void)
+TEST(no_paper_is_delivered_because_it_became_old)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 
@@ -451,6 +448,4 @@ no_paper_is_delivered_because_it_became_old(void)
 	assert_rows(fixture, DELIVERED, "0");
 }
 
-UNIT_MAIN(matcher_search_and_why_agree_with_a_plain_evaluation_for_forty_days,
-    papers_without_code_are_delivered_when_the_deadline_passes,
-    no_paper_is_delivered_because_it_became_old)
+UNIT_MAIN_ALL

@@ -25,8 +25,7 @@ compose(struct renderer *renderer, const struct digest *digest)
 	return g_strndup(data, size);
 }
 
-static void
-text_equals_the_golden_file(void)
+TEST(text_equals_the_golden_file)
 {
 	pb_auto(renderer) renderer = render_sample_new_renderer();
 	pb_auto(digest) digest = render_sample_new_full_digest();
@@ -36,8 +35,7 @@ text_equals_the_golden_file(void)
 }
 
 /* An empty and a filled cache give the same output. */
-static void
-same_digest_gives_the_same_bytes(void)
+TEST(same_digest_gives_the_same_bytes)
 {
 	pb_auto(renderer) one = render_sample_new_renderer();
 	pb_auto(renderer) other = render_sample_new_renderer();
@@ -53,8 +51,7 @@ same_digest_gives_the_same_bytes(void)
 }
 
 /* Each single change must show although the paper is cached. */
-static void
-changed_paper_is_rendered_again(void)
+TEST(changed_paper_is_rendered_again)
 {
 	pb_auto(renderer) renderer = render_sample_new_renderer();
 	pb_auto(digest) digest = render_sample_new_digest();
@@ -115,8 +112,7 @@ changed_paper_is_rendered_again(void)
 }
 
 /* A shared paper is identified by its address. */
-static void
-shared_paper_gives_the_same_bytes(void)
+TEST(shared_paper_gives_the_same_bytes)
 {
 	pb_auto(renderer) renderer = render_sample_new_renderer();
 	pb_auto(renderer) fresh = render_sample_new_renderer();
@@ -163,8 +159,7 @@ compose_all(void *data)
 	return NULL;
 }
 
-static void
-threads_compose_the_same_bytes_with_one_renderer(void)
+TEST(threads_compose_the_same_bytes_with_one_renderer)
 {
 	pb_auto(renderer) renderer = render_sample_new_renderer();
 	pb_auto(renderer) fresh = render_sample_new_renderer();
@@ -198,8 +193,7 @@ threads_compose_the_same_bytes_with_one_renderer(void)
 }
 
 /* Twice the capacity of the cache, with all blocks in use. */
-static void
-full_cache_does_not_change_the_output(void)
+TEST(full_cache_does_not_change_the_output)
 {
 	pb_auto(renderer) renderer = render_sample_new_renderer();
 	pb_auto(digest) early = render_sample_new_full_digest();
@@ -252,8 +246,7 @@ compose_with_abstract(struct renderer *renderer, size_t size)
 }
 
 /* Find the longest abstract that fits, then add one byte. */
-static void
-html_fills_its_size_limit(void)
+TEST(html_fills_its_size_limit)
 {
 	pb_auto(renderer) renderer = render_sample_new_renderer();
 	size_t fits = 0;
@@ -290,8 +283,7 @@ count(const char *text, const char *needle)
 	return found;
 }
 
-static void
-full_papers_and_titles_are_limited(void)
+TEST(full_papers_and_titles_are_limited)
 {
 	pb_auto(renderer) renderer = render_sample_new_renderer();
 
@@ -328,8 +320,7 @@ full_papers_and_titles_are_limited(void)
 	}
 }
 
-static void
-hostile_text_is_neutralised(void)
+TEST(hostile_text_is_neutralised)
 {
 	pb_auto(renderer) renderer = render_sample_new_renderer();
 	pb_auto(digest) digest = render_sample_new_hostile_digest();
@@ -355,8 +346,7 @@ hostile_text_is_neutralised(void)
 	g_assert_null(strpbrk(text, "\x01\x02\x1B\x7F\r"));
 }
 
-static void
-blocks_do_not_contain_the_reader(void)
+TEST(blocks_do_not_contain_the_reader)
 {
 	pb_auto(renderer) renderer = render_sample_new_renderer();
 	pb_auto(digest) one = render_sample_new_full_digest();
@@ -377,8 +367,7 @@ blocks_do_not_contain_the_reader(void)
 	g_assert_nonnull(strstr(other_html, "someone.else@reader.example"));
 }
 
-static void
-invalid_digest_is_rejected(void)
+TEST(invalid_digest_is_rejected)
 {
 	pb_auto(renderer) renderer = render_sample_new_renderer();
 	pb_auto(digest) digest = render_sample_new_digest();
@@ -400,8 +389,7 @@ invalid_digest_is_rejected(void)
 	g_assert_error(address_error, PB_ERROR, PB_ERROR_INPUT);
 }
 
-static void
-invalid_settings_are_rejected(void)
+TEST(invalid_settings_are_rejected)
 {
 	g_autofree char *dir = render_sample_get_template_dir();
 	g_autoptr(GBytes) key =
@@ -435,8 +423,7 @@ invalid_settings_are_rejected(void)
 	}
 }
 
-static void
-each_setting_changes_the_cache_key(void)
+TEST(each_setting_changes_the_cache_key)
 {
 	g_autofree char *dir = render_sample_get_template_dir();
 	g_autoptr(GBytes) key =
@@ -503,8 +490,7 @@ new_with_template(const char *name, const char *text, size_t size, GError **erro
 }
 
 /* Reasons have lines of their own, wherever they are in the template. */
-static void
-reasons_follow_the_template(void)
+TEST(reasons_follow_the_template)
 {
 	static const struct {
 		const char *template;
@@ -551,8 +537,7 @@ reasons_follow_the_template(void)
 }
 
 /* Pages are shared except for the values of the reader. */
-static void
-templates_may_use_the_reader_anywhere(void)
+TEST(templates_may_use_the_reader_anywhere)
 {
 	static const char *const readers[] = {
 	    "ann@example.org", "b.o'neill@example.org", "ann@example.org"};
@@ -590,8 +575,7 @@ templates_may_use_the_reader_anywhere(void)
 }
 
 /* Pages are cached: coverage must not leak into other digests. */
-static void
-digests_show_the_coverage(void)
+TEST(digests_show_the_coverage)
 {
 	static const char *const lines[] = {
 	    "Hugging Face: 31 listed, 31 read", NULL, "A & <b>", "", "B & <i>"};
@@ -622,8 +606,7 @@ digests_show_the_coverage(void)
 }
 
 /* RFC 9477: only if the relay signs it. */
-static void
-digests_ask_for_complaints_if_that_is_signed(void)
+TEST(digests_ask_for_complaints_if_that_is_signed)
 {
 	g_autofree char *dir = render_sample_get_template_dir();
 	g_autoptr(GBytes) key =
@@ -655,8 +638,7 @@ digests_ask_for_complaints_if_that_is_signed(void)
 	}
 }
 
-static void
-groups_have_headings(void)
+TEST(groups_have_headings)
 {
 	pb_auto(renderer) renderer = render_sample_new_renderer();
 	pb_auto(digest) digest = render_sample_new_digest();
@@ -679,8 +661,7 @@ groups_have_headings(void)
 }
 
 /* Numbers name papers in a reply to the digest, ids anywhere. */
-static void
-links_answer_each_paper(void)
+TEST(links_answer_each_paper)
 {
 	static const struct {
 		const char *delimiter, *like;
@@ -722,8 +703,7 @@ links_answer_each_paper(void)
 }
 
 /* The last papers of a large digest become titles, without their headings. */
-static void
-groups_of_a_large_digest_are_closed(void)
+TEST(groups_of_a_large_digest_are_closed)
 {
 	pb_auto(renderer) renderer = render_sample_new_renderer();
 	pb_auto(digest) digest = render_sample_new_digest();
@@ -756,8 +736,7 @@ groups_of_a_large_digest_are_closed(void)
 }
 
 /* RFC 8058: the https link comes first, once, and is not folded. */
-static void
-digests_link_to_the_page(void)
+TEST(digests_link_to_the_page)
 {
 	static const struct {
 		const char *url;
@@ -811,8 +790,7 @@ digests_link_to_the_page(void)
 }
 
 /* A line of the header has room for the longest one. */
-static void
-link_of_the_longest_base_is_one_word(void)
+TEST(link_of_the_longest_base_is_one_word)
 {
 	g_autofree char *dir = render_sample_get_template_dir();
 	g_autoptr(GBytes) key =
@@ -842,8 +820,7 @@ link_of_the_longest_base_is_one_word(void)
 	    g_str_has_prefix(link + TOKEN_SIGNED_BYTES_MAX, ">,\r\n <mailto:"));
 }
 
-static void
-invalid_template_is_reported_at_start(void)
+TEST(invalid_template_is_reported_at_start)
 {
 	static const struct {
 		const char *name;
@@ -890,8 +867,7 @@ invalid_template_is_reported_at_start(void)
 	}
 }
 
-static void
-phrase_tags_may_contain_blanks(void)
+TEST(phrase_tags_may_contain_blanks)
 {
 	static const char *const rows[] = {
 	    "{{>subject}}", "{{> subject}}", "{{ >subject }}", "{{\t>\tsubject }}"};
@@ -916,8 +892,7 @@ phrase_tags_may_contain_blanks(void)
 	}
 }
 
-static void
-each_template_changes_the_cache_key(void)
+TEST(each_template_changes_the_cache_key)
 {
 	static const struct {
 		const char *name;
@@ -946,8 +921,7 @@ each_template_changes_the_cache_key(void)
 	}
 }
 
-static void
-template_size_is_limited(void)
+TEST(template_size_is_limited)
 {
 	g_autofree char *at = g_strnfill(BOUNDS_TEMPLATE_BYTES, 'x');
 	g_autofree char *over = g_strnfill(BOUNDS_TEMPLATE_BYTES + 1, 'x');
@@ -965,8 +939,7 @@ template_size_is_limited(void)
 }
 
 /* 64 KB of template, three times as much encoded, leave no room. */
-static void
-templates_without_room_for_papers_are_rejected(void)
+TEST(templates_without_room_for_papers_are_rejected)
 {
 	g_autoptr(GString) text = g_string_new(NULL);
 	g_autoptr(GError) error = NULL;
@@ -979,8 +952,7 @@ templates_without_room_for_papers_are_rejected(void)
 	g_assert_error(error, PB_ERROR, PB_ERROR_LIMIT);
 }
 
-static void
-subject_length_is_limited(void)
+TEST(subject_length_is_limited)
 {
 	static const char template[] =
 	    "{{subject}}{{first_title}}{{first_title}}{{first_title}}{{first_title}}";
@@ -1003,17 +975,4 @@ subject_length_is_limited(void)
 	g_assert_cmpuint(messages, <, BOUNDS_SUBJECT_CHARS + 1);
 }
 
-UNIT_MAIN(phrase_tags_may_contain_blanks, groups_have_headings, links_answer_each_paper,
-    groups_of_a_large_digest_are_closed, text_equals_the_golden_file,
-    threads_compose_the_same_bytes_with_one_renderer, same_digest_gives_the_same_bytes,
-    changed_paper_is_rendered_again, shared_paper_gives_the_same_bytes,
-    full_cache_does_not_change_the_output, html_fills_its_size_limit,
-    full_papers_and_titles_are_limited, hostile_text_is_neutralised,
-    blocks_do_not_contain_the_reader, invalid_digest_is_rejected,
-    invalid_settings_are_rejected, each_setting_changes_the_cache_key,
-    reasons_follow_the_template, templates_may_use_the_reader_anywhere,
-    digests_show_the_coverage, digests_ask_for_complaints_if_that_is_signed,
-    digests_link_to_the_page, link_of_the_longest_base_is_one_word,
-    invalid_template_is_reported_at_start, each_template_changes_the_cache_key,
-    template_size_is_limited, templates_without_room_for_papers_are_rejected,
-    subject_length_is_limited)
+UNIT_MAIN_ALL

@@ -127,8 +127,7 @@ check_row(const struct row *row, size_t piece)
 	reply_parser_clear(&parser);
 }
 
-static void
-replies_are_parsed_in_chunks_of_any_size(void)
+TEST(replies_are_parsed_in_chunks_of_any_size)
 {
 	g_assert_cmpuint(G_N_ELEMENTS(rows), >=, 60);
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++)
@@ -154,8 +153,7 @@ feed_all(const GString *bytes, struct reply *reply)
 	return progress;
 }
 
-static void
-line_length_is_limited(void)
+TEST(line_length_is_limited)
 {
 	static const struct {
 		size_t n_line;
@@ -181,8 +179,7 @@ line_length_is_limited(void)
 	}
 }
 
-static void
-number_of_lines_is_limited(void)
+TEST(number_of_lines_is_limited)
 {
 	for (unsigned n = BOUNDS_REPLY_LINES; n <= BOUNDS_REPLY_LINES + 1; n++) {
 		g_autoptr(GString) bytes = g_string_new(NULL);
@@ -196,8 +193,7 @@ number_of_lines_is_limited(void)
 	}
 }
 
-static void
-text_is_cut_at_a_character(void)
+TEST(text_is_cut_at_a_character)
 {
 	static const char umlaut[] = "\xc3\xb6";
 
@@ -216,8 +212,7 @@ text_is_cut_at_a_character(void)
 	}
 }
 
-static void
-consecutive_replies_are_separated(void)
+TEST(consecutive_replies_are_separated)
 {
 	static const char bytes[] =
 	    "250 2.1.0 a\r\n550-5.1.1 b\r\n550 5.1.1 c\r\n354 d\r\n4";
@@ -240,8 +235,7 @@ consecutive_replies_are_separated(void)
 }
 
 /* Rows with enhanced codes; test_smtp has the plain codes. */
-static void
-enhanced_codes_decide_scope_and_policy(void)
+TEST(enhanced_codes_decide_scope_and_policy)
 {
 	static const struct {
 		enum smtp_stage stage;
@@ -303,8 +297,7 @@ enhanced_codes_decide_scope_and_policy(void)
 	}
 }
 
-static void
-all_codes_are_classified_at_all_stages(void)
+TEST(all_codes_are_classified_at_all_stages)
 {
 	for (int code = 200; code <= 599; code++) {
 		for (enum smtp_stage stage = SMTP_STAGE_CONNECT;
@@ -323,7 +316,4 @@ all_codes_are_classified_at_all_stages(void)
 	}
 }
 
-UNIT_MAIN(replies_are_parsed_in_chunks_of_any_size, line_length_is_limited,
-    number_of_lines_is_limited, text_is_cut_at_a_character,
-    consecutive_replies_are_separated, enhanced_codes_decide_scope_and_policy,
-    all_codes_are_classified_at_all_stages)
+UNIT_MAIN_ALL

@@ -92,20 +92,17 @@ check(const char *const *lines, size_t count, enum request_kind wanted)
 	g_assert_cmpuint(wrong, ==, 0);
 }
 
-static void
-unsubscribe_requests_are_recognised(void)
+TEST(unsubscribe_requests_are_recognised)
 {
 	check(leaving, G_N_ELEMENTS(leaving), REQUEST_UNSUBSCRIBE);
 }
 
-static void
-subscribe_requests_are_recognised(void)
+TEST(subscribe_requests_are_recognised)
 {
 	check(coming, G_N_ELEMENTS(coming), REQUEST_SUBSCRIBE);
 }
 
-static void
-closings_are_recognised(void)
+TEST(closings_are_recognised)
 {
 	static const char *const closings[] = {"Mit freundlichen Gr\303\274\303\237en",
 	    "Viele Gr\303\274\303\237e", "MfG", "LG", "Best,", "Best wishes",
@@ -118,8 +115,7 @@ closings_are_recognised(void)
 	g_assert_false(request_is_closing("best arm identification"));
 }
 
-static void
-other_lines_are_not_requests(void)
+TEST(other_lines_are_not_requests)
 {
 	for (size_t i = 0; i < G_N_ELEMENTS(others); i++)
 		if (request_match(others[i]) >= REQUEST_SUBSCRIBE)
@@ -128,8 +124,7 @@ other_lines_are_not_requests(void)
 	    REQUEST_LEAVE_UNCLEAR);
 }
 
-static void
-language_is_guessed(void)
+TEST(language_is_guessed)
 {
 	static const char *const rows[][2] = {
 	    {"Guten Tag, ich möchte mich bitte anmelden", "de"},
@@ -145,5 +140,4 @@ language_is_guessed(void)
 		g_assert_cmpstr(request_guess_language(rows[i][0]), ==, rows[i][1]);
 }
 
-UNIT_MAIN(unsubscribe_requests_are_recognised, subscribe_requests_are_recognised,
-    closings_are_recognised, other_lines_are_not_requests, language_is_guessed)
+UNIT_MAIN_ALL

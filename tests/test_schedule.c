@@ -126,8 +126,7 @@ static const struct row rows[] = {
             "2012-01-01T00:00 2011-12-31T10:00Z"}},
 };
 
-static void
-slots_are_in_calendar_order(void)
+TEST(slots_are_in_calendar_order)
 {
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		g_autoptr(GTimeZone) zone = zone_load(rows[i].zone, NULL);
@@ -149,8 +148,7 @@ slots_are_in_calendar_order(void)
 	}
 }
 
-static void
-the_latest_slot_is_the_one_that_was_next_before(void)
+TEST(the_latest_slot_is_the_one_that_was_next_before)
 {
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		g_autoptr(GTimeZone) zone = zone_load(rows[i].zone, NULL);
@@ -178,8 +176,7 @@ the_latest_slot_is_the_one_that_was_next_before(void)
 	}
 }
 
-static void
-each_day_of_a_year_has_a_slot_in_every_zone(void)
+TEST(each_day_of_a_year_has_a_slot_in_every_zone)
 {
 	static const char *const zones[] = {"Europe/Berlin", "America/New_York",
 	    "Australia/Lord_Howe", "Asia/Kathmandu", "Pacific/Apia", "UTC",
@@ -206,8 +203,7 @@ each_day_of_a_year_has_a_slot_in_every_zone(void)
 	}
 }
 
-static void
-a_date_is_that_of_the_zone(void)
+TEST(a_date_is_that_of_the_zone)
 {
 	static const struct {
 		const char *zone, *at, *date;
@@ -228,8 +224,7 @@ a_date_is_that_of_the_zone(void)
 	}
 }
 
-static void
-a_time_of_day_is_hours_and_two_digits(void)
+TEST(a_time_of_day_is_hours_and_two_digits)
 {
 	static const struct {
 		const char *text;
@@ -273,8 +268,7 @@ a_time_of_day_is_hours_and_two_digits(void)
 	}
 }
 
-static void
-weekdays_are_known_by_three_letters_or_all(void)
+TEST(weekdays_are_known_by_three_letters_or_all)
 {
 	static const struct {
 		const char *text;
@@ -314,8 +308,7 @@ weekdays_are_known_by_three_letters_or_all(void)
 	}
 }
 
-static void
-a_frequency_is_known_by_its_name(void)
+TEST(a_frequency_is_known_by_its_name)
 {
 	static const char *const names[] = {[SCHEDULE_DAILY] = "daily",
 	    [SCHEDULE_NOW] = "now",
@@ -335,7 +328,4 @@ a_frequency_is_known_by_its_name(void)
 	g_assert_cmpint(frequency, ==, SCHEDULE_WEEKLY);
 }
 
-UNIT_MAIN(slots_are_in_calendar_order, the_latest_slot_is_the_one_that_was_next_before,
-    each_day_of_a_year_has_a_slot_in_every_zone, a_date_is_that_of_the_zone,
-    a_time_of_day_is_hours_and_two_digits, weekdays_are_known_by_three_letters_or_all,
-    a_frequency_is_known_by_its_name)
+UNIT_MAIN_ALL

@@ -25,8 +25,7 @@ enum decides {
 	WORDS, /* a paper without these words is not a match */
 };
 
-static void
-expression_has_the_words_of_the_filter(void)
+TEST(expression_has_the_words_of_the_filter)
 {
 	static const struct {
 		enum decides decides;
@@ -110,8 +109,7 @@ expression_has_the_words_of_the_filter(void)
 	}
 }
 
-static void
-votes_that_every_match_has_are_known(void)
+TEST(votes_that_every_match_has_are_known)
 {
 	static const struct {
 		const char *query;
@@ -430,8 +428,7 @@ fill_values(struct store_fixture *fixture)
 		store_fixture_run(fixture, statements[i]);
 }
 
-static void
-search_agrees_with_evaluating_every_paper(void)
+TEST(search_agrees_with_evaluating_every_paper)
 {
 	enum { FILTERS = 300 };
 	/* Clauses whose hits FTS5 would skip, ties, and nothing to go by. */
@@ -531,8 +528,7 @@ search(
 	return g_string_free(ids, FALSE);
 }
 
-static void
-best_result_comes_first(void)
+TEST(best_result_comes_first)
 {
 	static const struct {
 		const char *query;
@@ -574,8 +570,7 @@ is_first(void *data, struct search_match *match, GError **error)
 }
 
 /* The index decides about a word; the evaluator about its capitals. */
-static void
-search_is_limited_and_reports_it(void)
+TEST(search_is_limited_and_reports_it)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	const struct search_scope scope = {.now = NOW};
@@ -611,8 +606,7 @@ search_is_limited_and_reports_it(void)
 	g_assert_cmpuint(first, ==, 2);
 }
 
-static void
-invalid_searches_are_rejected(void)
+TEST(invalid_searches_are_rejected)
 {
 	static const struct {
 		const char *query;
@@ -639,6 +633,4 @@ invalid_searches_are_rejected(void)
 	g_assert_cmpstr(most, ==, " of 0");
 }
 
-UNIT_MAIN(expression_has_the_words_of_the_filter, votes_that_every_match_has_are_known,
-    search_agrees_with_evaluating_every_paper, best_result_comes_first,
-    search_is_limited_and_reports_it, invalid_searches_are_rejected)
+UNIT_MAIN_ALL

@@ -15,8 +15,7 @@
 static const guint8 first[SECRET_KEY_BYTES + 1] = "0123456789abcdef0123456789abcdef";
 static const guint8 second[SECRET_KEY_BYTES + 1] = "fedcba9876543210fedcba9876543210";
 
-static void
-key_is_created_once_and_stored(void)
+TEST(key_is_created_once_and_stored)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autofree char *path = g_build_filename(fixture->directory, "key", NULL);
@@ -42,8 +41,7 @@ key_is_created_once_and_stored(void)
 	g_dir_close(dir);
 }
 
-static void
-invalid_key_file_is_rejected_and_unchanged(void)
+TEST(invalid_key_file_is_rejected_and_unchanged)
 {
 	static const struct {
 		gssize size;
@@ -76,8 +74,7 @@ invalid_key_file_is_rejected_and_unchanged(void)
 	}
 }
 
-static void
-a_directory_that_is_not_there_is_reported(void)
+TEST(a_directory_that_is_not_there_is_reported)
 {
 	g_autoptr(GError) error = NULL;
 
@@ -86,5 +83,4 @@ a_directory_that_is_not_there_is_reported(void)
 	g_assert_nonnull(strstr(error->message, "/nonexistent/key"));
 }
 
-UNIT_MAIN(key_is_created_once_and_stored, invalid_key_file_is_rejected_and_unchanged,
-    a_directory_that_is_not_there_is_reported)
+UNIT_MAIN_ALL

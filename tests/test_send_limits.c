@@ -43,8 +43,7 @@ insert_sent(struct store_fixture *fixture, const char *state, int64_t at)
 	store_fixture_run(fixture, sql);
 }
 
-static void
-day_may_be_used_up_at_once_and_comes_back_after_24_hours(void)
+TEST(day_may_be_used_up_at_once_and_comes_back_after_24_hours)
 {
 	struct store_fixture *fixture = store_fixture_new();
 	struct send_limits limits = {0};
@@ -73,8 +72,7 @@ day_may_be_used_up_at_once_and_comes_back_after_24_hours(void)
 }
 
 /* No 24 hours have more messages than the limit, whenever they begin. */
-static void
-no_window_has_more_than_the_limit(void)
+TEST(no_window_has_more_than_the_limit)
 {
 	struct store_fixture *fixture = store_fixture_new();
 	struct send_limits limits = {0};
@@ -102,8 +100,7 @@ no_window_has_more_than_the_limit(void)
 	store_fixture_free(fixture);
 }
 
-static void
-messages_are_counted_across_a_restart(void)
+TEST(messages_are_counted_across_a_restart)
 {
 	struct store_fixture *fixture = store_fixture_new();
 	struct send_limits limits = {0};
@@ -130,8 +127,7 @@ messages_are_counted_across_a_restart(void)
 	store_fixture_free(fixture);
 }
 
-static void
-without_limits_everything_is_allowed(void)
+TEST(without_limits_everything_is_allowed)
 {
 	struct send_limits limits = {0};
 
@@ -142,6 +138,4 @@ without_limits_everything_is_allowed(void)
 	g_assert_cmpint(send_limits_get_next(&limits, NOW), ==, NOW);
 }
 
-UNIT_MAIN(day_may_be_used_up_at_once_and_comes_back_after_24_hours,
-    no_window_has_more_than_the_limit, messages_are_counted_across_a_restart,
-    without_limits_everything_is_allowed)
+UNIT_MAIN_ALL

@@ -8,8 +8,7 @@
 #include "lib/unit.h"
 #include "render/sentence.h"
 
-static void
-key_sentence_states_idea_or_result(void)
+TEST(key_sentence_states_idea_or_result)
 {
 	static const struct {
 		const char *abstract;
@@ -40,8 +39,7 @@ key_sentence_states_idea_or_result(void)
 	}
 }
 
-static void
-key_sentence_is_limited(void)
+TEST(key_sentence_is_limited)
 {
 	g_autofree char *exact = g_strnfill(SENTENCE_CHARS, 'x');
 	g_autofree char *over = g_strconcat(exact, "x", NULL);
@@ -94,8 +92,7 @@ check_text(enum preference_abstract abstract, const char *summary,
 
 #define LIST(...) ((const char *const[]){__VA_ARGS__, NULL})
 
-static void
-brief_digest_has_sentences_and_three_abstracts(void)
+TEST(brief_digest_has_sentences_and_three_abstracts)
 {
 	check_text(PREFERENCE_ABSTRACT_BRIEF, NULL,
 	    LIST("     It is hard 0. We propose a way 0.",
@@ -107,8 +104,7 @@ brief_digest_has_sentences_and_three_abstracts(void)
 	    LIST("way 3", "way 4"));
 }
 
-static void
-other_digests_have_no_sentence(void)
+TEST(other_digests_have_no_sentence)
 {
 	check_text(PREFERENCE_ABSTRACT_FULL, "A way.",
 	    LIST("     It is hard 4. We propose a way 4."), LIST("A way."));
@@ -118,5 +114,4 @@ other_digests_have_no_sentence(void)
 	    LIST("A way.", "We propose"));
 }
 
-UNIT_MAIN(key_sentence_states_idea_or_result, key_sentence_is_limited,
-    brief_digest_has_sentences_and_three_abstracts, other_digests_have_no_sentence)
+UNIT_MAIN_ALL

@@ -85,8 +85,7 @@ read_problems(
 	return g_string_free(all, FALSE);
 }
 
-static void
-settings_not_in_the_file_have_defaults(void)
+TEST(settings_not_in_the_file_have_defaults)
 {
 	pb_auto(directory) directory = directory_new();
 	pb_auto(settings) settings = NULL;
@@ -111,8 +110,7 @@ settings_not_in_the_file_have_defaults(void)
 	g_assert_cmpint(settings->smtp_connections, ==, 2);
 }
 
-static void
-values_of_the_file_replace_defaults(void)
+TEST(values_of_the_file_replace_defaults)
 {
 	pb_auto(directory) directory = directory_new();
 	pb_auto(settings) settings = NULL;
@@ -139,8 +137,7 @@ values_of_the_file_replace_defaults(void)
 	g_assert_cmpint(settings->digest_max, ==, 200);
 }
 
-static void
-each_error_is_reported_with_its_line(void)
+TEST(each_error_is_reported_with_its_line)
 {
 	static const struct {
 		const char *text;
@@ -256,8 +253,7 @@ each_error_is_reported_with_its_line(void)
 	}
 }
 
-static void
-all_errors_are_reported_in_one_run(void)
+TEST(all_errors_are_reported_in_one_run)
 {
 	pb_auto(directory) directory = directory_new();
 	g_autofree char *problems = read_problems(directory,
@@ -282,8 +278,7 @@ all_errors_are_reported_in_one_run(void)
 	    "paperboy.conf: mail.owner is not set: address of the operator\n");
 }
 
-static void
-included_files_are_found_beside_the_file(void)
+TEST(included_files_are_found_beside_the_file)
 {
 	pb_auto(directory) directory = directory_new();
 	g_autofree char *inner = g_build_filename(directory->path, "parts", NULL);
@@ -314,8 +309,7 @@ included_files_are_found_beside_the_file(void)
 	    wrong, "paperboy.conf:2: cannot include 'parts/none.conf': No such"));
 }
 
-static void
-a_missing_file_is_reported(void)
+TEST(a_missing_file_is_reported)
 {
 	g_autoptr(GPtrArray) problems = g_ptr_array_new_with_free_func(g_free);
 	g_autoptr(GError) error = NULL;
@@ -364,8 +358,7 @@ format_all(const struct settings *settings)
 	return g_string_free(writing.text, FALSE);
 }
 
-static void
-a_formatted_file_is_read_back_the_same(void)
+TEST(a_formatted_file_is_read_back_the_same)
 {
 	pb_auto(directory) directory = directory_new();
 	pb_auto(settings) settings = NULL;
@@ -388,8 +381,7 @@ a_formatted_file_is_read_back_the_same(void)
 
 /* ---- numbers --------------------------------------------------------------- */
 
-static void
-large_numbers_are_found_where_they_are_numbers(void)
+TEST(large_numbers_are_found_where_they_are_numbers)
 {
 	static const struct {
 		const char *text;
@@ -440,8 +432,7 @@ large_numbers_are_found_where_they_are_numbers(void)
 
 /* ---- secrets --------------------------------------------------------------- */
 
-static void
-a_secret_must_be_private(void)
+TEST(a_secret_must_be_private)
 {
 	static const struct {
 		int mode;
@@ -480,8 +471,7 @@ a_secret_must_be_private(void)
 	}
 }
 
-static void
-an_invalid_secret_is_reported(void)
+TEST(an_invalid_secret_is_reported)
 {
 	pb_auto(directory) directory = directory_new();
 	g_autofree char *empty = write_file(directory, "empty", "\n");
@@ -507,8 +497,7 @@ an_invalid_secret_is_reported(void)
 	}
 }
 
-static void
-changed_settings_are_listed_by_name(void)
+TEST(changed_settings_are_listed_by_name)
 {
 	pb_auto(settings) before = settings_new();
 	pb_auto(settings) after = settings_new();
@@ -532,9 +521,4 @@ changed_settings_are_listed_by_name(void)
 	g_assert_cmpstr(fixed->pdata[0], ==, "state_dir");
 }
 
-UNIT_MAIN(changed_settings_are_listed_by_name, settings_not_in_the_file_have_defaults,
-    values_of_the_file_replace_defaults, each_error_is_reported_with_its_line,
-    all_errors_are_reported_in_one_run, included_files_are_found_beside_the_file,
-    a_missing_file_is_reported, a_formatted_file_is_read_back_the_same,
-    large_numbers_are_found_where_they_are_numbers, a_secret_must_be_private,
-    an_invalid_secret_is_reported)
+UNIT_MAIN_ALL

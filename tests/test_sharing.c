@@ -84,8 +84,7 @@ edit(struct store_fixture *fixture, const char *address, int number, const char 
 	" LEFT JOIN share h ON h.id = f.share_id JOIN subscriber p"             \
 	" ON p.id = s.subscriber_id WHERE p.address = '" EVE "' ORDER BY s.number"
 
-static void
-names_are_folded_and_checked(void)
+TEST(names_are_folded_and_checked)
 {
 	static const struct {
 		const char *name;
@@ -121,8 +120,7 @@ names_are_folded_and_checked(void)
 	}
 }
 
-static void
-changes_reach_followers_only_when_they_take_them(void)
+TEST(changes_reach_followers_only_when_they_take_them)
 {
 	pb_auto(store_fixture) fixture = new_fixture();
 
@@ -145,8 +143,7 @@ changes_reach_followers_only_when_they_take_them(void)
 	assert_rows(fixture, "SELECT version FROM share", "3");
 }
 
-static void
-own_edit_makes_a_fork_and_undoing_it_follows_again(void)
+TEST(own_edit_makes_a_fork_and_undoing_it_follows_again)
 {
 	pb_auto(store_fixture) fixture = new_fixture();
 
@@ -166,8 +163,7 @@ own_edit_makes_a_fork_and_undoing_it_follows_again(void)
 	    "1|" NAME "|diffusion OR weather|" NAME "|1|1|- 2|-|mamba|" NAME "|3|0|-");
 }
 
-static void
-forks_are_own_filters(void)
+TEST(forks_are_own_filters)
 {
 	pb_auto(store_fixture) fixture = new_fixture();
 	const struct sharing_actor eve = act(fixture, EVE);
@@ -224,8 +220,7 @@ leave_by_operator(struct store_fixture *fixture, GError **error)
 	    fixture->store, NAME, "operator", store_fixture_time(NOW), error);
 }
 
-static void
-followers_of_a_departed_owner_keep_what_they_have(void)
+TEST(followers_of_a_departed_owner_keep_what_they_have)
 {
 	static bool (*const ways[])(struct store_fixture *, GError **) = {
 	    leave_by_unshare, leave_by_del, leave_by_unsubscribe, leave_by_erasure,
@@ -280,8 +275,7 @@ assert_not_shared(struct store_fixture *fixture, const char *address, int number
 	store_fixture_assert_idle(fixture);
 }
 
-static void
-what_cannot_be_shared_is_refused(void)
+TEST(what_cannot_be_shared_is_refused)
 {
 	pb_auto(store_fixture) fixture = new_fixture();
 	const struct sharing_actor ada = act(fixture, ADA), bob = act(fixture, BOB);
@@ -312,8 +306,7 @@ what_cannot_be_shared_is_refused(void)
 	    fixture, ADA, BOUNDS_SHARES_PERSON + 1, "one-more", PB_ERROR_LIMIT);
 }
 
-static void
-owner_does_not_follow_the_own_filter(void)
+TEST(owner_does_not_follow_the_own_filter)
 {
 	pb_auto(store_fixture) fixture = new_fixture();
 	const struct sharing_actor ada = act(fixture, ADA);
@@ -335,8 +328,7 @@ call_follow(struct store_fixture *fixture, void *data, GError **error)
 	return filter != NULL;
 }
 
-static void
-following_is_whole_or_not_at_all(void)
+TEST(following_is_whole_or_not_at_all)
 {
 	pb_auto(store_fixture) fixture = new_fixture();
 
@@ -350,8 +342,7 @@ following_is_whole_or_not_at_all(void)
 }
 
 /* Neither side is in the other's data. */
-static void
-nobody_learns_of_the_other_side(void)
+TEST(nobody_learns_of_the_other_side)
 {
 	pb_auto(store_fixture) fixture = new_fixture();
 	static const char *const addresses[] = {ADA, EVE};
@@ -394,8 +385,7 @@ report_news(struct store_fixture *fixture, int64_t now)
 	store_fixture_assert_idle(fixture);
 }
 
-static void
-next_digest_reports_a_change_once(void)
+TEST(next_digest_reports_a_change_once)
 {
 	pb_auto(store_fixture) fixture = new_fixture();
 	int64_t now = store_fixture_time(NOW);
@@ -428,8 +418,7 @@ next_digest_reports_a_change_once(void)
 }
 
 /* Versions that a follower has, or would get by `undo`, and the newest one stay. */
-static void
-versions_that_nobody_has_are_deleted(void)
+TEST(versions_that_nobody_has_are_deleted)
 {
 	pb_auto(store_fixture) fixture = new_fixture();
 	int64_t after = store_fixture_time(NOW) +
@@ -456,8 +445,7 @@ versions_that_nobody_has_are_deleted(void)
 	assert_rows(fixture, EVES, "1|" NAME "|diffusion|" NAME "|1|0|4");
 }
 
-static void
-next_digest_reports_the_end_once(void)
+TEST(next_digest_reports_the_end_once)
 {
 	pb_auto(store_fixture) fixture = new_fixture();
 	int64_t now = store_fixture_time(NOW);
@@ -479,8 +467,7 @@ next_digest_reports_the_end_once(void)
 	assert_rows(fixture, NOTICES, "");
 }
 
-static void
-an_edit_that_was_taken_back_is_no_news(void)
+TEST(an_edit_that_was_taken_back_is_no_news)
 {
 	pb_auto(store_fixture) fixture = new_fixture();
 
@@ -527,8 +514,7 @@ add_followers(struct store_fixture *fixture)
 	                   " 'f%@example.org'");
 }
 
-static void
-thousands_of_followers_cost_one_match(void)
+TEST(thousands_of_followers_cost_one_match)
 {
 	pb_auto(store_fixture) fixture = new_fixture();
 	struct match_report report = {0};
@@ -567,11 +553,4 @@ thousands_of_followers_cost_one_match(void)
 	    (double)(g_get_monotonic_time() - start_us) / 1000);
 }
 
-UNIT_MAIN(names_are_folded_and_checked,
-    changes_reach_followers_only_when_they_take_them,
-    own_edit_makes_a_fork_and_undoing_it_follows_again, forks_are_own_filters,
-    followers_of_a_departed_owner_keep_what_they_have, what_cannot_be_shared_is_refused,
-    owner_does_not_follow_the_own_filter, following_is_whole_or_not_at_all,
-    nobody_learns_of_the_other_side, next_digest_reports_a_change_once,
-    versions_that_nobody_has_are_deleted, next_digest_reports_the_end_once,
-    an_edit_that_was_taken_back_is_no_news, thousands_of_followers_cost_one_match)
+UNIT_MAIN_ALL

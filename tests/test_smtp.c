@@ -243,8 +243,7 @@ check_cell(const struct line *line, const struct column *column, const char *cel
 	}
 }
 
-static void
-faults_are_classified_by_stage(void)
+TEST(faults_are_classified_by_stage)
 {
 	for (size_t i = 0; i < G_N_ELEMENTS(lines); i++)
 		for (size_t k = 0; k < G_N_ELEMENTS(columns); k++)
@@ -256,8 +255,7 @@ faults_are_classified_by_stage(void)
 
 /* ---- Connections ---------------------------------------------------------- */
 
-static void
-connection_refused_defers(void)
+TEST(connection_refused_defers)
 {
 	smtp_test_auto test;
 	g_autofree char *wanted = NULL;
@@ -275,8 +273,7 @@ connection_refused_defers(void)
 	g_assert_false(test.result.needs_operator);
 }
 
-static void
-rejection_is_followed_by_rset_on_the_same_connection(void)
+TEST(rejection_is_followed_by_rset_on_the_same_connection)
 {
 	smtp_test_auto test;
 
@@ -299,8 +296,7 @@ rejection_is_followed_by_rset_on_the_same_connection(void)
 	g_assert_cmpuint(fakesmtp_get_messages(test.server), ==, 2);
 }
 
-static void
-stale_connection_is_replaced_silently(void)
+TEST(stale_connection_is_replaced_silently)
 {
 	static const struct {
 		enum fake_stage stage;
@@ -327,8 +323,7 @@ stale_connection_is_replaced_silently(void)
 	}
 }
 
-static void
-stale_connection_is_replaced_only_once(void)
+TEST(stale_connection_is_replaced_only_once)
 {
 	smtp_test_auto test;
 
@@ -342,8 +337,7 @@ stale_connection_is_replaced_only_once(void)
 	g_assert_cmpuint(fakesmtp_get_connections(test.server), ==, 2);
 }
 
-static void
-connection_lost_after_mail_is_not_replaced(void)
+TEST(connection_lost_after_mail_is_not_replaced)
 {
 	smtp_test_auto test;
 
@@ -355,8 +349,7 @@ connection_lost_after_mail_is_not_replaced(void)
 	g_assert_cmpuint(fakesmtp_get_connections(test.server), ==, 1);
 }
 
-static void
-connection_is_closed_after_max_messages_or_age(void)
+TEST(connection_is_closed_after_max_messages_or_age)
 {
 	for (int is_timed = 0; is_timed < 2; is_timed++) {
 		smtp_test_auto test;
@@ -374,8 +367,7 @@ connection_is_closed_after_max_messages_or_age(void)
 	}
 }
 
-static void
-failed_rset_opens_a_new_connection(void)
+TEST(failed_rset_opens_a_new_connection)
 {
 	smtp_test_auto test;
 
@@ -389,8 +381,7 @@ failed_rset_opens_a_new_connection(void)
 	g_assert_cmpuint(fakesmtp_get_connections(test.server), ==, 2);
 }
 
-static void
-close_sends_quit_and_does_not_hang(void)
+TEST(close_sends_quit_and_does_not_hang)
 {
 	smtp_test_auto test;
 
@@ -405,8 +396,7 @@ close_sends_quit_and_does_not_hang(void)
 	g_assert_cmpint(test.result.outcome, ==, DELIVERY_SENT);
 }
 
-static void
-noop_is_the_first_command_and_its_421_counts(void)
+TEST(noop_is_the_first_command_and_its_421_counts)
 {
 	smtp_test_auto test;
 
@@ -423,8 +413,7 @@ noop_is_the_first_command_and_its_421_counts(void)
 
 /* ---- Wire format ----------------------------------------------------------- */
 
-static void
-wire_format_is_exact(void)
+TEST(wire_format_is_exact)
 {
 	static const struct {
 		const char *message;
@@ -457,8 +446,7 @@ wire_format_is_exact(void)
 	}
 }
 
-static void
-invalid_messages_are_not_sent(void)
+TEST(invalid_messages_are_not_sent)
 {
 	g_autofree char *at = g_strnfill(254, 'a');
 	g_autofree char *beyond = g_strnfill(255, 'a');
@@ -502,8 +490,7 @@ invalid_messages_are_not_sent(void)
 	}
 }
 
-static void
-extensions_are_used_if_supported(void)
+TEST(extensions_are_used_if_supported)
 {
 	static const struct {
 		const char *ehlo;
@@ -542,8 +529,7 @@ extensions_are_used_if_supported(void)
 	}
 }
 
-static void
-host_without_ehlo_gets_helo(void)
+TEST(host_without_ehlo_gets_helo)
 {
 	smtp_test_auto test;
 
@@ -555,8 +541,7 @@ host_without_ehlo_gets_helo(void)
 	assert_seen(&test, "EHLO client.example\r\nHELO client.example\r\n", true);
 }
 
-static void
-connection_lost_within_the_body_is_not_in_doubt(void)
+TEST(connection_lost_within_the_body_is_not_in_doubt)
 {
 	static const struct {
 		struct fake_rule rule;
@@ -597,8 +582,7 @@ open_pair(const struct stream_options *options, void *data,
 	return stream_new_socket(*fd, hello);
 }
 
-static void
-any_stream_can_be_used(void)
+TEST(any_stream_can_be_used)
 {
 	static const char replies[] =
 	    "250 ok\r\n250 ok\r\n250 ok\r\n354 go on\r\n250 2.0.0 taken\r\n";
@@ -617,12 +601,4 @@ any_stream_can_be_used(void)
 	close(fds[1]);
 }
 
-UNIT_MAIN(faults_are_classified_by_stage, connection_refused_defers,
-    rejection_is_followed_by_rset_on_the_same_connection,
-    stale_connection_is_replaced_silently, stale_connection_is_replaced_only_once,
-    connection_lost_after_mail_is_not_replaced,
-    connection_is_closed_after_max_messages_or_age, failed_rset_opens_a_new_connection,
-    close_sends_quit_and_does_not_hang, noop_is_the_first_command_and_its_421_counts,
-    wire_format_is_exact, invalid_messages_are_not_sent,
-    extensions_are_used_if_supported, host_without_ehlo_gets_helo,
-    connection_lost_within_the_body_is_not_in_doubt, any_stream_can_be_used)
+UNIT_MAIN_ALL

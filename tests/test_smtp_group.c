@@ -135,8 +135,7 @@ assert_seen(struct line *line, const char *text)
 		g_error("wanted \"%s\" in: %s", text, transcript);
 }
 
-static void
-all_messages_use_one_connection(void)
+TEST(all_messages_use_one_connection)
 {
 	for (int is_grouped = 0; is_grouped < 2; is_grouped++) {
 		struct line line;
@@ -153,8 +152,7 @@ all_messages_use_one_connection(void)
 	}
 }
 
-static void
-extensions_shape_the_envelope(void)
+TEST(extensions_shape_the_envelope)
 {
 	struct line line;
 
@@ -205,8 +203,7 @@ try_message_fault(const struct message_fault *row, unsigned wait_ms)
 	return problem;
 }
 
-static void
-fault_affects_one_message_only(void)
+TEST(fault_affects_one_message_only)
 {
 	static const struct message_fault rows[] = {
 	    {FAKE_RCPT, {FAKE_REPLY, "550 5.1.1 no\r\n", 2, 1}, FAKE_DATA,
@@ -258,8 +255,7 @@ fault_affects_one_message_only(void)
 	}
 }
 
-static void
-rset_after_rejection_is_pipelined(void)
+TEST(rset_after_rejection_is_pipelined)
 {
 	struct line line;
 
@@ -272,8 +268,7 @@ rset_after_rejection_is_pipelined(void)
 	line_clear(&line);
 }
 
-static void
-message_over_the_size_limit_is_not_sent(void)
+TEST(message_over_the_size_limit_is_not_sent)
 {
 	struct line line;
 
@@ -296,8 +291,7 @@ message_over_the_size_limit_is_not_sent(void)
 	line_clear(&line);
 }
 
-static void
-messages_per_connection_are_limited(void)
+TEST(messages_per_connection_are_limited)
 {
 	struct line line;
 
@@ -312,8 +306,7 @@ messages_per_connection_are_limited(void)
 
 /* ---- LMTP ------------------------------------------------------------------- */
 
-static void
-lmtp_differs_only_in_lhlo(void)
+TEST(lmtp_differs_only_in_lhlo)
 {
 	for (int is_grouped = 0; is_grouped < 2; is_grouped++) {
 		struct line line;
@@ -330,8 +323,7 @@ lmtp_differs_only_in_lhlo(void)
 	}
 }
 
-static void
-lmtp_without_recipient_has_no_reply_to_the_dot(void)
+TEST(lmtp_without_recipient_has_no_reply_to_the_dot)
 {
 	struct line line;
 
@@ -377,8 +369,7 @@ try_open_fault(const struct open_fault *row, unsigned wait_ms)
 	return problem;
 }
 
-static void
-lmtp_open_failures_have_relay_scope(void)
+TEST(lmtp_open_failures_have_relay_scope)
 {
 	static const struct open_fault rows[] = {
 	    {FAKE_GREETING, {FAKE_REPLY, "421 4.3.2 no\r\n", 0, 0}, SMTP_STAGE_CONNECT,
@@ -423,8 +414,7 @@ serve_socket(void *data)
 	return NULL;
 }
 
-static void
-lmtp_works_over_a_unix_socket(void)
+TEST(lmtp_works_over_a_unix_socket)
 {
 	g_autofree char *directory = g_dir_make_tmp("pb-lmtp-XXXXXX", NULL);
 	g_autofree char *path = g_build_filename(directory, "s", NULL);
@@ -491,8 +481,7 @@ run_until(struct line *line, const char *heard)
 	close(fd);
 }
 
-static void
-shutdown_does_not_wait_for_replies(void)
+TEST(shutdown_does_not_wait_for_replies)
 {
 	static const struct {
 		bool is_lmtp;
@@ -534,8 +523,7 @@ shutdown_does_not_wait_for_replies(void)
 	}
 }
 
-static void
-withdrawn_message_is_not_completed(void)
+TEST(withdrawn_message_is_not_completed)
 {
 	for (int is_grouped = 0; is_grouped < 2; is_grouped++) {
 		struct line line;
@@ -556,9 +544,4 @@ withdrawn_message_is_not_completed(void)
 	}
 }
 
-UNIT_MAIN(all_messages_use_one_connection, extensions_shape_the_envelope,
-    fault_affects_one_message_only, rset_after_rejection_is_pipelined,
-    message_over_the_size_limit_is_not_sent, messages_per_connection_are_limited,
-    lmtp_differs_only_in_lhlo, lmtp_without_recipient_has_no_reply_to_the_dot,
-    lmtp_open_failures_have_relay_scope, lmtp_works_over_a_unix_socket,
-    shutdown_does_not_wait_for_replies, withdrawn_message_is_not_completed)
+UNIT_MAIN_ALL

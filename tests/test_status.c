@@ -93,8 +93,7 @@ measure_steps(struct store_fixture *fixture, const struct settings *settings)
 	return steps;
 }
 
-static void
-status_does_not_slow_down_in_a_large_store(void)
+TEST(status_does_not_slow_down_in_a_large_store)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	pb_auto(settings) settings = settings_new();
@@ -163,8 +162,7 @@ assert_counts(struct store_fixture *fixture, const char *change)
 	status_clear(&status);
 }
 
-static void
-every_change_is_counted(void)
+TEST(every_change_is_counted)
 {
 	static const char *const changes[] = {
 	    "UPDATE outbox SET state = 'SENDING', attempt = 1, next_try_at = NULL"
@@ -192,4 +190,4 @@ every_change_is_counted(void)
 	}
 }
 
-UNIT_MAIN(status_does_not_slow_down_in_a_large_store, every_change_is_counted)
+UNIT_MAIN_ALL

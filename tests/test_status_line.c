@@ -8,8 +8,7 @@
 #include "lib/store_fixture.h"
 #include "lib/unit.h"
 
-static void
-shows_activity_relay_next_digest_and_queue(void)
+TEST(shows_activity_relay_next_digest_and_queue)
 {
 	int64_t now = store_fixture_time("2026-11-21T07:00:00Z");
 	const struct {
@@ -45,4 +44,4 @@ shows_activity_relay_next_digest_and_queue(void)
 	}
 }
 
-UNIT_MAIN(shows_activity_relay_next_digest_and_queue)
+UNIT_MAIN_ALL

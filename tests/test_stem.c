@@ -100,8 +100,7 @@ static const struct {
     {"αβγs", "αβγ"},
 };
 
-static void
-plurals_fold_to_singulars(void)
+TEST(plurals_fold_to_singulars)
 {
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		g_autofree char *folded =
@@ -111,8 +110,7 @@ plurals_fold_to_singulars(void)
 	}
 }
 
-static void
-folding_is_idempotent(void)
+TEST(folding_is_idempotent)
 {
 	static const char messages[] = "aehisuxyz";
 	g_autoptr(GRand) rand = g_rand_new_with_seed(1);
@@ -138,8 +136,7 @@ folding_is_idempotent(void)
 	}
 }
 
-static void
-all_spellings_of_a_word_are_listed(void)
+TEST(all_spellings_of_a_word_are_listed)
 {
 	static const char alphabet[] = "aehisuxyz";
 	g_autoptr(GRand) rand = g_rand_new_with_seed(2);
@@ -172,13 +169,11 @@ all_spellings_of_a_word_are_listed(void)
 	}
 }
 
-static void
-only_the_given_length_is_read(void)
+TEST(only_the_given_length_is_read)
 {
 	g_autofree char *folded = stem_plural("modelsss", 6);
 
 	g_assert_cmpstr(folded, ==, "model");
 }
 
-UNIT_MAIN(plurals_fold_to_singulars, folding_is_idempotent,
-    all_spellings_of_a_word_are_listed, only_the_given_length_is_read)
+UNIT_MAIN_ALL

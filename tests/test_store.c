@@ -24,8 +24,7 @@
 
 #define NOW "2026-11-20T09:00:00Z"
 
-static void
-new_store_is_complete_and_private(void)
+TEST(new_store_is_complete_and_private)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	GStatBuf status;
@@ -49,8 +48,7 @@ new_store_is_complete_and_private(void)
 	    MIGRATE_APPLICATION_ID);
 }
 
-static void
-commits_survive_reopening(void)
+TEST(commits_survive_reopening)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autoptr(GError) error = NULL;
@@ -67,8 +65,7 @@ commits_survive_reopening(void)
 	g_assert_cmpstr(before, ==, after);
 }
 
-static void
-two_handles_work_on_one_store(void)
+TEST(two_handles_work_on_one_store)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autoptr(GError) error = NULL;
@@ -179,8 +176,7 @@ make_damaged(const char *path)
 	write_file(path, data, size);
 }
 
-static void
-other_files_are_rejected_and_unchanged(void)
+TEST(other_files_are_rejected_and_unchanged)
 {
 	static const struct {
 		void (*make)(const char *path);
@@ -221,8 +217,7 @@ other_files_are_rejected_and_unchanged(void)
 	}
 }
 
-static void
-missing_directory_is_named(void)
+TEST(missing_directory_is_named)
 {
 	g_autoptr(GError) error = NULL;
 
@@ -232,8 +227,7 @@ missing_directory_is_named(void)
 	g_assert_nonnull(strstr(error->message, g_strerror(ENOENT)));
 }
 
-static void
-concurrent_creation_gives_one_store(void)
+TEST(concurrent_creation_gives_one_store)
 {
 	g_autofree char *directory = g_dir_make_tmp("pb-store-XXXXXX", NULL);
 	g_autofree char *path = g_build_filename(directory, "paperboy.db", NULL);
@@ -270,8 +264,7 @@ concurrent_creation_gives_one_store(void)
 	" message_token, papers, newest_day, contents)"
 #define ADDRESS(text) "UPDATE subscriber SET address = " text " WHERE id = 1"
 
-static void
-schema_rejects_invalid_states(void)
+TEST(schema_rejects_invalid_states)
 {
 	static const struct {
 		const char *first; /* to get there */
@@ -431,8 +424,7 @@ schema_rejects_invalid_states(void)
 	}
 }
 
-static void
-schema_accepts_valid_states(void)
+TEST(schema_accepts_valid_states)
 {
 	static const char *const rows[] = {
 	    ADDRESS("'j\xc3\xbcrgen@example.org'"),
@@ -582,8 +574,7 @@ call_remove_filter(struct store_fixture *fixture, void *data, GError **error)
 	    fixture->store, data, 1, "test", store_fixture_time(NOW), error);
 }
 
-static void
-a_failure_anywhere_leaves_the_store_as_it_was(void)
+TEST(a_failure_anywhere_leaves_the_store_as_it_was)
 {
 	static enum outbox_status ends[] = {OUTBOX_SENT, OUTBOX_DEFERRED,
 	    OUTBOX_RETURNED, OUTBOX_UNKNOWN, OUTBOX_FAILED, OUTBOX_REJECTED,
@@ -624,8 +615,7 @@ a_failure_anywhere_leaves_the_store_as_it_was(void)
 	}
 }
 
-static void
-deleting_a_filter_deletes_its_matches(void)
+TEST(deleting_a_filter_deletes_its_matches)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new_filled();
 
@@ -636,8 +626,7 @@ deleting_a_filter_deletes_its_matches(void)
 	assert_rows(fixture, "SELECT count(*) FROM match", "0");
 }
 
-static void
-failed_digest_is_built_in_the_next_run(void)
+TEST(failed_digest_is_built_in_the_next_run)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new_filled();
 
@@ -706,8 +695,7 @@ write_both(struct nesting *nesting, GError **error)
 
 #define CURSORS "SELECT name FROM cursor WHERE name < '4' ORDER BY name"
 
-static void
-nested_transaction_is_part_of_the_outer_one(void)
+TEST(nested_transaction_is_part_of_the_outer_one)
 {
 	static const struct {
 		bool fails_inside, fails_outside, ignores_inner;
@@ -735,8 +723,7 @@ nested_transaction_is_part_of_the_outer_one(void)
 	}
 }
 
-static void
-transaction_with_a_conflict_runs_again_as_a_whole(void)
+TEST(transaction_with_a_conflict_runs_again_as_a_whole)
 {
 	static const struct {
 		bool fails_inside, ignores_inner;
@@ -780,8 +767,7 @@ count_up(struct store *store, void *data, GError **error)
 	       store_save_cursor(store, "1", value + 1, error);
 }
 
-static void
-work_runs_twice_for_one_commit_in_tests(void)
+TEST(work_runs_twice_for_one_commit_in_tests)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	unsigned runs = 0;
@@ -792,8 +778,7 @@ work_runs_twice_for_one_commit_in_tests(void)
 	assert_rows(fixture, "SELECT value FROM cursor WHERE name = '1'", "1");
 }
 
-static void
-snapshot_does_not_change_until_its_end(void)
+TEST(snapshot_does_not_change_until_its_end)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	pb_auto(store) other = store_open(fixture->path, NULL);
@@ -816,8 +801,7 @@ snapshot_does_not_change_until_its_end(void)
 	g_assert_cmpint(value, ==, 1);
 }
 
-static void
-rejected_row_leaves_no_statement_open(void)
+TEST(rejected_row_leaves_no_statement_open)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new_filled();
 	g_autoptr(GError) error = NULL;
@@ -838,12 +822,4 @@ rejected_row_leaves_no_statement_open(void)
 	store_fixture_assert_idle(fixture);
 }
 
-UNIT_MAIN(new_store_is_complete_and_private, commits_survive_reopening,
-    two_handles_work_on_one_store, other_files_are_rejected_and_unchanged,
-    missing_directory_is_named, concurrent_creation_gives_one_store,
-    schema_rejects_invalid_states, schema_accepts_valid_states,
-    a_failure_anywhere_leaves_the_store_as_it_was,
-    deleting_a_filter_deletes_its_matches, failed_digest_is_built_in_the_next_run,
-    snapshot_does_not_change_until_its_end, nested_transaction_is_part_of_the_outer_one,
-    transaction_with_a_conflict_runs_again_as_a_whole,
-    work_runs_twice_for_one_commit_in_tests, rejected_row_leaves_no_statement_open)
+UNIT_MAIN_ALL

@@ -37,8 +37,7 @@ make_pair(int *peer)
 	return stream_new_socket(fds[0], hello);
 }
 
-static void
-data_is_received_and_eof_is_permanent(void)
+TEST(data_is_received_and_eof_is_permanent)
 {
 	g_autoptr(GError) error = NULL;
 	char buffer[16];
@@ -60,8 +59,7 @@ data_is_received_and_eof_is_permanent(void)
 	g_assert_no_error(error);
 }
 
-static void
-waits_end_at_the_deadline(void)
+TEST(waits_end_at_the_deadline)
 {
 	static char much[1024 * 1024];
 	g_autoptr(GError) first = NULL, second = NULL;
@@ -103,8 +101,7 @@ talk_then_listen(gpointer data)
 	return NULL;
 }
 
-static void
-full_buffers_on_both_sides_do_not_deadlock(void)
+TEST(full_buffers_on_both_sides_do_not_deadlock)
 {
 	static char much[1024 * 1024];
 	static const struct {
@@ -138,8 +135,7 @@ full_buffers_on_both_sides_do_not_deadlock(void)
 	}
 }
 
-static void
-data_can_be_read_after_a_failed_write(void)
+TEST(data_can_be_read_after_a_failed_write)
 {
 	static char much[1024 * 1024];
 	g_autoptr(GError) error = NULL;
@@ -157,8 +153,7 @@ data_can_be_read_after_a_failed_write(void)
 	g_assert_cmpmem(buffer, 9, "421 bye\r\n", 9);
 }
 
-static void
-invalid_settings_are_reported(void)
+TEST(invalid_settings_are_reported)
 {
 	static const struct stream_options rows[] = {
 	    {.host = "", .port = 25, .hello = "a.example"},
@@ -215,8 +210,7 @@ opens(struct fakesmtp *server, enum stream_error_kind *kind)
 	return stream != NULL;
 }
 
-static void
-replies_while_opening_are_limited(void)
+TEST(replies_while_opening_are_limited)
 {
 	static const struct {
 		enum fake_stage stage;
@@ -253,8 +247,7 @@ replies_while_opening_are_limited(void)
 	}
 }
 
-static void
-endless_reply_aborts_opening(void)
+TEST(endless_reply_aborts_opening)
 {
 	pb_auto(fakesmtp) server = fakesmtp_new();
 	g_autofree char *filler = g_strnfill(8 * 1024 * 1024, 'x');
@@ -295,8 +288,7 @@ make_full_listener(int clients[8], uint16_t *port)
 	return listener;
 }
 
-static void
-unreachable_host_has_a_shorter_timeout(void)
+TEST(unreachable_host_has_a_shorter_timeout)
 {
 	struct stream_options options = {.host = "127.0.0.1",
 	    .hello = "client.example",
@@ -319,8 +311,7 @@ unreachable_host_has_a_shorter_timeout(void)
 	close(listener);
 }
 
-static void
-slow_greeting_is_awaited(void)
+TEST(slow_greeting_is_awaited)
 {
 	struct stream_options options = {.host = "127.0.0.1",
 	    .hello = "client.example",
@@ -336,8 +327,4 @@ slow_greeting_is_awaited(void)
 	g_assert_nonnull(strstr(error->message, "timeout waiting for the greeting"));
 }
 
-UNIT_MAIN(data_is_received_and_eof_is_permanent, waits_end_at_the_deadline,
-    full_buffers_on_both_sides_do_not_deadlock, data_can_be_read_after_a_failed_write,
-    invalid_settings_are_reported, replies_while_opening_are_limited,
-    endless_reply_aborts_opening, unreachable_host_has_a_shorter_timeout,
-    slow_greeting_is_awaited)
+UNIT_MAIN_ALL

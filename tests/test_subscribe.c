@@ -41,8 +41,7 @@ add(struct store_fixture *fixture, const struct subscribe_request *request)
 	return error ? g_strdup(error->message) : NULL;
 }
 
-static void
-subscriber_is_stored_as_requested(void)
+TEST(subscriber_is_stored_as_requested)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct subscribe_request request = model;
@@ -65,8 +64,7 @@ subscriber_is_stored_as_requested(void)
 	    "test|subscriber added|1|" STORE_FIXTURE_CONSENT);
 }
 
-static void
-invalid_request_is_rejected_and_stores_nothing(void)
+TEST(invalid_request_is_rejected_and_stores_nothing)
 {
 	g_autofree char *long_name = g_strnfill(BOUNDS_PERSON_NAME_BYTES + 1, 'n');
 	g_autofree char *long_consent = g_strnfill(BOUNDS_CONSENT_BYTES + 1, 'c');
@@ -130,8 +128,7 @@ invalid_request_is_rejected_and_stores_nothing(void)
 	}
 }
 
-static void
-the_limits_themselves_are_allowed(void)
+TEST(the_limits_themselves_are_allowed)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autofree char *name = g_strnfill(BOUNDS_PERSON_NAME_BYTES, 'n');
@@ -143,8 +140,7 @@ the_limits_themselves_are_allowed(void)
 	g_assert_null(add(fixture, &request));
 }
 
-static void
-rejected_filter_is_identified(void)
+TEST(rejected_filter_is_identified)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	static const struct subscribe_filter filters[] = {
@@ -166,8 +162,7 @@ rejected_filter_is_identified(void)
 	query_error_clear(&problem);
 }
 
-static void
-spellings_of_an_address_are_one_subscriber(void)
+TEST(spellings_of_an_address_are_one_subscriber)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct subscribe_request request = model;
@@ -184,8 +179,7 @@ spellings_of_an_address_are_one_subscriber(void)
 	assert_rows(fixture, "SELECT count(*) FROM subscriber", "1");
 }
 
-static void
-unsubscription_removes_filters_and_unsent_mail(void)
+TEST(unsubscription_removes_filters_and_unsent_mail)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autoptr(GError) error = NULL;
@@ -215,8 +209,7 @@ unsubscription_removes_filters_and_unsent_mail(void)
 	    "1|active|Asia/Kathmandu|asked again by phone|1");
 }
 
-static void
-message_in_flight_is_sent_after_unsubscription(void)
+TEST(message_in_flight_is_sent_after_unsubscription)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autoptr(GError) error = NULL;
@@ -233,8 +226,7 @@ message_in_flight_is_sent_after_unsubscription(void)
 	assert_rows(fixture, "SELECT state FROM digest", "live");
 }
 
-static void
-filters_take_the_smallest_free_number(void)
+TEST(filters_take_the_smallest_free_number)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autoptr(GError) error = NULL;
@@ -255,8 +247,7 @@ filters_take_the_smallest_free_number(void)
 	    fixture, "SELECT since_day FROM subscription LIMIT 1", "2026-11-17");
 }
 
-static void
-number_of_filters_is_limited(void)
+TEST(number_of_filters_is_limited)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autoptr(GError) error = NULL;
@@ -274,8 +265,7 @@ number_of_filters_is_limited(void)
 	store_fixture_assert_idle(fixture);
 }
 
-static void
-ambiguous_filter_gives_a_warning(void)
+TEST(ambiguous_filter_gives_a_warning)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autoptr(GError) error = NULL;
@@ -291,10 +281,4 @@ ambiguous_filter_gives_a_warning(void)
 	g_assert_nonnull(strstr(((struct msg *)warnings->pdata[0])->text, "OR"));
 }
 
-UNIT_MAIN(subscriber_is_stored_as_requested,
-    invalid_request_is_rejected_and_stores_nothing, the_limits_themselves_are_allowed,
-    rejected_filter_is_identified, spellings_of_an_address_are_one_subscriber,
-    unsubscription_removes_filters_and_unsent_mail,
-    message_in_flight_is_sent_after_unsubscription,
-    filters_take_the_smallest_free_number, number_of_filters_is_limited,
-    ambiguous_filter_gives_a_warning)
+UNIT_MAIN_ALL

@@ -56,8 +56,7 @@ apply(const char *text, enum template_kind kind)
 	return g_string_free(out, FALSE);
 }
 
-static void
-output_equals_that_of_mustache(void)
+TEST(output_equals_that_of_mustache)
 {
 	static const struct {
 		const char *template;
@@ -98,16 +97,14 @@ output_equals_that_of_mustache(void)
 	}
 }
 
-static void
-text_is_never_escaped(void)
+TEST(text_is_never_escaped)
 {
 	g_autofree char *result = apply("{{x}} {{{x}}}", TEMPLATE_TEXT);
 
 	g_assert_cmpstr(result, ==, "<a & \"b\" 'c'> <a & \"b\" 'c'>");
 }
 
-static void
-errors_have_line_and_column(void)
+TEST(errors_have_line_and_column)
 {
 	static const struct {
 		const char *template;
@@ -155,8 +152,7 @@ nest(unsigned depth)
 	return g_string_free(text, FALSE);
 }
 
-static void
-limits_are_enforced(void)
+TEST(limits_are_enforced)
 {
 	g_autofree char *deep_at = nest(BOUNDS_TEMPLATE_DEPTH);
 	g_autofree char *deep_past = nest(BOUNDS_TEMPLATE_DEPTH + 1);
@@ -176,8 +172,7 @@ limits_are_enforced(void)
 	g_assert_error(large_error, PB_ERROR, PB_ERROR_LIMIT);
 }
 
-static void
-lines_wrap_at_columns(void)
+TEST(lines_wrap_at_columns)
 {
 	static const struct {
 		const char *text;
@@ -215,8 +210,7 @@ lines_wrap_at_columns(void)
 	}
 }
 
-static void
-days_and_counts_read_as_english(void)
+TEST(days_and_counts_read_as_english)
 {
 	g_autofree char *dir = render_sample_get_template_dir();
 	pb_auto(catalog) catalog = catalog_load(dir, NULL);
@@ -252,8 +246,7 @@ days_and_counts_read_as_english(void)
 	}
 }
 
-static void
-names_end_in_a_count(void)
+TEST(names_end_in_a_count)
 {
 	g_autofree char *dir = render_sample_get_template_dir();
 	pb_auto(catalog) catalog = catalog_load(dir, NULL);
@@ -278,6 +271,4 @@ names_end_in_a_count(void)
 	g_assert_cmpstr(over, ==, "A, A, A and 2 more");
 }
 
-UNIT_MAIN(output_equals_that_of_mustache, text_is_never_escaped,
-    errors_have_line_and_column, limits_are_enforced, lines_wrap_at_columns,
-    days_and_counts_read_as_english, names_end_in_a_count)
+UNIT_MAIN_ALL

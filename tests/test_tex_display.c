@@ -26,8 +26,7 @@ check_rows(const struct row *rows, size_t n)
 	}
 }
 
-static void
-formulas_become_unicode(void)
+TEST(formulas_become_unicode)
 {
 	static const struct row rows[] = {
 	    {"in $\\mathcal{O}(n \\log n)$ time", "in 𝒪(n log n) time"},
@@ -67,8 +66,7 @@ formulas_become_unicode(void)
 	check_rows(rows, G_N_ELEMENTS(rows));
 }
 
-static void
-formulas_are_converted_whole_or_not_at_all(void)
+TEST(formulas_are_converted_whole_or_not_at_all)
 {
 	static const struct row rows[] = {
 	    {"$x^{2/3}$ $x_{i,j}$ $T_c$ $2^{2^n}$ $\\mathbb{R}^{n \\times d}$", NULL},
@@ -83,8 +81,7 @@ formulas_are_converted_whole_or_not_at_all(void)
 	check_rows(rows, G_N_ELEMENTS(rows));
 }
 
-static void
-prices_are_not_formulas(void)
+TEST(prices_are_not_formulas)
 {
 	static const struct row rows[] = {
 	    {"$5 and $10", NULL},
@@ -100,8 +97,7 @@ prices_are_not_formulas(void)
 	check_rows(rows, G_N_ELEMENTS(rows));
 }
 
-static void
-commands_in_text_become_text(void)
+TEST(commands_in_text_become_text)
 {
 	static const struct row rows[] = {
 	    {"as in \\cite{a,b}, and~\\citep[see][p. 5]{c}.", "as in, and."},
@@ -130,8 +126,7 @@ commands_in_text_become_text(void)
 	check_rows(rows, G_N_ELEMENTS(rows));
 }
 
-static void
-typography_is_converted(void)
+TEST(typography_is_converted)
 {
 	static const struct row rows[] = {
 	    {"models~(LLMs), Fig.~3, Track~1, at~https://a.io, 2)~then, 10~km",
@@ -162,8 +157,7 @@ format_nested(unsigned depth, const char *command)
 	return tex_display(text->str);
 }
 
-static void
-limits_hold(void)
+TEST(limits_hold)
 {
 	g_autofree char *at = format_nested(BOUNDS_TEX_DEPTH, "{");
 	g_autofree char *over = format_nested(BOUNDS_TEX_DEPTH + 1, "{");
@@ -186,8 +180,7 @@ limits_hold(void)
 	g_assert_cmpuint(strlen(stays), ==, strlen(long_cite) - strlen(" \\cite"));
 }
 
-static void
-hostile_tex_is_survived(void)
+TEST(hostile_tex_is_survived)
 {
 	static const char *const pieces[] = {"\\a{", "{\\a ", "\\cite{", "$\\sqrt{",
 	    "$x^{", "\\(", "\\[", "$", "\\", "{", "~\\", "``", "''", "---",
@@ -208,8 +201,7 @@ hostile_tex_is_survived(void)
 	}
 }
 
-static void
-any_text_is_shown_without_backslash(void)
+TEST(any_text_is_shown_without_backslash)
 {
 	static const char *const alphabet[] = {"\\", "{", "}", "[", "]", "^", "_", "~",
 	    "-", "'", "`", "\"", " ", "x", "1", "é", "α", "cite", "sqrt", "frac", "log",
@@ -239,8 +231,7 @@ any_text_is_shown_without_backslash(void)
 	}
 }
 
-static void
-stored_text_is_unchanged(void)
+TEST(stored_text_is_unchanged)
 {
 	static const char text[] =
 	    "the $\\mathcal{O}(n)$ \\method~(X) \\cite{a} -- ``b''";
@@ -250,8 +241,7 @@ stored_text_is_unchanged(void)
 	g_assert_cmpstr(stored, ==, text);
 }
 
-static void
-shown_text_is_one_clean_line(void)
+TEST(shown_text_is_one_clean_line)
 {
 	const struct {
 		const char *in;
@@ -274,7 +264,4 @@ shown_text_is_one_clean_line(void)
 	}
 }
 
-UNIT_MAIN(formulas_become_unicode, formulas_are_converted_whole_or_not_at_all,
-    prices_are_not_formulas, commands_in_text_become_text, typography_is_converted,
-    limits_hold, hostile_tex_is_survived, any_text_is_shown_without_backslash,
-    stored_text_is_unchanged, shown_text_is_one_clean_line)
+UNIT_MAIN_ALL

@@ -29,8 +29,7 @@ check_rows(const struct row *rows, size_t n)
 	}
 }
 
-static void
-accents_are_decoded(void)
+TEST(accents_are_decoded)
 {
 	static const struct row rows[] = {
 	    {"L\\'evy", "Lévy"},
@@ -61,8 +60,7 @@ accents_are_decoded(void)
 	check_rows(rows, G_N_ELEMENTS(rows));
 }
 
-static void
-symbols_and_text_commands_are_decoded(void)
+TEST(symbols_and_text_commands_are_decoded)
 {
 	static const struct row rows[] = {
 	    {"Prefill \\& Decode", "Prefill & Decode"},
@@ -88,8 +86,7 @@ symbols_and_text_commands_are_decoded(void)
 	check_rows(rows, G_N_ELEMENTS(rows));
 }
 
-static void
-formulas_prices_and_unknown_commands_stay(void)
+TEST(formulas_prices_and_unknown_commands_stay)
 {
 	static const struct row rows[] = {
 	    {"$x^2$ and $O(n \\log n)$", NULL},
@@ -123,8 +120,7 @@ formulas_prices_and_unknown_commands_stay(void)
 	check_rows(rows, G_N_ELEMENTS(rows));
 }
 
-static void
-white_space_becomes_one_blank(void)
+TEST(white_space_becomes_one_blank)
 {
 	static const struct row rows[] = {
 	    {"", NULL},
@@ -139,8 +135,7 @@ white_space_becomes_one_blank(void)
 	check_rows(rows, G_N_ELEMENTS(rows));
 }
 
-static void
-invisible_characters_are_removed(void)
+TEST(invisible_characters_are_removed)
 {
 	static const struct row rows[] = {
 	    {"a\x01\x1b[1m\x7f"
@@ -169,8 +164,7 @@ invisible_characters_are_removed(void)
 	g_assert_cmpstr(nul, ==, "ab");
 }
 
-static void
-text_is_composed_and_bad_bytes_are_replaced(void)
+TEST(text_is_composed_and_bad_bytes_are_replaced)
 {
 	static const struct row rows[] = {
 	    {"e\xCC\x81", "é"},
@@ -187,8 +181,7 @@ text_is_composed_and_bad_bytes_are_replaced(void)
 	check_rows(rows, G_N_ELEMENTS(rows));
 }
 
-static void
-marks_in_a_row_are_limited(void)
+TEST(marks_in_a_row_are_limited)
 {
 	g_autoptr(GString) many = g_string_new("x");
 	g_autofree char *at = NULL;
@@ -203,8 +196,7 @@ marks_in_a_row_are_limited(void)
 	g_assert_cmpstr(over, ==, at);
 }
 
-static void
-long_text_is_cut_at_a_character(void)
+TEST(long_text_is_cut_at_a_character)
 {
 	static const struct {
 		const char *in;
@@ -242,8 +234,7 @@ long_text_is_cut_at_a_character(void)
 }
 
 /* Nesting and unclosed arguments must exhaust neither stack nor time. */
-static void
-hostile_tex_is_survived(void)
+TEST(hostile_tex_is_survived)
 {
 	static const char *const pieces[] = {"\\textbf{", "{\\it ", "{\\'",
 	    "{\\textbf{", "$\\textbf{", "\\(", "$", "\\'{\\", "{", "\\v{",
@@ -261,8 +252,7 @@ hostile_tex_is_survived(void)
 	}
 }
 
-static void
-any_bytes_become_clean_text(void)
+TEST(any_bytes_become_clean_text)
 {
 	static const char *const alphabet[] = {"\\", "$", "{", "}", "'", "\"", "a", "e",
 	    "ss", "textbf", "alpha", " ", "\n", "é", "\xCC\x81", "\xE2\x80\xAE", "\xFF",
@@ -288,8 +278,7 @@ any_bytes_become_clean_text(void)
 	g_rand_free(random);
 }
 
-static void
-links_are_normalised(void)
+TEST(links_are_normalised)
 {
 	static const struct {
 		const char *in;
@@ -347,8 +336,7 @@ links_are_normalised(void)
 	g_assert_null(text_normalize_url(NULL, 900));
 }
 
-static void
-a_link_has_a_greatest_length(void)
+TEST(a_link_has_a_greatest_length)
 {
 	g_autofree char *tail = g_strnfill(BOUNDS_PAPER_URL_BYTES, 'x');
 	g_autofree char *url = g_strconcat("https://example.org/", tail, NULL);
@@ -362,8 +350,7 @@ a_link_has_a_greatest_length(void)
 	g_assert_null(text_normalize_url(url, BOUNDS_PAPER_URL_BYTES));
 }
 
-static void
-line_is_checked_unmodified(void)
+TEST(line_is_checked_unmodified)
 {
 	static const struct {
 		const char *text, *says;
@@ -387,8 +374,7 @@ line_is_checked_unmodified(void)
 	}
 }
 
-static void
-user_input_is_shown_on_one_line(void)
+TEST(user_input_is_shown_on_one_line)
 {
 	static const struct {
 		const char *text, *shown;
@@ -411,10 +397,4 @@ user_input_is_shown_on_one_line(void)
 	}
 }
 
-UNIT_MAIN(accents_are_decoded, symbols_and_text_commands_are_decoded,
-    formulas_prices_and_unknown_commands_stay, white_space_becomes_one_blank,
-    invisible_characters_are_removed, text_is_composed_and_bad_bytes_are_replaced,
-    marks_in_a_row_are_limited, long_text_is_cut_at_a_character,
-    hostile_tex_is_survived, any_bytes_become_clean_text, links_are_normalised,
-    a_link_has_a_greatest_length, line_is_checked_unmodified,
-    user_input_is_shown_on_one_line)
+UNIT_MAIN_ALL

@@ -155,8 +155,7 @@ compare_golden(const char *text)
 		g_assert_cmpstr(text, ==, wanted);
 }
 
-static void
-thirty_mails_and_their_replies(void)
+TEST(thirty_mails_and_their_replies)
 {
 	pb_auto(conversation) c = conversation_new();
 	g_autoptr(GString) all = g_string_new(NULL);
@@ -175,6 +174,6 @@ main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_set_nonfatal_assertions();
-	UNIT_ADD(thirty_mails_and_their_replies);
+	unit_add_all();
 	return g_test_run();
 }

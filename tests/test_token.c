@@ -25,8 +25,7 @@ join_keys(GBytes *key, GBytes *older)
 	return g_byte_array_free_to_bytes(g_steal_pointer(&keys));
 }
 
-static void
-has_the_shape_it_promises(void)
+TEST(has_the_shape_it_promises)
 {
 	g_autoptr(GBytes) key = new_key('k');
 
@@ -45,8 +44,7 @@ has_the_shape_it_promises(void)
  * hmac.new(bytes(range(32)),t,"sha256").digest(); a="abcdefghijklmnopqrstuvwxyz234567";
  * print(a[m(b":key")[0]&31] + base64.b32encode(m(b"reply:42")[:10]).decode().lower())'
  */
-static void
-equals_a_known_token(void)
+TEST(equals_a_known_token)
 {
 	char bytes[32];
 	g_autoptr(GBytes) key = NULL;
@@ -59,8 +57,7 @@ equals_a_known_token(void)
 	g_assert_cmpstr(token, ==, "qmdriejd7hk75ahmt");
 }
 
-static void
-differs_by_key_purpose_and_id(void)
+TEST(differs_by_key_purpose_and_id)
 {
 	g_autoptr(GBytes) key = new_key('a');
 	g_autoptr(GBytes) other_key = new_key('b');
@@ -83,8 +80,7 @@ differs_by_key_purpose_and_id(void)
  * python3 -c 'import hmac;
  * print(hmac.new(bytes(range(32)),b"suppression:ada@example.org","sha256").hexdigest())'
  */
-static void
-a_token_does_not_reveal_its_text(void)
+TEST(a_token_does_not_reveal_its_text)
 {
 	char bytes[32];
 	g_autoptr(GBytes) key = NULL;
@@ -101,8 +97,7 @@ a_token_does_not_reveal_its_text(void)
 	g_assert_cmpstr(hash, !=, other);
 }
 
-static void
-a_signed_token_has_its_id_and_authenticates_it(void)
+TEST(a_signed_token_has_its_id_and_authenticates_it)
 {
 	static const int64_t ids[] = {0, 1, 31, 32, 1000000, INT64_MAX};
 	g_autoptr(GBytes) key = new_key('a');
@@ -140,8 +135,7 @@ a_signed_token_has_its_id_and_authenticates_it(void)
 }
 
 /* As equals_a_known_token(), of "message-id:7:2026-11-20T07:30:a b". */
-static void
-a_text_has_a_token(void)
+TEST(a_text_has_a_token)
 {
 	char bytes[32];
 	g_autoptr(GBytes) key = NULL;
@@ -156,8 +150,7 @@ a_text_has_a_token(void)
 	g_assert_cmpstr(token, ==, "qyggknbrvpsalilie");
 }
 
-static void
-invalid_tokens_are_rejected(void)
+TEST(invalid_tokens_are_rejected)
 {
 	static const char *const texts[] = {"", "a", "qmdriejd7hk75ahmt",
 	    "qmdriejd7hk75ahmt0", "qmdriejd7hk75ahmt-",
@@ -172,8 +165,7 @@ invalid_tokens_are_rejected(void)
 	g_assert_null(token_hash_random("abcdefghijklmnopqrstuvwxy1"));
 }
 
-static void
-a_random_token_is_found_by_its_hash_in_any_case(void)
+TEST(a_random_token_is_found_by_its_hash_in_any_case)
 {
 	static const uint8_t bytes[TOKEN_RANDOM_BYTES] = {0xff, 1};
 	g_autofree char *token = token_format_random(bytes);
@@ -186,8 +178,7 @@ a_random_token_is_found_by_its_hash_in_any_case(void)
 	g_assert_cmpuint(strlen(hash), ==, 64);
 }
 
-static void
-an_id_is_found_in_a_stored_token(void)
+TEST(an_id_is_found_in_a_stored_token)
 {
 	static const int64_t ids[] = {0, 1, 31, 32, 600000, INT64_MAX};
 
@@ -202,8 +193,4 @@ an_id_is_found_in_a_stored_token(void)
 	}
 }
 
-UNIT_MAIN(has_the_shape_it_promises, equals_a_known_token,
-    differs_by_key_purpose_and_id, a_token_does_not_reveal_its_text,
-    a_signed_token_has_its_id_and_authenticates_it, an_id_is_found_in_a_stored_token,
-    a_text_has_a_token, invalid_tokens_are_rejected,
-    a_random_token_is_found_by_its_hash_in_any_case)
+UNIT_MAIN_ALL

@@ -15,8 +15,7 @@
 
 /* ---- token bucket -------------------------------------------------------------- */
 
-static void
-no_window_exceeds_the_limit(void)
+TEST(no_window_exceeds_the_limit)
 {
 	static const struct {
 		unsigned most;
@@ -54,8 +53,7 @@ no_window_exceeds_the_limit(void)
 	}
 }
 
-static void
-zero_is_unlimited_and_clock_errors_recover(void)
+TEST(zero_is_unlimited_and_clock_errors_recover)
 {
 	struct token_bucket token_bucket;
 
@@ -81,8 +79,7 @@ static const struct delivery taken = {
 static const struct delivery unknown_user = {
     .outcome = DELIVERY_FAILED, .stage = SMTP_STAGE_RCPT, .code = 550};
 
-static void
-domain_is_paused_after_refusals_and_probed(void)
+TEST(domain_is_paused_after_refusals_and_probed)
 {
 	pb_auto(domain_throttle) domains = domain_throttle_new(0);
 	int64_t now = 1000000, pause_s = 0, next = 0;
@@ -138,8 +135,7 @@ domain_is_paused_after_refusals_and_probed(void)
 	g_assert_cmpuint(domain_throttle_count_paused(domains, now, &name), ==, 0);
 }
 
-static void
-domain_paused_by_reports_waits_for_a_report_about_the_trial(void)
+TEST(domain_paused_by_reports_waits_for_a_report_about_the_trial)
 {
 	pb_auto(domain_throttle) domains = domain_throttle_new(0);
 	int64_t now = 1000000, pause_s = 0, next = 0;
@@ -167,8 +163,7 @@ domain_paused_by_reports_waits_for_a_report_about_the_trial(void)
 	    domain_throttle_allow(domains, "b@big.example", now + 7000, &next));
 }
 
-static void
-deferred_messages_of_a_domain_are_spaced(void)
+TEST(deferred_messages_of_a_domain_are_spaced)
 {
 	pb_auto(domain_throttle) domains = domain_throttle_new(120);
 	int64_t now = 1000000, last = now, next = 0;
@@ -184,8 +179,7 @@ deferred_messages_of_a_domain_are_spaced(void)
 	}
 }
 
-static void
-messages_of_a_claim_that_failed_are_not_counted(void)
+TEST(messages_of_a_claim_that_failed_are_not_counted)
 {
 	pb_auto(domain_throttle) domains = domain_throttle_new(60);
 	int64_t now = 1000000, first = 0, again = 0, later = 0;
@@ -204,8 +198,7 @@ messages_of_a_claim_that_failed_are_not_counted(void)
 	g_assert_cmpint(later, >, first);
 }
 
-static void
-number_of_domains_is_limited(void)
+TEST(number_of_domains_is_limited)
 {
 	pb_auto(domain_throttle) domains = domain_throttle_new(1);
 	int64_t next;
@@ -258,8 +251,7 @@ drain(struct mailer_fixture *mailing, int64_t from, unsigned most_at_once)
 	g_assert_not_reached();
 }
 
-static void
-rate_limits_hold_and_all_are_sent_once(void)
+TEST(rate_limits_hold_and_all_are_sent_once)
 {
 	static const struct {
 		unsigned per_second, per_hour, domain_per_hour, at_once;
@@ -288,8 +280,7 @@ rate_limits_hold_and_all_are_sent_once(void)
 	}
 }
 
-static void
-domain_policy_pauses_it_and_no_row_is_lost(void)
+TEST(domain_policy_pauses_it_and_no_row_is_lost)
 {
 	pb_auto(mailer_fixture) mailing = mailer_fixture_new(200, 4);
 	g_autofree char *relay = NULL;
@@ -329,8 +320,7 @@ count_line(GLogLevelFlags level, const GLogField *fields, gsize n_fields, gpoint
 	return G_LOG_WRITER_HANDLED;
 }
 
-static void
-after_an_outage_all_are_sent_once_at_the_limit(void)
+TEST(after_an_outage_all_are_sent_once_at_the_limit)
 {
 	pb_auto(mailer_fixture) mailing = mailer_fixture_new(300, 8);
 	int64_t now = store_fixture_time(NOW), back = now + 6 * HOUR;
@@ -373,14 +363,6 @@ main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	/* The warnings are expected. */
 	g_log_set_always_fatal(G_LOG_FATAL_MASK);
-	UNIT_ADD(no_window_exceeds_the_limit,
-	    zero_is_unlimited_and_clock_errors_recover,
-	    domain_is_paused_after_refusals_and_probed,
-	    domain_paused_by_reports_waits_for_a_report_about_the_trial,
-	    deferred_messages_of_a_domain_are_spaced,
-	    messages_of_a_claim_that_failed_are_not_counted,
-	    number_of_domains_is_limited, rate_limits_hold_and_all_are_sent_once,
-	    domain_policy_pauses_it_and_no_row_is_lost,
-	    after_an_outage_all_are_sent_once_at_the_limit);
+	unit_add_all();
 	return g_test_run();
 }

@@ -23,8 +23,7 @@ join_tokens(const struct query_fixture *fixture, const char *text, size_t len)
 	return g_string_free(out, FALSE);
 }
 
-static void
-words_have_their_places(struct query_fixture *fixture, const void *unused)
+QUERY_TEST(words_have_their_places)
 {
 	static const struct {
 		const char *text;
@@ -41,7 +40,6 @@ words_have_their_places(struct query_fixture *fixture, const void *unused)
 	    {"Größe", "große[0-7]"},
 	};
 
-	(void)unused;
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		g_autofree char *tokens =
 		    join_tokens(fixture, rows[i].text, strlen(rows[i].text));
@@ -50,20 +48,16 @@ words_have_their_places(struct query_fixture *fixture, const void *unused)
 	}
 }
 
-static void
-only_the_given_length_is_tokenized(struct query_fixture *fixture, const void *unused)
+QUERY_TEST(only_the_given_length_is_tokenized)
 {
 	g_autofree char *tokens = join_tokens(fixture, "state space", 8);
 
-	(void)unused;
 	g_assert_cmpstr(tokens, ==, "state[0-5]sp[6-8]");
 }
 
 /* Canonical text consists of tokens, so each must be its own token. */
-static void
-token_is_its_own_token(struct query_fixture *fixture, const void *unused)
+QUERY_TEST(token_is_its_own_token)
 {
-	(void)unused;
 	for (gunichar c = 1; c <= 0x10FFFF; c++) {
 		char text[8] = {0};
 		g_autoptr(GArray) tokens = NULL;
@@ -85,15 +79,13 @@ token_is_its_own_token(struct query_fixture *fixture, const void *unused)
 	}
 }
 
-static void
-tokens_match_the_words_of_an_index(struct query_fixture *fixture, const void *unused)
+QUERY_TEST(tokens_match_the_words_of_an_index)
 {
 	static const char text[] = "Schrödinger's K-means, naïve LLMs: 100% of C++ ΑΒΓ";
 	sqlite3_stmt *statement;
 	g_autoptr(GArray) tokens = tokens_split(fixture->tokenizer, text, strlen(text));
 	guint at = 0;
 
-	(void)unused;
 	g_assert_cmpint(sqlite3_exec(fixture->db,
 	                    "CREATE VIRTUAL TABLE t USING fts5(x, tokenize='unicode61 "
 	                    "remove_diacritics 2');"
@@ -117,5 +109,4 @@ tokens_match_the_words_of_an_index(struct query_fixture *fixture, const void *un
 	g_assert_cmpuint(at, ==, tokens->len);
 }
 
-QUERY_MAIN(words_have_their_places, only_the_given_length_is_tokenized,
-    token_is_its_own_token, tokens_match_the_words_of_an_index)
+UNIT_MAIN_ALL

@@ -55,8 +55,7 @@ check_rows(const struct row *rows, size_t count)
 	}
 }
 
-static void
-urlencoded_forms_are_read_strictly(void)
+TEST(urlencoded_forms_are_read_strictly)
 {
 	static const struct row rows[] = {
 	    {URLENCODED, "", ""},
@@ -95,8 +94,7 @@ urlencoded_forms_are_read_strictly(void)
 	check_rows(rows, G_N_ELEMENTS(rows));
 }
 
-static void
-multipart_forms_are_read_strictly(void)
+TEST(multipart_forms_are_read_strictly)
 {
 	static const struct row rows[] = {
 	    {MULTIPART, PART("a", "b") "--xyz--\r\n", "a=b"},
@@ -189,8 +187,7 @@ parse_boundary(size_t size)
 	return parse_sized(type, body, strlen(body));
 }
 
-static void
-limits_of_forms_hold(void)
+TEST(limits_of_forms_hold)
 {
 	g_autofree char *most = parse_many(WEB_PROTO_FIELDS);
 	g_autofree char *more = parse_many(WEB_PROTO_FIELDS + 1);
@@ -216,8 +213,7 @@ is_one_click(const char *body)
 	return fields && form_is_one_click(fields);
 }
 
-static void
-one_click_is_the_pair_and_nothing_else(void)
+TEST(one_click_is_the_pair_and_nothing_else)
 {
 	g_assert_true(is_one_click("List-Unsubscribe=One-Click"));
 	g_assert_false(is_one_click("List-Unsubscribe=one-click"));
@@ -236,8 +232,7 @@ has(const void *data, const char *code)
 	return strcmp(code, "en") == 0 || strcmp(code, "de") == 0;
 }
 
-static void
-the_language_with_the_highest_weight_wins(void)
+TEST(the_language_with_the_highest_weight_wins)
 {
 	static const struct {
 		const char *accept, *wanted;
@@ -267,8 +262,7 @@ the_language_with_the_highest_weight_wins(void)
 	}
 }
 
-static void
-tags_are_read_without_quotes(void)
+TEST(tags_are_read_without_quotes)
 {
 	static const struct {
 		const char *value, *wanted;
@@ -292,8 +286,7 @@ tags_are_read_without_quotes(void)
 	}
 }
 
-static void
-foreign_origins_are_recognised(void)
+TEST(foreign_origins_are_recognised)
 {
 	g_autofree char *own = negotiate_get_origin("https://papers.example.org/a");
 	g_autofree char *port = negotiate_get_origin("http://127.0.0.1:8080");
@@ -311,7 +304,4 @@ foreign_origins_are_recognised(void)
 	g_assert_false(negotiate_is_same_origin(own, own, "same-site"));
 }
 
-UNIT_MAIN(urlencoded_forms_are_read_strictly, multipart_forms_are_read_strictly,
-    limits_of_forms_hold, one_click_is_the_pair_and_nothing_else,
-    the_language_with_the_highest_weight_wins, tags_are_read_without_quotes,
-    foreign_origins_are_recognised)
+UNIT_MAIN_ALL

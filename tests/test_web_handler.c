@@ -16,8 +16,7 @@
 
 /* ---- the start page ---- */
 
-static void
-home_page_has_no_effect(void)
+TEST(home_page_has_no_effect)
 {
 	pb_auto(conversation) c = web_fixture_new();
 	g_autofree char *before = store_fixture_text(c->fixture, STATE);
@@ -30,8 +29,7 @@ home_page_has_no_effect(void)
 	assert_rows(c->fixture, STATE, before);
 }
 
-static void
-a_test_shows_papers_and_days(void)
+TEST(a_test_shows_papers_and_days)
 {
 	pb_auto(conversation) c = web_fixture_new();
 	pb_auto(web_reply) reply =
@@ -49,8 +47,7 @@ a_test_shows_papers_and_days(void)
 	g_assert_cmpuint(g_variant_n_children(days), ==, 31);
 }
 
-static void
-a_test_reports_the_column_of_an_error(void)
+TEST(a_test_reports_the_column_of_an_error)
 {
 	pb_auto(conversation) c = web_fixture_new();
 	pb_auto(web_reply) reply =
@@ -61,8 +58,7 @@ a_test_reports_the_column_of_an_error(void)
 	web_assert_has(reply, "'column': <'1");
 }
 
-static void
-all_addresses_get_the_same_response(void)
+TEST(all_addresses_get_the_same_response)
 {
 	pb_auto(conversation) c = web_fixture_new();
 	const struct erase_request suppress = {
@@ -132,8 +128,7 @@ submit_forms(struct conversation *c, struct web_budget *budget, unsigned count,
 	return accepted;
 }
 
-static void
-a_flood_of_the_form_leaves_mail_alone(void)
+TEST(a_flood_of_the_form_leaves_mail_alone)
 {
 	pb_auto(conversation) c = web_fixture_new();
 	int64_t mails = conversation_count_mails(c);
@@ -152,8 +147,7 @@ a_flood_of_the_form_leaves_mail_alone(void)
 	    c->fixture, "SELECT value FROM cursor WHERE name = 'dropped total'", "12");
 }
 
-static void
-forms_of_a_network_are_limited(void)
+TEST(forms_of_a_network_are_limited)
 {
 	pb_auto(conversation) c = web_fixture_new();
 	pb_auto(web_budget) budget = web_budget_new(WEB_TESTS_PER_HOUR);
@@ -171,8 +165,7 @@ forms_of_a_network_are_limited(void)
 	g_assert_cmpint(submit_form(c, budget, ADAM, "1.2.3.0/24"), ==, WEB_STATUS_OK);
 }
 
-static void
-a_network_from_paperboy_web_is_checked(void)
+TEST(a_network_from_paperboy_web_is_checked)
 {
 	static const struct {
 		const char *network;
@@ -197,8 +190,7 @@ a_network_from_paperboy_web_is_checked(void)
 	}
 }
 
-static void
-mistakes_in_the_form_mail_nothing(void)
+TEST(mistakes_in_the_form_mail_nothing)
 {
 	static const char *const rows[][3] = {{"", "", "robots"},
 	    {"nobody", "", "robots"}, {"a@b.example\nBcc: c@d.example", "", "robots"},
@@ -217,8 +209,7 @@ mistakes_in_the_form_mail_nothing(void)
 	g_assert_cmpint(conversation_count_mails(c), ==, mails);
 }
 
-static void
-subscription_by_the_page_records_consent(void)
+TEST(subscription_by_the_page_records_consent)
 {
 	pb_auto(conversation) c = web_fixture_new();
 	pb_auto(web_reply) reply = subscribe(
@@ -254,8 +245,7 @@ subscription_by_the_page_records_consent(void)
 	assert_rows(c->fixture, STATE, state);
 }
 
-static void
-forms_need_their_token(void)
+TEST(forms_need_their_token)
 {
 	static const enum web_op operations[] = {
 	    WEB_OP_SUBSCRIBE, WEB_OP_CONFIRM, WEB_OP_LEAVE};
@@ -294,8 +284,7 @@ forms_need_their_token(void)
 
 /* ---- unsubscribing ---- */
 
-static void
-viewing_the_unsubscribe_page_has_no_effect(void)
+TEST(viewing_the_unsubscribe_page_has_no_effect)
 {
 	pb_auto(conversation) c = web_fixture_new();
 	g_autofree char *token = web_get_leave_token(c);
@@ -311,8 +300,7 @@ viewing_the_unsubscribe_page_has_no_effect(void)
 	assert_rows(c->fixture, STATE, state);
 }
 
-static void
-one_click_unsubscribes_at_once(void)
+TEST(one_click_unsubscribes_at_once)
 {
 	pb_auto(conversation) c = web_fixture_new();
 	g_autofree char *token = web_get_leave_token(c);
@@ -332,8 +320,7 @@ one_click_unsubscribes_at_once(void)
 	g_free(web_get_mailed(c, URL "/c/"));
 }
 
-static void
-repeated_one_click_sends_one_mail_a_day(void)
+TEST(repeated_one_click_sends_one_mail_a_day)
 {
 	pb_auto(conversation) c = web_fixture_new();
 	g_autofree char *token = web_get_leave_token(c);
@@ -354,8 +341,7 @@ repeated_one_click_sends_one_mail_a_day(void)
 }
 
 /* Readers of a forwarded digest get the undo token, too. */
-static void
-leaving_and_undoing_in_turn_sends_few_mails(void)
+TEST(leaving_and_undoing_in_turn_sends_few_mails)
 {
 	pb_auto(conversation) c = web_fixture_new();
 	g_autofree char *token = web_get_leave_token(c);
@@ -373,8 +359,7 @@ leaving_and_undoing_in_turn_sends_few_mails(void)
 	    mails + 2 * c->options.settings->limit_replies_per_day);
 }
 
-static void
-forged_one_click_changes_nothing(void)
+TEST(forged_one_click_changes_nothing)
 {
 	static const char *const tokens[] = {"", "a", FORGED,
 	    "abcdefghijklmnopqrstuvwxyz234567abcdefghijklmnopqrstuvwxyz234567"};
@@ -393,8 +378,7 @@ forged_one_click_changes_nothing(void)
 	assert_rows(c->fixture, STATE, state);
 }
 
-static void
-one_click_works_with_a_retired_key_after_a_year(void)
+TEST(one_click_works_with_a_retired_key_after_a_year)
 {
 	static const char keys[] = "fedcba9876543210fedcba9876543210" STORE_FIXTURE_KEY;
 	pb_auto(conversation) c = web_fixture_new();
@@ -408,8 +392,7 @@ one_click_works_with_a_retired_key_after_a_year(void)
 	assert_rows(c->fixture, "SELECT state FROM subscriber", "gone");
 }
 
-static void
-leaving_can_be_undone_on_the_page(void)
+TEST(leaving_can_be_undone_on_the_page)
 {
 	pb_auto(conversation) c = web_fixture_new();
 	g_autofree char *token = web_get_leave_token(c);
@@ -434,8 +417,7 @@ leaving_can_be_undone_on_the_page(void)
 	    "active|diffusion");
 }
 
-static void
-a_forwarded_digest_pauses_and_reduces_only(void)
+TEST(a_forwarded_digest_pauses_and_reduces_only)
 {
 	pb_auto(conversation) c = web_fixture_new();
 	g_autofree char *token = web_get_leave_token(c);
@@ -466,8 +448,7 @@ a_forwarded_digest_pauses_and_reduces_only(void)
 	    c->fixture, "SELECT state, paused_until FROM subscriber", "paused|-");
 }
 
-static void
-a_suspended_address_is_not_restored_by_a_digest(void)
+TEST(a_suspended_address_is_not_restored_by_a_digest)
 {
 	pb_auto(conversation) c = web_fixture_new();
 	g_autofree char *token = web_get_leave_token(c);
@@ -486,8 +467,7 @@ a_suspended_address_is_not_restored_by_a_digest(void)
 	assert_rows(c->fixture, "SELECT state, max_full FROM subscriber", "active|7");
 }
 
-static void
-invalid_choices_are_rejected(void)
+TEST(invalid_choices_are_rejected)
 {
 	static const char *const rows[][3] = {{"pause", "days", "0"},
 	    {"pause", "days", "367"}, {"pause", "days", "1d\nunsubscribe"},
@@ -506,8 +486,7 @@ invalid_choices_are_rejected(void)
 	assert_rows(c->fixture, STATE, state);
 }
 
-static void
-the_page_has_the_language_of_the_reader(void)
+TEST(the_page_has_the_language_of_the_reader)
 {
 	pb_auto(conversation) c = web_fixture_new();
 	g_autofree char *token = web_get_leave_token(c);
@@ -553,8 +532,7 @@ submit_in(struct conversation *c, const char *language, enum web_op op,
 	web_reply_free(web_ask_request(c, request));
 }
 
-static void
-the_welcome_has_the_language_of_the_subscription(void)
+TEST(the_welcome_has_the_language_of_the_subscription)
 {
 	static const char *const rows[][4] = {
 	    {"en", "de", "Welcome!", ADAM "|-"},
@@ -577,8 +555,7 @@ the_welcome_has_the_language_of_the_subscription(void)
 	}
 }
 
-static void
-failures_of_the_store_change_nothing(void)
+TEST(failures_of_the_store_change_nothing)
 {
 	pb_auto(conversation) c = web_fixture_new();
 	g_autofree char *token = web_get_leave_token(c);
@@ -610,17 +587,4 @@ failures_of_the_store_change_nothing(void)
 	assert_rows(c->fixture, "SELECT state FROM subscriber", "gone");
 }
 
-UNIT_MAIN(home_page_has_no_effect, a_test_shows_papers_and_days,
-    a_test_reports_the_column_of_an_error, all_addresses_get_the_same_response,
-    a_flood_of_the_form_leaves_mail_alone, forms_of_a_network_are_limited,
-    a_network_from_paperboy_web_is_checked, mistakes_in_the_form_mail_nothing,
-    subscription_by_the_page_records_consent, forms_need_their_token,
-    viewing_the_unsubscribe_page_has_no_effect, one_click_unsubscribes_at_once,
-    repeated_one_click_sends_one_mail_a_day,
-    leaving_and_undoing_in_turn_sends_few_mails, forged_one_click_changes_nothing,
-    one_click_works_with_a_retired_key_after_a_year, leaving_can_be_undone_on_the_page,
-    a_forwarded_digest_pauses_and_reduces_only,
-    a_suspended_address_is_not_restored_by_a_digest, invalid_choices_are_rejected,
-    the_page_has_the_language_of_the_reader,
-    the_welcome_has_the_language_of_the_subscription,
-    failures_of_the_store_change_nothing)
+UNIT_MAIN_ALL

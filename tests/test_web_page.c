@@ -68,8 +68,7 @@ assert_lacks(const char *text, const char *part)
 		g_error("'%s' is in:\n%s", part, text);
 }
 
-static void
-every_page_is_below_14_kb(void)
+TEST(every_page_is_below_14_kb)
 {
 	static const char *const languages[] = {"en", "de"};
 	g_autoptr(GPtrArray) samples = web_sample_load();
@@ -84,8 +83,7 @@ every_page_is_below_14_kb(void)
 	}
 }
 
-static void
-nothing_in_a_page_runs_or_comes_from_elsewhere(void)
+TEST(nothing_in_a_page_runs_or_comes_from_elsewhere)
 {
 	g_autoptr(GPtrArray) samples = web_sample_load();
 
@@ -114,8 +112,7 @@ nothing_in_a_page_runs_or_comes_from_elsewhere(void)
 #define HOSTILE \
 	"</a><img src=x onerror=alert(1)>{{7*7}}{{{csrf}}}\" ' &lt; \342\200\256"
 
-static void
-hostile_values_stay_text(void)
+TEST(hostile_values_stay_text)
 {
 	static const char *const pages[] = {
 	    "{'service': <'%s'>, 'owner': <'%s'>, 'form_filter': <'%s'>, 'messages': "
@@ -147,8 +144,7 @@ hostile_values_stay_text(void)
 	}
 }
 
-static void
-error_has_its_caret_below_the_column(void)
+TEST(error_has_its_caret_below_the_column)
 {
 	static const struct {
 		const char *line;
@@ -179,8 +175,7 @@ error_has_its_caret_below_the_column(void)
 	}
 }
 
-static void
-errors_name_their_status(void)
+TEST(errors_name_their_status)
 {
 	static const unsigned statuses[] = {400, 403, 404, 405, 413, 429, 503, 500};
 	pb_auto(web_pages) pages = load_pages();
@@ -199,8 +194,7 @@ errors_name_their_status(void)
 	}
 }
 
-static void
-digest_is_sent_as_it_is_with_the_hashes_of_its_styles(void)
+TEST(digest_is_sent_as_it_is_with_the_hashes_of_its_styles)
 {
 	static const char html[] =
 	    "<style>p { color: red }</style><p style=\"margin:0\">x</p>"
@@ -221,8 +215,7 @@ digest_is_sent_as_it_is_with_the_hashes_of_its_styles(void)
 	    "frame-ancestors 'none'; base-uri 'none'");
 }
 
-static void
-language_switch_keeps_what_is_shown(void)
+TEST(language_switch_keeps_what_is_shown)
 {
 	g_autofree char *filter = render_values(WEB_PAGE_PREFERENCES,
 	    "{'show': <'filter'>, 'page': <'2'>, 'filters': <[{'number': <'7'>}]>}");
@@ -234,8 +227,7 @@ language_switch_keeps_what_is_shown(void)
 	assert_has(blocks, "href=\"?lang=de&amp;show=blocks&amp;page=2\"");
 }
 
-static void
-filter_has_its_chart_and_its_papers(void)
+TEST(filter_has_its_chart_and_its_papers)
 {
 	g_autofree char *text = render_values(WEB_PAGE_PREFERENCES,
 	    "{'show': <'filter'>, 'filters': <[{'number': <'7'>, 'backtest': "
@@ -254,8 +246,7 @@ filter_has_its_chart_and_its_papers(void)
 	assert_has(text, "<bdi>One</bdi> <span class=\"soft\">Sun 22 Nov</span>");
 }
 
-static void
-each_proposal_has_its_answers(void)
+TEST(each_proposal_has_its_answers)
 {
 	g_autofree char *text = render_values(WEB_PAGE_PREFERENCES,
 	    "{'show': <'filter'>, "
@@ -279,8 +270,4 @@ each_proposal_has_its_answers(void)
 	assert_lacks(none, "id=\"suggestions\"");
 }
 
-UNIT_MAIN(every_page_is_below_14_kb, nothing_in_a_page_runs_or_comes_from_elsewhere,
-    hostile_values_stay_text, error_has_its_caret_below_the_column,
-    errors_name_their_status, digest_is_sent_as_it_is_with_the_hashes_of_its_styles,
-    language_switch_keeps_what_is_shown, filter_has_its_chart_and_its_papers,
-    each_proposal_has_its_answers)
+UNIT_MAIN_ALL

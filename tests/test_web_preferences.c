@@ -37,8 +37,7 @@ show(struct conversation *c, const char *token, const char *view)
 /* ---- the link ---- */
 
 /* A reader of a forwarded digest can only use up the links by its token. */
-static void
-links_by_address_have_their_own_limit(void)
+TEST(links_by_address_have_their_own_limit)
 {
 	pb_auto(conversation) c = web_fixture_new();
 	g_autofree char *token = web_get_leave_token(c);
@@ -64,8 +63,7 @@ links_by_address_have_their_own_limit(void)
 	g_assert_cmpint(shown->status, ==, WEB_STATUS_OK);
 }
 
-static void
-link_goes_to_the_subscriber_three_times_a_day(void)
+TEST(link_goes_to_the_subscriber_three_times_a_day)
 {
 	pb_auto(conversation) c = web_fixture_new();
 	g_autofree char *token = web_get_leave_token(c);
@@ -102,8 +100,7 @@ assert_unknown(struct conversation *c, const char *token)
 	web_assert_has_not(reply, EVA);
 }
 
-static void
-link_works_for_24_hours(void)
+TEST(link_works_for_24_hours)
 {
 	pb_auto(conversation) c = web_fixture_new();
 	g_autofree char *token = get_link(c);
@@ -118,8 +115,7 @@ link_works_for_24_hours(void)
 	assert_unknown(c, token);
 }
 
-static void
-link_ends_with_address_and_subscription(void)
+TEST(link_ends_with_address_and_subscription)
 {
 	pb_auto(conversation) c = web_fixture_new();
 	g_autofree char *token = get_link(c);
@@ -136,8 +132,7 @@ link_ends_with_address_and_subscription(void)
 	assert_unknown(c, token);
 }
 
-static void
-changes_need_the_form(void)
+TEST(changes_need_the_form)
 {
 	pb_auto(conversation) c = web_fixture_new();
 	g_autofree char *token = get_link(c);
@@ -154,8 +149,7 @@ changes_need_the_form(void)
 
 /* ---- views ---- */
 
-static void
-views_have_no_effect(void)
+TEST(views_have_no_effect)
 {
 	static const char *const views[] = {
 	    "", "filter", "blocks", "settings", "account", "other"};
@@ -173,8 +167,7 @@ views_have_no_effect(void)
 	assert_rows(c->fixture, STATE, state);
 }
 
-static void
-filters_show_what_they_found(void)
+TEST(filters_show_what_they_found)
 {
 	pb_auto(conversation) c = web_fixture_new();
 	g_autofree char *token = get_link(c);
@@ -209,8 +202,7 @@ assert_last(const struct web_reply *reply, int number)
 	web_assert_has_not(reply, next);
 }
 
-static void
-many_filters_have_pages(void)
+TEST(many_filters_have_pages)
 {
 	pb_auto(conversation) c = web_fixture_new();
 	g_autofree char *token = get_link(c);
@@ -237,8 +229,7 @@ many_filters_have_pages(void)
 	assert_last(beyond, MANY);
 }
 
-static void
-the_page_has_the_language_of_the_subscriber(void)
+TEST(the_page_has_the_language_of_the_subscriber)
 {
 	pb_auto(conversation) c = web_fixture_new();
 	g_autofree char *token = get_link(c);
@@ -253,8 +244,7 @@ the_page_has_the_language_of_the_subscriber(void)
 #define ADA "ada@example.org"
 
 /* They say so, with the version, and not whose they are. */
-static void
-shared_and_followed_filters_are_marked(void)
+TEST(shared_and_followed_filters_are_marked)
 {
 	pb_auto(conversation) c = web_fixture_new();
 	g_autofree char *token = get_link(c);
@@ -301,8 +291,7 @@ shared_and_followed_filters_are_marked(void)
 	"subscription"                                                        \
 	" ORDER BY number"
 
-static void
-filters_are_added_edited_moved_and_removed(void)
+TEST(filters_are_added_edited_moved_and_removed)
 {
 	pb_auto(conversation) c = web_fixture_new();
 	g_autofree char *token = get_link(c);
@@ -338,8 +327,7 @@ filters_are_added_edited_moved_and_removed(void)
 	    "web");
 }
 
-static void
-mistakes_keep_the_form_and_name_the_column(void)
+TEST(mistakes_keep_the_form_and_name_the_column)
 {
 	pb_auto(conversation) c = web_fixture_new();
 	g_autofree char *token = get_link(c);
@@ -354,8 +342,7 @@ mistakes_keep_the_form_and_name_the_column(void)
 	assert_rows(c->fixture, STATE, state);
 }
 
-static void
-one_field_is_one_command(void)
+TEST(one_field_is_one_command)
 {
 	static const char *const rows[][4] = {{"remove", "number", "1 2", NULL},
 	    {"remove", "number", "1\ndel 1", NULL},
@@ -379,8 +366,7 @@ one_field_is_one_command(void)
 	}
 }
 
-static void
-a_test_stores_nothing(void)
+TEST(a_test_stores_nothing)
 {
 	pb_auto(conversation) c = web_fixture_new();
 	g_autofree char *token = get_link(c);
@@ -392,8 +378,7 @@ a_test_stores_nothing(void)
 	assert_rows(c->fixture, STATE, state);
 }
 
-static void
-settings_are_changed_together(void)
+TEST(settings_are_changed_together)
 {
 	pb_auto(conversation) c = web_fixture_new();
 	g_autofree char *token = get_link(c);
@@ -423,8 +408,7 @@ settings_are_changed_together(void)
 	assert_rows(c->fixture, "SELECT frequency, name FROM subscriber", "daily|-");
 }
 
-static void
-papers_are_liked_and_hidden(void)
+TEST(papers_are_liked_and_hidden)
 {
 	pb_auto(conversation) c = web_fixture_new();
 	g_autofree char *token = get_link(c);
@@ -476,8 +460,7 @@ add_related(struct conversation *c)
 	"calling'>"
 #define WIDER "agents OR \"function calling\""
 
-static void
-suggestions_are_taken_undone_and_refused(void)
+TEST(suggestions_are_taken_undone_and_refused)
 {
 	pb_auto(conversation) c = web_fixture_new();
 	g_autofree char *token = get_link(c);
@@ -518,8 +501,7 @@ suggestions_are_taken_undone_and_refused(void)
 	assert_rows(c->fixture, COUNT_OPEN, "0");
 }
 
-static void
-a_tested_filter_gets_suggestions(void)
+TEST(a_tested_filter_gets_suggestions)
 {
 	pb_auto(conversation) c = web_fixture_new();
 	g_autofree char *token = get_link(c);
@@ -543,8 +525,7 @@ a_tested_filter_gets_suggestions(void)
 	    c->fixture, "SELECT text FROM subscription WHERE number = 2", WIDER);
 }
 
-static void
-errors_belong_to_their_fields(void)
+TEST(errors_belong_to_their_fields)
 {
 	pb_auto(conversation) c = web_fixture_new();
 	g_autofree char *token = get_link(c);
@@ -578,8 +559,7 @@ errors_belong_to_their_fields(void)
 	    ==, 1);
 }
 
-static void
-pause_and_resume(void)
+TEST(pause_and_resume)
 {
 	pb_auto(conversation) c = web_fixture_new();
 	g_autofree char *token = get_link(c);
@@ -597,8 +577,7 @@ pause_and_resume(void)
 	    c->fixture, "SELECT state, paused_until FROM subscriber", "paused|-");
 }
 
-static void
-the_strongest_actions_are_confirmed_by_mail(void)
+TEST(the_strongest_actions_are_confirmed_by_mail)
 {
 	static const char *const rows[][3] = {{"address", "address", "eva@new.example"},
 	    {"export", "format", "text"}, {"forget", "number", ""}};
@@ -642,8 +621,7 @@ get_confirm(struct conversation *c, const char *address)
 	return g_strndup(found + strlen(URL "/c/"), TOKEN_RANDOM_LENGTH);
 }
 
-static void
-both_addresses_confirm_a_change_on_the_page(void)
+TEST(both_addresses_confirm_a_change_on_the_page)
 {
 	pb_auto(conversation) c = web_fixture_new();
 	g_autofree char *token = get_link(c);
@@ -662,8 +640,7 @@ both_addresses_confirm_a_change_on_the_page(void)
 	assert_unknown(c, token);
 }
 
-static void
-unsubscribing_offers_undo(void)
+TEST(unsubscribing_offers_undo)
 {
 	pb_auto(conversation) c = web_fixture_new();
 	g_autofree char *token = get_link(c);
@@ -678,8 +655,7 @@ unsubscribing_offers_undo(void)
 
 /* ---- digests and feeds ---- */
 
-static void
-a_digest_in_the_browser_is_that_of_the_mail(void)
+TEST(a_digest_in_the_browser_is_that_of_the_mail)
 {
 	pb_auto(conversation) c = web_fixture_new();
 	int64_t since =
@@ -700,8 +676,7 @@ a_digest_in_the_browser_is_that_of_the_mail(void)
 	assert_rows(c->fixture, STATE, state);
 }
 
-static void
-a_digest_of_a_former_address_is_not_shown(void)
+TEST(a_digest_of_a_former_address_is_not_shown)
 {
 	pb_auto(conversation) c = web_fixture_new();
 	int64_t since =
@@ -739,8 +714,7 @@ get_feed(struct conversation *c, const char *token, const char *number)
 	return g_strdup(path + strlen("/f/"));
 }
 
-static void
-feeds_are_private_and_revocable(void)
+TEST(feeds_are_private_and_revocable)
 {
 	pb_auto(conversation) c = web_fixture_new();
 	g_autofree char *token = get_link(c);
@@ -791,8 +765,7 @@ feeds_are_private_and_revocable(void)
 }
 
 /* Some papers of physics have thousands of authors. */
-static void
-large_feeds_fit_into_a_reply(void)
+TEST(large_feeds_fit_into_a_reply)
 {
 	pb_auto(conversation) c = web_fixture_new();
 	g_autofree char *token = get_link(c);
@@ -822,8 +795,7 @@ large_feeds_fit_into_a_reply(void)
 	g_assert_cmpuint(g_variant_n_children(entries), <, 50);
 }
 
-static void
-feeds_end_with_the_subscription(void)
+TEST(feeds_end_with_the_subscription)
 {
 	pb_auto(conversation) c = web_fixture_new();
 	g_autofree char *token = get_link(c);
@@ -838,8 +810,7 @@ feeds_end_with_the_subscription(void)
 	g_assert_cmpint(gone->status, ==, WEB_STATUS_NOT_FOUND);
 }
 
-static void
-searching_is_a_setting(void)
+TEST(searching_is_a_setting)
 {
 	pb_auto(conversation) c = web_fixture_new();
 	pb_auto(web_reply) off = web_ask(c, WEB_OP_SEARCH, "", "filter", "old", NULL);
@@ -855,8 +826,7 @@ searching_is_a_setting(void)
 }
 
 /* Anybody may test, but not use up the limit of subscribers. */
-static void
-tests_of_all_users_are_limited(void)
+TEST(tests_of_all_users_are_limited)
 {
 	pb_auto(conversation) c = web_fixture_new();
 	g_autofree char *token = get_link(c);
@@ -890,20 +860,4 @@ tests_of_all_users_are_limited(void)
 	web_assert_has(tested, "'backtest'");
 }
 
-UNIT_MAIN(link_goes_to_the_subscriber_three_times_a_day,
-    links_by_address_have_their_own_limit, link_works_for_24_hours,
-    link_ends_with_address_and_subscription, changes_need_the_form,
-    views_have_no_effect, filters_show_what_they_found,
-    shared_and_followed_filters_are_marked, many_filters_have_pages,
-    the_page_has_the_language_of_the_subscriber,
-    filters_are_added_edited_moved_and_removed,
-    mistakes_keep_the_form_and_name_the_column, one_field_is_one_command,
-    a_test_stores_nothing, settings_are_changed_together, papers_are_liked_and_hidden,
-    suggestions_are_taken_undone_and_refused, a_tested_filter_gets_suggestions,
-    errors_belong_to_their_fields, pause_and_resume,
-    the_strongest_actions_are_confirmed_by_mail,
-    both_addresses_confirm_a_change_on_the_page, unsubscribing_offers_undo,
-    a_digest_in_the_browser_is_that_of_the_mail,
-    a_digest_of_a_former_address_is_not_shown, feeds_are_private_and_revocable,
-    large_feeds_fit_into_a_reply, feeds_end_with_the_subscription,
-    searching_is_a_setting, tests_of_all_users_are_limited)
+UNIT_MAIN_ALL

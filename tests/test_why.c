@@ -104,8 +104,7 @@ is_previewed(struct store_fixture *fixture, int64_t now)
 	return digest->entries->len > 0;
 }
 
-static void
-outcome_is_the_decision_of_the_digest(void)
+TEST(outcome_is_the_decision_of_the_digest)
 {
 	static const struct world rows[] = {
 	    {"sent", "diffusion", NULL, NULL, false, true, SENT, 0, WHY_SENT,
@@ -280,8 +279,7 @@ outcome_is_the_decision_of_the_digest(void)
 	}
 }
 
-static void
-delivered_paper_beyond_max_has_its_detail(void)
+TEST(delivered_paper_beyond_max_has_its_detail)
 {
 	static const struct {
 		enum digest_detail shown;
@@ -319,8 +317,7 @@ delivered_paper_beyond_max_has_its_detail(void)
 	}
 }
 
-static void
-clauses_have_their_verdict_and_hit(void)
+TEST(clauses_have_their_verdict_and_hit)
 {
 	static const struct {
 		unsigned depth;
@@ -365,8 +362,7 @@ clauses_have_their_verdict_and_hit(void)
 	}
 }
 
-static void
-listings_and_matches_are_reported(void)
+TEST(listings_and_matches_are_reported)
 {
 	const struct world world = {.filter = "diffusion", .is_built = true};
 	int64_t now = store_fixture_time(TIME);
@@ -393,8 +389,7 @@ listings_and_matches_are_reported(void)
 	g_assert_cmpint(filter->found_at, ==, now);
 }
 
-static void
-unknown_subscriber_or_paper_is_an_error(void)
+TEST(unknown_subscriber_or_paper_is_an_error)
 {
 	static const struct {
 		const char *address, *paper, *says;
@@ -420,8 +415,7 @@ unknown_subscriber_or_paper_is_an_error(void)
 	}
 }
 
-static void
-filter_is_explained_without_subscriber(void)
+TEST(filter_is_explained_without_subscriber)
 {
 	const struct world world = {.filter = "diffusion"};
 	int64_t now = store_fixture_time(TIME);
@@ -442,7 +436,4 @@ filter_is_explained_without_subscriber(void)
 	g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
 }
 
-UNIT_MAIN(outcome_is_the_decision_of_the_digest,
-    delivered_paper_beyond_max_has_its_detail, clauses_have_their_verdict_and_hit,
-    listings_and_matches_are_reported, unknown_subscriber_or_paper_is_an_error,
-    filter_is_explained_without_subscriber)
+UNIT_MAIN_ALL

@@ -169,8 +169,7 @@ start(struct log *log, const struct clock *clock)
 	return worker;
 }
 
-static void
-worker_runs_at_start_and_when_woken(void)
+TEST(worker_runs_at_start_and_when_woken)
 {
 	const struct clock clock = {.read = read_wall};
 	struct log log;
@@ -186,8 +185,7 @@ worker_runs_at_start_and_when_woken(void)
 	worker_free(worker);
 }
 
-static void
-a_wake_during_a_step_is_not_lost(void)
+TEST(a_wake_during_a_step_is_not_lost)
 {
 	const struct clock clock = {.read = read_wall};
 	struct log log;
@@ -206,8 +204,7 @@ a_wake_during_a_step_is_not_lost(void)
 	worker_free(worker);
 }
 
-static void
-timer_expires_on_time_with_a_simulated_clock(void)
+TEST(timer_expires_on_time_with_a_simulated_clock)
 {
 	static const int64_t offsets[] = {0, 86400, -86400, 400000000};
 
@@ -225,8 +222,7 @@ timer_expires_on_time_with_a_simulated_clock(void)
 	}
 }
 
-static void
-timer_in_the_past_expires_at_once(void)
+TEST(timer_in_the_past_expires_at_once)
 {
 	/* The clock is a year ahead of the times that the steps request. */
 	const struct clock clock = {.read = read_wall, .offset_s = 31536000};
@@ -239,8 +235,7 @@ timer_in_the_past_expires_at_once(void)
 	worker_free(worker);
 }
 
-static void
-without_an_alarm_it_sleeps(void)
+TEST(without_an_alarm_it_sleeps)
 {
 	const struct clock clock = {.read = read_wall};
 	struct log log;
@@ -255,8 +250,7 @@ without_an_alarm_it_sleeps(void)
 	g_assert_cmpint(log.steps, ==, 1);
 }
 
-static void
-a_stop_reaches_a_running_step_and_ends_the_thread(void)
+TEST(a_stop_reaches_a_running_step_and_ends_the_thread)
 {
 	const struct clock clock = {.read = read_wall};
 	struct log log;
@@ -273,8 +267,7 @@ a_stop_reaches_a_running_step_and_ends_the_thread(void)
 	g_assert_cmpint(log.steps, ==, 1);
 }
 
-static void
-change_of_the_clock_rearms_the_timer_at_once(void)
+TEST(change_of_the_clock_rearms_the_timer_at_once)
 {
 	struct clock clock = {.read = load_status_line, .at_s = 1800000000};
 	struct log log;
@@ -301,8 +294,7 @@ change_of_the_clock_rearms_the_timer_at_once(void)
 	kernel.settings = 0;
 }
 
-static void
-timer_of_a_stopped_clock_is_relative(void)
+TEST(timer_of_a_stopped_clock_is_relative)
 {
 	const struct clock clock = {
 	    .read = load_status_line, .at_s = 1800000000, .is_stopped = true};
@@ -320,8 +312,7 @@ timer_of_a_stopped_clock_is_relative(void)
 	kernel.settings = 0;
 }
 
-static void
-change_of_the_clock_during_a_step_rearms_the_timer(void)
+TEST(change_of_the_clock_during_a_step_rearms_the_timer)
 {
 	const struct clock clock = {.read = load_status_line, .at_s = 1800000000};
 	struct log log;
@@ -343,13 +334,7 @@ int
 main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
-	UNIT_ADD(worker_runs_at_start_and_when_woken, a_wake_during_a_step_is_not_lost,
-	    timer_expires_on_time_with_a_simulated_clock,
-	    timer_in_the_past_expires_at_once, without_an_alarm_it_sleeps,
-	    a_stop_reaches_a_running_step_and_ends_the_thread,
-	    change_of_the_clock_rearms_the_timer_at_once,
-	    timer_of_a_stopped_clock_is_relative,
-	    change_of_the_clock_during_a_step_rearms_the_timer);
+	unit_add_all();
 	worker_free(NULL);
 	return g_test_run();
 }

@@ -10,8 +10,7 @@
 #include "base/error.h"
 #include "lib/unit.h"
 
-static void
-installed_zones_are_loaded(void)
+TEST(installed_zones_are_loaded)
 {
 	static const char *const names[] = {"UTC", "Europe/Berlin", "America/New_York",
 	    "America/Argentina/Buenos_Aires", "America/Port-au-Prince", "Etc/GMT+12",
@@ -30,8 +29,7 @@ installed_zones_are_loaded(void)
 	}
 }
 
-static void
-zone_has_daylight_saving(void)
+TEST(zone_has_daylight_saving)
 {
 	g_autoptr(GTimeZone) zone = zone_load("Europe/Berlin", NULL);
 	g_autoptr(GDateTime) summer = g_date_time_new(zone, 2026, 7, 1, 12, 0, 0);
@@ -41,8 +39,7 @@ zone_has_daylight_saving(void)
 	g_assert_cmpint(g_date_time_get_utc_offset(winter), ==, G_TIME_SPAN_HOUR);
 }
 
-static void
-invalid_zone_names_are_rejected(void)
+TEST(invalid_zone_names_are_rejected)
 {
 	g_autofree char *long_name = g_strnfill(5000, 'A');
 	g_autofree char *at_limit = g_strnfill(BOUNDS_ZONE_NAME_BYTES, 'A');
@@ -76,8 +73,7 @@ invalid_zone_names_are_rejected(void)
 	}
 }
 
-static void
-the_nearest_zone_is_suggested(void)
+TEST(the_nearest_zone_is_suggested)
 {
 	static const struct {
 		const char *typed, *suggested;
@@ -104,8 +100,7 @@ the_nearest_zone_is_suggested(void)
 	}
 }
 
-static void
-uninstalled_zone_falls_back_to_utc(void)
+TEST(uninstalled_zone_falls_back_to_utc)
 {
 	g_autoptr(GTimeZone) gone = zone_load_or_utc("Mars/Olympus");
 	g_autoptr(GTimeZone) there = zone_load_or_utc("Europe/Berlin");
@@ -114,6 +109,4 @@ uninstalled_zone_falls_back_to_utc(void)
 	g_assert_cmpstr(g_time_zone_get_identifier(there), ==, "Europe/Berlin");
 }
 
-UNIT_MAIN(installed_zones_are_loaded, zone_has_daylight_saving,
-    invalid_zone_names_are_rejected, the_nearest_zone_is_suggested,
-    uninstalled_zone_falls_back_to_utc)
+UNIT_MAIN_ALL

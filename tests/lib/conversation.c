@@ -9,7 +9,6 @@
 
 #include "base/token.h"
 #include "service/setup/factory.h"
-#include "unit.h"
 
 /* The mail server whose results are believed without subaddresses. */
 #define OWN_SERVER "mx.example.org"
@@ -564,16 +563,15 @@ conversation_add_tests(const struct step *steps)
 }
 
 void
-conversation_add_functions(const char *names, void (*const *functions)(void))
+conversation_add_functions(struct unit_test *tests)
 {
-	g_auto(GStrv) paths = unit_list_paths(names);
-
-	for (size_t i = 0; paths[i]; i++) {
+	for (struct unit_test *test = tests; test; test = test->next) {
+		g_autofree char *path = unit_get_path(test->name);
 		g_autofree char *without =
-		    g_strconcat(paths[i], ", without subaddresses", NULL);
+		    g_strconcat(path, ", without subaddresses", NULL);
 
-		g_test_add_func(paths[i], functions[i]);
-		g_test_add_data_func(without, &functions[i], run_without);
+		g_test_add_func(path, test->run);
+		g_test_add_data_func(without, &test->run, run_without);
 	}
 }
 

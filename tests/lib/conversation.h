@@ -11,6 +11,7 @@
 #include "service/inbound/handler.h"
 #include "service/state/own_addresses.h"
 #include "store_fixture.h"
+#include "unit.h"
 
 #define CONVERSATION_NOW "2026-11-20T09:00:00Z"
 
@@ -181,11 +182,8 @@ void conversation_play(struct conversation *conversation, const struct step *ste
  */
 void conversation_add_tests(const struct step *steps);
 
-/** Add functions as tests, with and without subaddresses. @param functions  static */
-void conversation_add_functions(const char *names, void (*const *functions)(void));
-#define CONVERSATION_ADD(...)                                   \
-	static void (*const functions[])(void) = {__VA_ARGS__}; \
-	conversation_add_functions(#__VA_ARGS__, functions)
+/** Add these tests and those behind them, with and without subaddresses. */
+void conversation_add_functions(struct unit_test *tests);
 
 /** Call log of the fake commands: "run eva@example.com proven list;"; or NULL. */
 extern GString *conversation_calls;
