@@ -40,10 +40,8 @@ assert_sound(struct store_fixture *fixture)
 	store_fixture_assert_idle(fixture);
 }
 
-TEST(locale_format_are_counted_by_papers_and_follow_a_revision)
+STORE_TEST(locale_format_are_counted_by_papers_and_follow_a_revision)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
-
 	list(fixture, "1", "Models of a model", "A model");
 	list(fixture, "2", "M\xc3\xbcller's models", "");
 	assert_rows(fixture, WORDS,
@@ -60,9 +58,8 @@ TEST(locale_format_are_counted_by_papers_and_follow_a_revision)
 	assert_rows(fixture, "SELECT rowid FROM paper_fts('authors : ada')", "1 2");
 }
 
-TEST(acronyms_are_added_and_removed)
+STORE_TEST(acronyms_are_added_and_removed)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autoptr(GPtrArray) forms = NULL;
 	struct archive_acronym *form;
 
@@ -89,9 +86,8 @@ TEST(acronyms_are_added_and_removed)
 }
 
 /* Printed with their counts for inspection; not checked one by one. */
-TEST(real_papers_teach_short_forms)
+STORE_TEST(real_papers_teach_short_forms)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autofree char *rows = NULL;
 	g_auto(GStrv) lines = NULL;
 
@@ -114,7 +110,7 @@ TEST(real_papers_teach_short_forms)
 	assert_sound(fixture);
 }
 
-TEST(closest_word_is_found)
+STORE_TEST(closest_word_is_found)
 {
 	static const struct {
 		const char *typed;
@@ -130,7 +126,6 @@ TEST(closest_word_is_found)
 	    {"qwertyuiop", NULL}, {"schr\xc3\xb8", NULL},
 	    {"robat", "robot"}, /* the more frequent of two equally close ones */
 	};
-	pb_auto(store_fixture) fixture = store_fixture_new();
 
 	list(fixture, "1", "Diffusion mamba tree", "robot robust");
 	list(fixture, "2", "robot", "rabat");
@@ -143,9 +138,8 @@ TEST(closest_word_is_found)
 	}
 }
 
-TEST(words_are_counted_on_request)
+STORE_TEST(words_are_counted_on_request)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct archive_size size;
 	int64_t papers;
 
@@ -245,10 +239,8 @@ call_learn(struct store_fixture *fixture, void *data, GError **error)
 	       store_commit(&transaction, error);
 }
 
-TEST(a_failure_anywhere_leaves_words_and_papers_together)
+STORE_TEST(a_failure_anywhere_leaves_words_and_papers_together)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
-
 	list(fixture, "1", "Diffusion of mamba", "low-rank adaptation (LoRA)");
 	list(fixture, "2", "of mambas", "");
 	g_assert_cmpuint(
@@ -291,7 +283,7 @@ find(struct store_fixture *fixture, const char *text, const char *oldest_day,
 	return g_string_free(seqs, FALSE);
 }
 
-TEST(candidates_are_the_newest_or_the_best)
+STORE_TEST(candidates_are_the_newest_or_the_best)
 {
 	static const struct {
 		const char *query;
@@ -311,7 +303,6 @@ TEST(candidates_are_the_newest_or_the_best)
 	    {"has:code", NULL, true, "3 2 of 3"},
 	    {"nothing", NULL, false, "of 0"},
 	};
-	pb_auto(store_fixture) fixture = store_fixture_new();
 
 	store_fixture_list(fixture, "2026-11-18", "1", "Mamba", PAPER_UNKNOWN);
 	store_fixture_list(fixture, "2026-11-19", "2", "Trees", 2);
@@ -324,9 +315,8 @@ TEST(candidates_are_the_newest_or_the_best)
 	}
 }
 
-TEST(enriched_values_are_indexed)
+STORE_TEST(enriched_values_are_indexed)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autofree char *before = NULL, *after = NULL;
 
 	store_fixture_list(fixture, "2026-11-18", "1", "Mamba", PAPER_UNKNOWN);
@@ -338,9 +328,8 @@ TEST(enriched_values_are_indexed)
 	g_assert_cmpstr(after, ==, "1 of 1");
 }
 
-TEST(searches_use_their_indexes)
+STORE_TEST(searches_use_their_indexes)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autofree char *found = NULL;
 	g_autofree char *searches = NULL, *plans = NULL;
 	int64_t papers;

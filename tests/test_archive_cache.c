@@ -205,9 +205,8 @@ open_plain(struct store_fixture *fixture)
 	return store;
 }
 
-TEST(searches_in_a_copy_find_the_same)
+STORE_TEST(searches_in_a_copy_find_the_same)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	pb_auto(store) owner = NULL;
 	pb_auto(store) plain = open_plain(fixture);
 	struct store_fixture other = {.store = plain};
@@ -235,9 +234,8 @@ TEST(searches_in_a_copy_find_the_same)
 }
 
 /* Ids and revisions of another history. */
-TEST(a_copy_follows_a_restored_database)
+STORE_TEST(a_copy_follows_a_restored_database)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	pb_auto(store) owner = NULL;
 	pb_auto(store) plain = open_plain(fixture);
 	struct store_fixture restored = {.store = plain};
@@ -267,9 +265,8 @@ refresh(struct store *store)
 }
 
 /* The database itself has no index then. */
-TEST(a_store_searches_its_copy)
+STORE_TEST(a_store_searches_its_copy)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autofree char *path =
 	    g_build_filename(fixture->directory, "archive.db", NULL);
 	g_autofree char *found = NULL, *again = NULL;
@@ -293,9 +290,8 @@ TEST(a_store_searches_its_copy)
 }
 
 /* Their order depends on word frequencies of the archive. */
-TEST(digests_are_ordered_by_a_current_copy)
+STORE_TEST(digests_are_ordered_by_a_current_copy)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autofree char *path =
 	    g_build_filename(fixture->directory, "archive.db", NULL);
 	struct digest_build_report report = {0};
@@ -310,9 +306,8 @@ TEST(digests_are_ordered_by_a_current_copy)
 	assert_rows(&cache, "SELECT count(*) FROM vocabulary WHERE papers > 0", "3");
 }
 
-TEST(a_damaged_copy_is_made_again)
+STORE_TEST(a_damaged_copy_is_made_again)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autofree char *path =
 	    g_build_filename(fixture->directory, "archive.db", NULL);
 	g_autofree char *garbage = g_strnfill(200000, 'x');
@@ -332,9 +327,8 @@ TEST(a_damaged_copy_is_made_again)
 	g_assert_true(g_str_has_prefix(found, "2611.00001 "));
 }
 
-TEST(damage_is_noticed_by_the_next_copy)
+STORE_TEST(damage_is_noticed_by_the_next_copy)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autofree char *path =
 	    g_build_filename(fixture->directory, "archive.db", NULL);
 	struct store_fixture cache = {0};

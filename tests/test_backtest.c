@@ -58,7 +58,7 @@ join_notes(const struct backtest *backtest)
 	return g_string_free(text, FALSE);
 }
 
-TEST(backtest_counts_matches)
+STORE_TEST(backtest_counts_matches)
 {
 	static const struct {
 		const char *text;
@@ -74,7 +74,6 @@ TEST(backtest_counts_matches)
 	    {"mamba upvotes:>=3", 0, 0, 30, ""},
 	    {"mamba NOT upvotes:>=3", 0, 7, 30, "9 8 7 6 5"},
 	};
-	pb_auto(store_fixture) fixture = store_fixture_new();
 
 	list(fixture, "2026-09-20", "1", "Trees", "");
 	list(fixture, "2026-10-20", "2", "Mamba", "");
@@ -103,7 +102,7 @@ TEST(backtest_counts_matches)
 	}
 }
 
-TEST(backtest_compares_with_other_filters_of_the_subscriber)
+STORE_TEST(backtest_compares_with_other_filters_of_the_subscriber)
 {
 	static const struct {
 		const char *text;
@@ -116,7 +115,6 @@ TEST(backtest_compares_with_other_filters_of_the_subscriber)
 	    {"tree", 0, 2, 2, 0},
 	    {"survey", 3, 1, 1, 0},
 	};
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t ada = store_fixture_subscribe(fixture, ADA, "UTC", "title:mamba", NOW);
 
 	store_fixture_add_filter(fixture, ADA, "tree", NOW);
@@ -140,7 +138,7 @@ TEST(backtest_compares_with_other_filters_of_the_subscriber)
 	}
 }
 
-TEST(notes_suggest_corrections)
+STORE_TEST(notes_suggest_corrections)
 {
 	static const struct {
 		const char *text;
@@ -180,7 +178,6 @@ TEST(notes_suggest_corrections)
 	        "with "
 	        "lora OR \"low-rank adaptation\", the latest: Trees"},
 	};
-	pb_auto(store_fixture) fixture = store_fixture_new();
 
 	list(fixture, "2026-08-01", "0", "Ancient", "");
 	list(fixture, "2026-09-20", "1", "Old", "");
@@ -237,7 +234,7 @@ TEST(notes_count_days_of_the_archive)
 	"after "                                                                    \
 	"14 days it counts as "
 
-TEST(clauses_that_may_wait_are_reported)
+STORE_TEST(clauses_that_may_wait_are_reported)
 {
 	static const struct {
 		const char *text;
@@ -258,7 +255,6 @@ TEST(clauses_that_may_wait_are_reported)
 	    {"mamba OR org:x", "org:x" NEVER "false"},
 	    {"mamba NOT stars:>9", LATE "NOT stars:>=10; NOT stars:>=10" NEVER "true"},
 	};
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct paper *paper = store_fixture_paper("1", "Mamba", "");
 
 	paper->code_url = g_strdup("https://code.example.org/");
@@ -284,9 +280,8 @@ TEST(clauses_that_may_wait_are_reported)
 	}
 }
 
-TEST(empty_archive_gives_no_suggestions)
+STORE_TEST(empty_archive_gives_no_suggestions)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	const struct backtest_request request = {.text = "mamba"};
 	pb_auto(backtest) backtest = run(fixture, &request);
 
@@ -296,12 +291,11 @@ TEST(empty_archive_gives_no_suggestions)
 }
 
 /* For each field, with no paper and with older ones only. */
-TEST(window_without_papers_has_no_match)
+STORE_TEST(window_without_papers_has_no_match)
 {
 	static const char *const texts[] = {"mamba cat:cs.LG", "mamba org:acme",
 	    "mamba has:code", "mamba upvotes:>=3", "mamba source:hf", "mamba type:new",
 	    "mamba date:2026-11", "mamba kw:ssm", "mamba -cs.LG"};
-	pb_auto(store_fixture) fixture = store_fixture_new();
 
 	for (unsigned has_papers = 0; has_papers < 2; has_papers++) {
 		for (size_t i = 0; i < G_N_ELEMENTS(texts); i++) {
@@ -315,9 +309,8 @@ TEST(window_without_papers_has_no_match)
 	}
 }
 
-TEST(days_are_limited)
+STORE_TEST(days_are_limited)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct backtest_request request = {
 	    .text = "mamba", .days = BOUNDS_BACKTEST_DAYS, .now = NOW};
 	pb_auto(backtest) backtest = run(fixture, &request);

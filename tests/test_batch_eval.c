@@ -96,7 +96,7 @@ assert_same(struct batch_eval *batch, const struct paper_cache *paper_cache,
 	}
 }
 
-TEST(batch_agrees_with_single_evaluation)
+STORE_TEST(batch_agrees_with_single_evaluation)
 {
 	static const char *const texts[] = {
 	    "diffusion",
@@ -124,7 +124,6 @@ TEST(batch_agrees_with_single_evaluation)
 	    "date:2026-11..2026-12 diffusion",
 	    "nothing has this",
 	};
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	const struct tokenizer *tokenizer = store_get_tokenizer(fixture->store);
 	struct paper_cache *paper_cache = new_cache(tokenizer);
 	pb_auto(batch_eval) batch = batch_eval_new(tokenizer);
@@ -146,9 +145,8 @@ TEST(batch_agrees_with_single_evaluation)
 	free_cache(paper_cache);
 }
 
-TEST(evicted_clauses_are_evaluated_again)
+STORE_TEST(evicted_clauses_are_evaluated_again)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	const struct tokenizer *tokenizer = store_get_tokenizer(fixture->store);
 	struct paper_cache *paper_cache = new_cache(tokenizer);
 	pb_auto(batch_eval) batch = batch_eval_new(tokenizer);
@@ -174,12 +172,11 @@ TEST(evicted_clauses_are_evaluated_again)
 	free_cache(paper_cache);
 }
 
-TEST(text_that_is_not_a_filter_is_an_error)
+STORE_TEST(text_that_is_not_a_filter_is_an_error)
 {
 	static const char *const texts[] = {"", "(", "diffusion AND", "diffusion )",
 	    "(diffusion", "\"diffusion", "nofield:x", "diffusion OR ",
 	    "((((((((((diffusion))))))))))"};
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	const struct tokenizer *tokenizer = store_get_tokenizer(fixture->store);
 	pb_auto(batch_eval) batch = batch_eval_new(tokenizer);
 	const struct bitset none = {0};

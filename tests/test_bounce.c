@@ -358,9 +358,8 @@ save_pause(struct store *store, int64_t since, int64_t until, const char *reply)
 	g_assert_true(domain_pauses_save(store, &pause, NULL));
 }
 
-TEST(pause_keeps_the_first_refusal_for_a_day)
+STORE_TEST(pause_keeps_the_first_refusal_for_a_day)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	static const char sql[] = "SELECT since, until, reply FROM domain_pause";
 
 	save_pause(fixture->store, 0, HOUR, "first");

@@ -135,9 +135,8 @@ assert_all_is_there(const struct life *life)
 	    "1|1|1|1|1");
 }
 
-TEST(thirty_three_days_ahead_for_a_minute_delete_nothing)
+STORE_TEST(thirty_three_days_ahead_for_a_minute_delete_nothing)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct life life;
 
 	begin(&life, fixture);
@@ -157,9 +156,8 @@ TEST(thirty_three_days_ahead_for_a_minute_delete_nothing)
 	g_assert_cmpuint(life.digests, ==, 2);
 }
 
-TEST(three_years_back_and_forth_repeat_no_digest)
+STORE_TEST(three_years_back_and_forth_repeat_no_digest)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct life life;
 
 	begin(&life, fixture);
@@ -202,9 +200,8 @@ TEST(a_restart_does_not_hide_a_jump)
 	}
 }
 
-TEST(a_week_asleep_is_confirmed_by_the_next_answer_of_a_source)
+STORE_TEST(a_week_asleep_is_confirmed_by_the_next_answer_of_a_source)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct life life;
 
 	begin(&life, fixture);
@@ -227,9 +224,8 @@ TEST(a_week_asleep_is_confirmed_by_the_next_answer_of_a_source)
 	assert_rows(fixture, "SELECT count(*) FROM confirmation", "0");
 }
 
-TEST(unconfirmed_jump_is_trusted_after_a_day_of_running_time)
+STORE_TEST(unconfirmed_jump_is_trusted_after_a_day_of_running_time)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct life life;
 
 	begin(&life, fixture);
@@ -242,9 +238,8 @@ TEST(unconfirmed_jump_is_trusted_after_a_day_of_running_time)
 	assert_rows(fixture, "SELECT count(*) FROM confirmation", "0");
 }
 
-TEST(a_source_that_contradicts_holds_digests_and_one_that_confirms_frees_them)
+STORE_TEST(a_source_that_contradicts_holds_digests_and_one_that_confirms_frees_them)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct life life;
 
 	begin(&life, fixture);
@@ -263,9 +258,8 @@ TEST(a_source_that_contradicts_holds_digests_and_one_that_confirms_frees_them)
 	g_assert_cmpint(load_jump(&life).by_s, ==, 0);
 }
 
-TEST(status_reports_a_clock_jump)
+STORE_TEST(status_reports_a_clock_jump)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct life life;
 	const struct status_daemon daemon = {.is_running = true};
 	pb_auto(settings) settings = NULL;

@@ -46,9 +46,8 @@ make(int interval_s)
 	return config_snapshot;
 }
 
-TEST(invalid_settings_give_no_snapshot)
+STORE_TEST(invalid_settings_give_no_snapshot)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autoptr(GBytes) key =
 	    g_bytes_new_static("0123456789abcdef0123456789abcdef", 32);
 	struct settings *settings = settings_new();
@@ -95,9 +94,8 @@ TEST(newest_published_snapshot_is_taken_once)
 }
 
 /* The result of the page's self-test is a file. */
-TEST(renewed_snapshot_shares_the_settings)
+STORE_TEST(renewed_snapshot_shares_the_settings)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct config_snapshot *first = make(60), *second, *third;
 	struct settings *settings = (struct settings *)first->settings;
 	const struct one_click passed = {

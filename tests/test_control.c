@@ -103,7 +103,7 @@ ask(struct client *client)
 	g_thread_join(thread);
 }
 
-TEST(a_line_in_gets_a_line_out)
+STORE_TEST(a_line_in_gets_a_line_out)
 {
 	static const struct {
 		const char *line;
@@ -127,7 +127,6 @@ TEST(a_line_in_gets_a_line_out)
 	    {"\xff\xfe\n", -1, "unknown\n", 0},
 	    {"", 0, "", 0},
 	};
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autofree char *path = g_build_filename(fixture->directory, "control", NULL);
 	g_autoptr(GError) error = NULL;
 	int looks = 0;
@@ -154,9 +153,8 @@ TEST(a_line_in_gets_a_line_out)
 	g_assert_false(g_file_test(path, G_FILE_TEST_EXISTS));
 }
 
-TEST(an_answer_that_is_too_long_is_cut_at_a_line)
+STORE_TEST(an_answer_that_is_too_long_is_cut_at_a_line)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autofree char *path = g_build_filename(fixture->directory, "control", NULL);
 	g_autoptr(GError) error = NULL;
 	struct client most = {.path = path, .line = "most\n", .size = 5};
@@ -181,9 +179,8 @@ TEST(an_answer_that_is_too_long_is_cut_at_a_line)
 	control_free(control);
 }
 
-TEST(a_leftover_of_a_killed_daemon_is_replaced)
+STORE_TEST(a_leftover_of_a_killed_daemon_is_replaced)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autofree char *path = g_build_filename(fixture->directory, "control", NULL);
 	g_autoptr(GError) error = NULL;
 	int looks = 0;
@@ -195,9 +192,8 @@ TEST(a_leftover_of_a_killed_daemon_is_replaced)
 	control_free(control);
 }
 
-TEST(a_directory_too_deep_for_a_socket_is_reported)
+STORE_TEST(a_directory_too_deep_for_a_socket_is_reported)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autofree char *name = g_strnfill(100, 'd');
 	g_autofree char *directory = g_build_filename(fixture->directory, name, NULL);
 	g_autoptr(GError) error = NULL;

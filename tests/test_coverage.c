@@ -116,13 +116,12 @@ state_at(struct store_fixture *fixture, int64_t at)
 		g_assert_cmpstr(line_, ==, wanted);                                   \
 	} while (0)
 
-TEST(line_is_in_the_readers_language)
+STORE_TEST(line_is_in_the_readers_language)
 {
 	static const char *const rows[][2] = {
 	    {"2026-11-02T06:00:00Z", "arXiv cs.CL: 3 genannt, 3 gelesen"},
 	    {"2026-11-03T08:00:00Z", "arXiv cs.CL verspätet seit Di"},
 	};
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	const char *top = g_getenv("top_srcdir");
 	g_autofree char *templates =
 	    g_build_filename(top ? top : ".", "etc/templates", NULL);
@@ -141,7 +140,7 @@ TEST(line_is_in_the_readers_language)
 	}
 }
 
-TEST(line_covers_the_days_since_the_last_digest)
+STORE_TEST(line_covers_the_days_since_the_last_digest)
 {
 	static const struct {
 		const char *after;
@@ -152,7 +151,6 @@ TEST(line_covers_the_days_since_the_last_digest)
 	    {"2026-11-03", "arXiv cs.CL late since Wed"},
 	    {"2026-11-09", "arXiv cs.CL late since Wed"},
 	};
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	pb_auto(coverage) coverage = NULL;
 	struct fake fake;
 
@@ -171,9 +169,8 @@ TEST(line_covers_the_days_since_the_last_digest)
 }
 
 /* 2026-11-02 is a Monday. */
-TEST(each_state_has_its_text)
+STORE_TEST(each_state_has_its_text)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct fake fake;
 
 	fake_init(&fake);
@@ -201,9 +198,8 @@ TEST(each_state_has_its_text)
 	    fixture, "2026-11-17T08:00:00Z", "arXiv cs.CL late since 2026-11-09");
 }
 
-TEST(yesterdays_papers_under_todays_date_are_stale)
+STORE_TEST(yesterdays_papers_under_todays_date_are_stale)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct fake fake;
 
 	fake_init(&fake);
@@ -217,9 +213,8 @@ TEST(yesterdays_papers_under_todays_date_are_stale)
 	    "2026-11-02 2026-11-03");
 }
 
-TEST(digest_waits_for_a_late_list_and_then_shows_it_as_missing)
+STORE_TEST(digest_waits_for_a_late_list_and_then_shows_it_as_missing)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct fake fake;
 	struct digest_build_report report = {0};
 
@@ -255,9 +250,8 @@ TEST(digest_waits_for_a_late_list_and_then_shows_it_as_missing)
 	    "|arXiv cs.CL late since Tue");
 }
 
-TEST(digest_is_built_as_soon_as_the_list_is_there)
+STORE_TEST(digest_is_built_as_soon_as_the_list_is_there)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct fake fake;
 
 	fake_init(&fake);
@@ -300,7 +294,7 @@ TEST(immediate_and_hourly_digests_do_not_wait)
 }
 
 /* One behaviour per working day, three polls each; 20 days with a list. */
-TEST(no_paper_is_missed_or_repeated_in_a_month)
+STORE_TEST(no_paper_is_missed_or_repeated_in_a_month)
 {
 	static const enum deed deeds[][3] = {
 	    {DEED_LATE, DEED_LIST, DEED_LIST},
@@ -312,7 +306,6 @@ TEST(no_paper_is_missed_or_repeated_in_a_month)
 	    {DEED_EMPTY, DEED_LIST, DEED_LIST},
 	};
 	static const int hours[] = {6, 8, 10};
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t start = store_fixture_time("2026-11-02T00:00:00Z");
 	unsigned with_list = 0, digests = 0;
 	struct fake fake;
@@ -364,9 +357,8 @@ TEST(no_paper_is_missed_or_repeated_in_a_month)
 	    ==, store_fixture_number(fixture, "SELECT count(*) FROM paper"));
 }
 
-TEST(lists_of_one_service_are_summed)
+STORE_TEST(lists_of_one_service_are_summed)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct fake one, other;
 	struct source *sources[] = {&one.source, &other.source};
 	const struct collect collect = {

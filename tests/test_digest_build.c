@@ -66,9 +66,8 @@ build_digests(struct store_fixture *fixture, const char *at)
 	return store_fixture_build_digests(fixture, store_fixture_time(at));
 }
 
-TEST(digest_waits_for_matching)
+STORE_TEST(digest_waits_for_matching)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
 	struct digest_build_report report = {0};
 
@@ -112,9 +111,8 @@ TEST(digest_built_again_has_the_same_message_id)
 	g_assert_true(g_str_has_prefix(first, "first-1795179600 "));
 }
 
-TEST(first_digest_is_immediate_and_covers_three_days)
+STORE_TEST(first_digest_is_immediate_and_covers_three_days)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
 
 	store_fixture_list(fixture, "2026-11-16", "2611.00016", "Diffusion", 1);
@@ -130,10 +128,8 @@ TEST(first_digest_is_immediate_and_covers_three_days)
 	assert_digests(fixture, now + 60, 0);
 }
 
-TEST(each_day_has_one_slot_and_an_empty_day_only_moves_on)
+STORE_TEST(each_day_has_one_slot_and_an_empty_day_only_moves_on)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
-
 	store_fixture_subscribe(fixture, ADA, "Europe/Berlin", "diffusion",
 	    store_fixture_time("2026-11-20T13:00:00Z"));
 	assert_digests_at(fixture, "2026-11-20T13:00:00Z", 0);
@@ -153,10 +149,8 @@ TEST(each_day_has_one_slot_and_an_empty_day_only_moves_on)
 	assert_rows(fixture, DUE, "2026-11-24T06:30");
 }
 
-TEST(missed_week_gives_one_digest)
+STORE_TEST(missed_week_gives_one_digest)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
-
 	store_fixture_subscribe(fixture, ADA, "UTC", "diffusion",
 	    store_fixture_time("2026-11-01T13:00:00Z"));
 	build_digests(fixture, "2026-11-01T13:00:00Z");
@@ -169,9 +163,8 @@ TEST(missed_week_gives_one_digest)
 	assert_rows(fixture, DUE, "2026-11-10T07:30");
 }
 
-TEST(no_paper_is_sent_twice_in_a_month)
+STORE_TEST(no_paper_is_sent_twice_in_a_month)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t start = store_fixture_time("2026-10-10T05:30:00Z");
 	unsigned digests = 0;
 
@@ -210,9 +203,8 @@ TEST(no_paper_is_sent_twice_in_a_month)
 	assert_rows(fixture, "SELECT count(DISTINCT date) FROM digest", "40");
 }
 
-TEST(block_excludes_matches_of_the_same_subscriber_only)
+STORE_TEST(block_excludes_matches_of_the_same_subscriber_only)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
 
 	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion survey", 3);
@@ -295,7 +287,7 @@ TEST(cross_lists_and_replacements_follow_preferences)
 	}
 }
 
-TEST(replacement_is_sent_again_to_those_who_want_updates)
+STORE_TEST(replacement_is_sent_again_to_those_who_want_updates)
 {
 	/* For each day: the listing and the recipients. */
 	static const struct {
@@ -313,7 +305,6 @@ TEST(replacement_is_sent_again_to_those_who_want_updates)
 	    {"2026-11-10", "arxiv/cs.LG", LISTING_REPLACE_CROSS, 3, "1"},
 	    {"2026-11-11", "arxiv/cs.CL", LISTING_REPLACE, 3, ""},
 	};
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t start = store_fixture_time("2026-11-01T12:00:00Z");
 
 	store_fixture_subscribe(fixture, ADA, "UTC", "diffusion", start);
@@ -415,10 +406,8 @@ TEST(papers_of_a_live_digest_wait_for_its_end)
 	}
 }
 
-TEST(paper_rejected_twice_is_skipped)
+STORE_TEST(paper_rejected_twice_is_skipped)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
-
 	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 1);
 	store_fixture_subscribe(fixture, ADA, "UTC", "diffusion",
 	    store_fixture_time("2026-11-20T13:00:00Z"));
@@ -431,10 +420,8 @@ TEST(paper_rejected_twice_is_skipped)
 	assert_rows(fixture, PAPERS, "02");
 }
 
-TEST(paper_is_eligible_for_thirty_days)
+STORE_TEST(paper_is_eligible_for_thirty_days)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
-
 	store_fixture_list(fixture, "2026-11-01", "2611.00001", "Diffusion", 1);
 	store_fixture_list(fixture, "2026-11-02", "2611.00002", "Diffusion", 1);
 	store_fixture_subscribe(fixture, ADA, "UTC", "diffusion",
@@ -447,10 +434,9 @@ TEST(paper_is_eligible_for_thirty_days)
 	assert_rows(fixture, PAPERS, "02");
 }
 
-TEST(details_follow_max)
+STORE_TEST(details_follow_max)
 {
 	enum { MAX = 3, EXTRA = 5 };
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
 	int papers = MAX + BOUNDS_DIGEST_TITLES_MAX + EXTRA;
 
@@ -474,9 +460,8 @@ TEST(details_follow_max)
 	assert_digests_at(fixture, "2026-11-21T07:30:00Z", 0);
 }
 
-TEST(papers_are_sorted_by_votes_day_and_id)
+STORE_TEST(papers_are_sorted_by_votes_day_and_id)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
 
 	store_fixture_list(
@@ -490,10 +475,8 @@ TEST(papers_are_sorted_by_votes_day_and_id)
 	assert_rows(fixture, PAPERS, "05 03 04 02 01");
 }
 
-TEST(clock_set_back_gives_no_second_digest_of_a_slot)
+STORE_TEST(clock_set_back_gives_no_second_digest_of_a_slot)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
-
 	store_fixture_subscribe(fixture, ADA, "UTC", "diffusion",
 	    store_fixture_time("2026-11-19T13:00:00Z"));
 	build_digests(fixture, "2026-11-19T13:00:00Z");
@@ -508,13 +491,12 @@ TEST(clock_set_back_gives_no_second_digest_of_a_slot)
 	assert_rows(fixture, PAPERS, "02");
 }
 
-TEST(due_times_are_repaired_after_a_clock_was_ten_days_ahead)
+STORE_TEST(due_times_are_repaired_after_a_clock_was_ten_days_ahead)
 {
 	static const char daily[] = "SELECT strftime('%d %H:%M', next_due_at, "
 	                            "'unixepoch') FROM subscriber WHERE id = 1";
 	static const char late[] = "SELECT strftime('%d %H:%M', next_due_at, "
 	                           "'unixepoch') FROM subscriber WHERE id = 2";
-	pb_auto(store_fixture) fixture = store_fixture_new();
 
 	store_fixture_subscribe(fixture, ADA, "UTC", "diffusion",
 	    store_fixture_time("2026-11-19T13:00:00Z"));
@@ -550,10 +532,8 @@ TEST(due_times_are_repaired_after_a_clock_was_ten_days_ahead)
 	    "2026-11-21T07:30 2026-11-29T07:30 2026-12-01T07:30");
 }
 
-TEST(clock_correction_by_minutes_changes_no_due_time)
+STORE_TEST(clock_correction_by_minutes_changes_no_due_time)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
-
 	store_fixture_subscribe(fixture, ADA, "UTC", "diffusion",
 	    store_fixture_time("2026-11-19T13:00:00Z"));
 	build_digests(fixture, "2026-11-19T13:00:00Z");
@@ -564,9 +544,8 @@ TEST(clock_correction_by_minutes_changes_no_due_time)
 	assert_rows(fixture, DUE, "2026-11-19T07:30");
 }
 
-TEST(unsubscribed_get_nothing_and_returning_ones_no_paper_again)
+STORE_TEST(unsubscribed_get_nothing_and_returning_ones_no_paper_again)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
 	g_autoptr(GError) error = NULL;
 
@@ -585,9 +564,8 @@ TEST(unsubscribed_get_nothing_and_returning_ones_no_paper_again)
 	assert_rows(fixture, PAPERS, "02");
 }
 
-TEST(cancelled_digest_releases_its_papers)
+STORE_TEST(cancelled_digest_releases_its_papers)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
 	g_autoptr(GError) error = NULL;
 
@@ -610,9 +588,8 @@ assert_hits(const struct digest_reason *reason, const char *wanted)
 	g_assert_cmpstr(words, ==, wanted);
 }
 
-TEST(reasons_list_each_filter_and_its_hits)
+STORE_TEST(reasons_list_each_filter_and_its_hits)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
 	const struct subscribe_filter named = {.text = "state space", .name = "ssm"};
 	g_autoptr(GError) error = NULL;
@@ -686,9 +663,8 @@ TEST(votes_are_compared_with_the_day_before)
 	}
 }
 
-TEST(long_filter_is_cut_in_its_reason)
+STORE_TEST(long_filter_is_cut_in_its_reason)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
 	g_autofree char *reasons = NULL;
 
@@ -705,9 +681,8 @@ TEST(long_filter_is_cut_in_its_reason)
 	    g_utf8_strlen(reasons, strchr(reasons, '\t') - reasons), ==, 60);
 }
 
-TEST(preview_stores_nothing_and_equals_the_digest)
+STORE_TEST(preview_stores_nothing_and_equals_the_digest)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
 	g_autoptr(GError) error = NULL;
 	g_autofree char *before = NULL, *after = NULL;
@@ -733,9 +708,8 @@ count_commit(void *data)
 }
 
 /* Other writers get in between: at most 200 people in one commit. */
-TEST(more_subscribers_than_a_page_get_digests)
+STORE_TEST(more_subscribers_than_a_page_get_digests)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
 	unsigned commits = 0;
 
@@ -757,9 +731,8 @@ TEST(more_subscribers_than_a_page_get_digests)
 	    "0");
 }
 
-TEST(first_and_immediate_digests_are_built_first)
+STORE_TEST(first_and_immediate_digests_are_built_first)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
 
 	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 1);
@@ -791,9 +764,8 @@ pause_last(void *data)
 	    " subscriber)");
 }
 
-TEST(other_work_is_done_between_pages)
+STORE_TEST(other_work_is_done_between_pages)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
 
 	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 1);
@@ -854,9 +826,8 @@ TEST(missing_time_zone_falls_back_to_utc_and_is_logged_once)
 	g_test_trap_assert_passed();
 }
 
-TEST(unparsable_filter_does_not_stop_a_digest)
+STORE_TEST(unparsable_filter_does_not_stop_a_digest)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
 
 	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 1);
@@ -872,10 +843,8 @@ TEST(unparsable_filter_does_not_stop_a_digest)
 	    "'diffusion\t'");
 }
 
-TEST(relative_date_match_keeps_its_reasons)
+STORE_TEST(relative_date_match_keeps_its_reasons)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
-
 	store_fixture_subscribe(fixture, ADA, "UTC", "date:2d.. diffusion",
 	    store_fixture_time("2026-11-20T06:00:00Z"));
 	store_fixture_run(fixture, "UPDATE subscriber SET is_first_due = 0,"
@@ -975,9 +944,8 @@ TEST(overview_counts_what_the_entries_say)
 
 #define NOTICES "SELECT notices FROM digest_head ORDER BY id DESC LIMIT 1"
 
-TEST(new_filters_are_announced_once)
+STORE_TEST(new_filters_are_announced_once)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t at = store_fixture_time("2026-11-16T07:30:00Z");
 
 	store_fixture_list(fixture, "2026-11-16", "2611.00001", "Mamba in Trees", 1);

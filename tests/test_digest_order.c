@@ -105,10 +105,8 @@ TEST(papers_are_in_the_chosen_order)
 	}
 }
 
-TEST(best_match_gives_the_score)
+STORE_TEST(best_match_gives_the_score)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
-
 	save(fixture, "2026-11-20", "2611.00001", "A kernel", "", 1);
 	save(fixture, "2026-11-20", "2611.00002", "A zebra", "", 0);
 	store_fixture_subscribe(
@@ -119,10 +117,8 @@ TEST(best_match_gives_the_score)
 	assert_rows(fixture, PAPERS, "02|0 01|0");
 }
 
-TEST(filter_max_limits_papers_in_full)
+STORE_TEST(filter_max_limits_papers_in_full)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
-
 	save(fixture, "2026-11-20", "2611.00001", "Kernel", "", 9);
 	save(fixture, "2026-11-20", "2611.00002", "Kernel", "", 8);
 	save(fixture, "2026-11-20", "2611.00003", "Kernel", "", 7);
@@ -214,10 +210,8 @@ TEST(groups_are_in_the_order_of_filters)
 	    "kernel,kernel,zebra,zebra,yak,kernel");
 }
 
-TEST(paper_beyond_filter_max_counts_as_delivered)
+STORE_TEST(paper_beyond_filter_max_counts_as_delivered)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
-
 	save(fixture, "2026-11-20", "2611.00001", "Kernel", "", 9);
 	save(fixture, "2026-11-20", "2611.00002", "Kernel", "", 8);
 	store_fixture_subscribe(fixture, ADA, "UTC", NULL, store_fixture_time(NOW));
@@ -227,9 +221,8 @@ TEST(paper_beyond_filter_max_counts_as_delivered)
 	assert_digests_at(fixture, "2026-11-21T07:30:00Z", 0);
 }
 
-TEST(catch_up_applies_to_the_next_digest_only)
+STORE_TEST(catch_up_applies_to_the_next_digest_only)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autoptr(GError) error = NULL;
 	pb_auto(subscriber) paused = NULL;
 	pb_auto(subscriber) resumed = NULL;
@@ -257,10 +250,8 @@ TEST(catch_up_applies_to_the_next_digest_only)
 	assert_rows(fixture, PAPERS, "04|0 05|0 06|0");
 }
 
-TEST(catch_up_may_exceed_max)
+STORE_TEST(catch_up_may_exceed_max)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
-
 	save(fixture, "2026-11-20", "2611.00001", "Kernel", "", 9);
 	save(fixture, "2026-11-20", "2611.00002", "Kernel", "", 8);
 	store_fixture_subscribe(fixture, ADA, "UTC", "kernel", store_fixture_time(NOW));
@@ -305,10 +296,8 @@ TEST(empty_day_note_follows_preference_but_is_never_hourly)
 	}
 }
 
-TEST(day_with_papers_has_no_note)
+STORE_TEST(day_with_papers_has_no_note)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
-
 	store_fixture_subscribe(fixture, ADA, "UTC", "kernel", store_fixture_time(NOW));
 	choose(fixture, PREFERENCE_EMPTY, "note", NOW);
 	save(fixture, "2026-11-20", "2611.00001", "Kernel", "", 9);
@@ -316,9 +305,8 @@ TEST(day_with_papers_has_no_note)
 	assert_rows(fixture, "SELECT papers > 0 FROM digest", "1");
 }
 
-TEST(immediate_schedule_has_one_digest_per_hour)
+STORE_TEST(immediate_schedule_has_one_digest_per_hour)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t midnight = store_fixture_time("2026-11-21T00:00:00Z");
 
 	store_fixture_subscribe(fixture, ADA, "UTC", "kernel", store_fixture_time(NOW));
@@ -344,10 +332,8 @@ TEST(immediate_schedule_has_one_digest_per_hour)
 	    "0");
 }
 
-TEST(change_to_immediate_schedule_waits_for_an_hour)
+STORE_TEST(change_to_immediate_schedule_waits_for_an_hour)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
-
 	store_fixture_subscribe(fixture, ADA, "UTC", "kernel", store_fixture_time(NOW));
 	build_digests(fixture, NOW);
 	save(fixture, "2026-11-20", "2611.00001", "Kernel", "", 1);
@@ -365,9 +351,8 @@ TEST(change_to_immediate_schedule_waits_for_an_hour)
 	    "11:00");
 }
 
-TEST(style_is_frozen_with_the_digest)
+STORE_TEST(style_is_frozen_with_the_digest)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autoptr(GError) error = NULL;
 	pb_auto(digest) digest = NULL;
 	const struct profile_change german = {.language = "de", .who = "test"};
@@ -452,10 +437,9 @@ deliver(struct store_fixture *fixture)
 
 /* Digests are sent, or cancelled by a pause: whatever subscribers change, no paper or
  * slot is repeated, and all papers are sent in the end. */
-TEST(every_paper_is_sent_once_in_a_month_of_random_changes)
+STORE_TEST(every_paper_is_sent_once_in_a_month_of_random_changes)
 {
 	enum { DAYS = 31, PEOPLE = 8, STEP_MIN = 20 };
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autoptr(GRand) rand = g_rand_new_with_seed(7);
 	int64_t begin =
 	    store_fixture_time("2026-10-20T00:00:00Z"); /* includes a clock change */

@@ -317,9 +317,8 @@ TEST(a_claim_stops_at_a_damaged_kind)
 }
 
 /* All columns with a CHECK on a list of words are tested. */
-TEST(every_list_of_words_in_the_schema_is_known)
+STORE_TEST(every_list_of_words_in_the_schema_is_known)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autofree char *found = store_fixture_text(fixture,
 	    "SELECT t.name || '.' || c.name FROM sqlite_schema t,"
 	    " pragma_table_info(t.name) c WHERE t.type = 'table'"

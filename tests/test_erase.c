@@ -290,9 +290,8 @@ is_personal(const char *table)
 	return false;
 }
 
-TEST(every_table_is_in_the_inventory_of_personal_data)
+STORE_TEST(every_table_is_in_the_inventory_of_personal_data)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autofree char *names = store_fixture_text(fixture,
 	    "SELECT name FROM sqlite_schema WHERE type = 'table'"
 	    " AND name NOT GLOB 'sqlite_*' AND name NOT GLOB 'paper_fts*'");
@@ -417,9 +416,8 @@ TEST(data_about_a_former_address_is_erased)
 }
 
 /* Asked to confirm, and never subscribed. */
-TEST(address_that_never_subscribed_is_erased)
+STORE_TEST(address_that_never_subscribed_is_erased)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	static const char text[] =
 	    "Message-ID: <3@example.org>\r\n\r\na wombatword\r\n";
 	g_autoptr(GBytes) message = g_bytes_new_static(text, strlen(text));
@@ -450,9 +448,8 @@ TEST(address_that_never_subscribed_is_erased)
 	g_assert_error(error, PB_ERROR, PB_ERROR_NOT_FOUND);
 }
 
-TEST(never_again_prevents_subscription)
+STORE_TEST(never_again_prevents_subscription)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct subscribe_request request = {
 	    .address = "ZEBRA.quagga@example.org",
 	    .consent = STORE_FIXTURE_CONSENT,
@@ -490,9 +487,8 @@ TEST(never_again_prevents_subscription)
 	g_assert_error(error, PB_ERROR, PB_ERROR_NOT_FOUND);
 }
 
-TEST(suppression_unsubscribes_and_keeps_a_lasting_reason)
+STORE_TEST(suppression_unsubscribes_and_keeps_a_lasting_reason)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	const struct erase_request request = {
 	    .address = ZEBRA, .key = fixture->key, .who = "test"};
 	g_autoptr(GError) error = NULL;
@@ -513,9 +509,8 @@ TEST(suppression_unsubscribes_and_keeps_a_lasting_reason)
 }
 
 /* Also if the row was not cancelled: the claim checks again. */
-TEST(claim_cancels_mail_to_suppressed_addresses)
+STORE_TEST(claim_cancels_mail_to_suppressed_addresses)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autofree char *hash =
 	    suppression_hash(fixture->key, "zebra.quagga@example.org");
 	g_autoptr(GPtrArray) jobs = NULL;
@@ -541,9 +536,8 @@ TEST(claim_cancels_mail_to_suppressed_addresses)
  * A reader prevents truncating the log: the rows are deleted, and it is truncated
  * later.
  */
-TEST(file_in_use_is_vacuumed_later)
+STORE_TEST(file_in_use_is_vacuumed_later)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autoptr(GError) error = NULL;
 	struct store_fixture reader = {.store = NULL};
 
@@ -566,9 +560,8 @@ TEST(file_in_use_is_vacuumed_later)
 	store_free(reader.store);
 }
 
-TEST(interrupted_vacuum_is_repeated_by_maintenance)
+STORE_TEST(interrupted_vacuum_is_repeated_by_maintenance)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autoptr(GError) error = NULL;
 
 	add_zebra(fixture, store_fixture_time(NOW));

@@ -91,7 +91,7 @@ TEST(intervals_are_those_of_poisson)
 	}
 }
 
-TEST(rate_decides_the_span)
+STORE_TEST(rate_decides_the_span)
 {
 	static const struct kind kinds[] = {
 	    {"Kernel", 3, 0, NULL, false}, {"Zebra", 7, 0, NULL, false}};
@@ -109,7 +109,6 @@ TEST(rate_decides_the_span)
 	};
 	static const char *const yaks[] = {"2026-10-26", "2026-10-27", "2026-11-03",
 	    "2026-11-04", "2026-11-05", "2026-11-12", "2026-11-13", "2026-11-18"};
-	pb_auto(store_fixture) fixture = store_fixture_new();
 
 	save_days(fixture, 60, kinds, G_N_ELEMENTS(kinds));
 	for (unsigned i = 0; i < G_N_ELEMENTS(yaks); i++)
@@ -164,7 +163,7 @@ join_notes(const struct backtest *backtest)
 	return g_string_free(text, FALSE);
 }
 
-TEST(narrower_filters_are_offered_in_a_flood)
+STORE_TEST(narrower_filters_are_offered_in_a_flood)
 {
 	static const struct kind kinds[] = {
 	    {"Kernel", 8, 0, "cs.CL", false},
@@ -196,7 +195,6 @@ TEST(narrower_filters_are_offered_in_a_flood)
 	        "9 papers a day are many: narrow the filter with another word, "
 	        "or NOT"},
 	};
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t ada = store_fixture_subscribe(fixture, ADA, "UTC", "mamba", NOW);
 
 	save_days(fixture, 28, kinds, G_N_ELEMENTS(kinds));

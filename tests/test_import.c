@@ -90,9 +90,8 @@ export_text(struct store_fixture *fixture, bool has_filters)
 	return text;
 }
 
-TEST(line_becomes_a_subscriber)
+STORE_TEST(line_becomes_a_subscriber)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	static const char text[] =
 	    "\xef\xbb\xbf"
 	    "Filters,ADDRESS,name,cadence,weekdays,at,zone,max,consent_text,consent_at,"
@@ -121,10 +120,8 @@ TEST(line_becomes_a_subscriber)
 	    "subscriber imported|by phone subscriber imported|on a list");
 }
 
-TEST(preferences_are_imported)
+STORE_TEST(preferences_are_imported)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
-
 	import_good(fixture,
 	    "address,cadence,catch_up,order,abstract,format,quiet,updates,crosslist,"
 	    "attach,group,feedback,checkup,language,filters\n"
@@ -186,10 +183,8 @@ TEST(invalid_preference_is_reported)
 	}
 }
 
-TEST(every_state_has_its_required_columns)
+STORE_TEST(every_state_has_its_required_columns)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
-
 	import_good(fixture,
 	    "address,state,paused_until\na@example.org,pending,\n"
 	    "b@example.org,suspended,\nc@example.org,paused,\n"
@@ -219,9 +214,8 @@ TEST(first_digests_come_at_the_slot_or_at_once_when_asked)
 	}
 }
 
-TEST(all_errors_are_reported_and_nothing_stored)
+STORE_TEST(all_errors_are_reported_and_nothing_stored)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	static const char text[] =
 	    "address,name,state,cadence,weekdays,at,zone,max,paused_until,consent_at,"
 	    "consent_text,created_at,filters\n"
@@ -321,9 +315,8 @@ TEST(invalid_header_line_is_rejected)
 	}
 }
 
-TEST(present_left_and_suppressed_addresses_are_skipped)
+STORE_TEST(present_left_and_suppressed_addresses_are_skipped)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	static const char text[] = "address,filters\nada@example.org,new\n"
 	                           "left@example.org,new\nnever@example.org,new\n"
 	                           "new@example.org,new\n";
@@ -381,9 +374,8 @@ TEST(present_left_and_suppressed_addresses_are_skipped)
 	    "new@example.org|active");
 }
 
-TEST(export_import_export_gives_the_same_bytes)
+STORE_TEST(export_import_export_gives_the_same_bytes)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	pb_auto(store_fixture) other = store_fixture_new();
 	static const char *const odd[] = {"=cmd@example.org", "+plus@example.org",
 	    "-minus@example.org", "o'neil@example.org", "'quote@example.org",
@@ -440,9 +432,8 @@ TEST(export_import_export_gives_the_same_bytes)
 	g_assert_null(strstr(plain->str, "diffusion"));
 }
 
-TEST(size_of_file_and_number_of_filters_are_limited)
+STORE_TEST(size_of_file_and_number_of_filters_are_limited)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autofree char *most = g_strnfill(BOUNDS_CSV_BYTES, '\n');
 	g_autofree char *more = g_strnfill(BOUNDS_CSV_BYTES + 1, '\n');
 	struct import_report report;
@@ -494,10 +485,8 @@ call_import(struct store_fixture *fixture, void *data, GError **error)
 	return is_ok;
 }
 
-TEST(page_is_atomic)
+STORE_TEST(page_is_atomic)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
-
 	g_assert_cmpuint(
 	    store_fixture_fail_everywhere(fixture, call_import,
 	        (void *)"address,filters\na@example.org,\"x\ny\"\nb@example.org,x\n",

@@ -80,7 +80,7 @@ run(struct store_fixture *fixture, struct hand *hand, const char *program, int64
 
 #define MAIL(n) "From: e@b.example\nSubject: s" n "\nMessage-ID: <" n "@b>\n\nlist\n"
 
-TEST(handler_gets_message_and_envelope)
+STORE_TEST(handler_gets_message_and_envelope)
 {
 	static const struct {
 		const char *raw, *sender, *recipient, *said;
@@ -98,7 +98,6 @@ TEST(handler_gets_message_and_envelope)
 	        "s7|list\n|-|c@d.example|7"},
 	    {"X-To: a@b, c@d\n" MAIL("8"), NULL, NULL, "s8|list\n|-|-|8"},
 	};
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct hand hand = {.failure = -1};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
@@ -117,9 +116,8 @@ TEST(handler_gets_message_and_envelope)
 	g_free(hand.seen);
 }
 
-TEST(failing_handler_leaves_no_effect)
+STORE_TEST(failing_handler_leaves_no_effect)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct hand hand = {.failure = PB_ERROR_PERMANENT};
 	struct inbox_process_report report = {0};
 	int64_t now = NOW, at;
@@ -147,9 +145,8 @@ TEST(failing_handler_leaves_no_effect)
 	g_free(hand.seen);
 }
 
-TEST(busy_store_is_not_a_failed_try)
+STORE_TEST(busy_store_is_not_a_failed_try)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct hand hand = {.failure = PB_ERROR_TEMPORARY};
 	struct inbox_process_report report = {0};
 	g_autoptr(GError) error = NULL;
@@ -167,9 +164,8 @@ TEST(busy_store_is_not_a_failed_try)
 	g_free(hand.seen);
 }
 
-TEST(rejected_message_is_retried_at_once)
+STORE_TEST(rejected_message_is_retried_at_once)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct hand hand = {.failure = -1};
 	struct inbox_process_report report = {0};
 	g_autoptr(GError) error = NULL;
@@ -188,9 +184,8 @@ TEST(rejected_message_is_retried_at_once)
 	g_free(hand.seen);
 }
 
-TEST(run_ends_at_its_limits)
+STORE_TEST(run_ends_at_its_limits)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	const char *top = g_getenv("top_builddir");
 	g_autofree char *path =
 	    g_build_filename(top ? top : ".", "paperboy-parser", NULL);
@@ -219,9 +214,8 @@ TEST(run_ends_at_its_limits)
 	g_free(hand.seen);
 }
 
-TEST(large_messages_and_a_full_disk_are_refused)
+STORE_TEST(large_messages_and_a_full_disk_are_refused)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct inbox_process_rules rules = {.state_dir = fixture->directory};
 	g_autofree char *raw = g_strnfill(BOUNDS_MAIL_BYTES + 1, 'x');
 	struct receive_mail mail = {.raw = raw, .size = BOUNDS_MAIL_BYTES + 1};
@@ -301,10 +295,8 @@ live(struct store_fixture *fixture, inbox_handler handle_mail, bool is_waiting,
 	return status;
 }
 
-TEST(crashing_message_is_quarantined)
+STORE_TEST(crashing_message_is_quarantined)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
-
 	save(fixture, MAIL("1"), NULL, NULL);
 	save(fixture, MAIL("2"), NULL, NULL);
 	for (unsigned i = 0; i < INBOX_PROCESS_CRASHES; i++) {
@@ -323,9 +315,8 @@ TEST(crashing_message_is_quarantined)
 	assert_rows(fixture, "SELECT DISTINCT state FROM inbox", "done");
 }
 
-TEST(only_crashes_are_counted_as_crashes)
+STORE_TEST(only_crashes_are_counted_as_crashes)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct hand hand = {.failure = PB_ERROR_TEMPORARY};
 	struct inbox_process_options options = {
 	    .handle = handle, .data = &hand, .backlog_id = 1};
@@ -363,9 +354,8 @@ call_run(struct store_fixture *fixture, void *data, GError **error)
 	return run(fixture, data, NULL, NOW, &report, error) && report.handled == 1;
 }
 
-TEST(failing_store_leaves_no_partial_effect)
+STORE_TEST(failing_store_leaves_no_partial_effect)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct hand hand = {.failure = -1};
 
 	save(fixture, MAIL("1"), NULL, NULL);

@@ -41,9 +41,8 @@ insert(
 	return is_stored;
 }
 
-TEST(a_mail_is_stored_once_and_as_it_came)
+STORE_TEST(a_mail_is_stored_once_and_as_it_came)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autoptr(GBytes) raw = NULL;
 	g_autofree struct inbox_row *row = NULL;
 	g_autoptr(GError) error = NULL;
@@ -65,9 +64,8 @@ TEST(a_mail_is_stored_once_and_as_it_came)
 	g_assert_error(error, PB_ERROR, PB_ERROR_NOT_FOUND);
 }
 
-TEST(all_recipients_are_stored_while_it_is_new)
+STORE_TEST(all_recipients_are_stored_while_it_is_new)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	static const char sql[] = "SELECT ifnull(recipient, '-') FROM inbox";
 
 	insert(fixture, KEY("a"), NULL, 5);
@@ -91,9 +89,8 @@ TEST(all_recipients_are_stored_while_it_is_new)
 	assert_rows(fixture, sql, "-");
 }
 
-TEST(processed_row_has_no_content)
+STORE_TEST(processed_row_has_no_content)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autoptr(GBytes) raw = NULL;
 	g_autofree struct inbox_row *row = NULL;
 	g_autofree char *said = NULL;
@@ -115,7 +112,7 @@ TEST(processed_row_has_no_content)
 	g_assert_nonnull(strstr(said, "stays done"));
 }
 
-TEST(bad_rows_are_impossible)
+STORE_TEST(bad_rows_are_impossible)
 {
 	static const char *const bad[] = {
 	    "UPDATE inbox SET raw = NULL",
@@ -126,7 +123,6 @@ TEST(bad_rows_are_impossible)
 	    "UPDATE inbox SET key = 'short'",
 	    "UPDATE inbox SET tries = -1",
 	};
-	pb_auto(store_fixture) fixture = store_fixture_new();
 
 	insert(fixture, KEY("a"), "p@n.example", 5);
 	for (size_t i = 0; i < G_N_ELEMENTS(bad); i++) {
@@ -136,9 +132,8 @@ TEST(bad_rows_are_impossible)
 	}
 }
 
-TEST(due_rows_are_sorted_oldest_first)
+STORE_TEST(due_rows_are_sorted_oldest_first)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autoptr(GArray) ids = NULL;
 	int64_t at = 0;
 
@@ -160,9 +155,8 @@ TEST(due_rows_are_sorted_oldest_first)
 	g_assert_cmpint(at, ==, 20);
 }
 
-TEST(pages_are_sorted_newest_first)
+STORE_TEST(pages_are_sorted_newest_first)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autoptr(GPtrArray) page = NULL;
 
 	insert(fixture, KEY("a"), NULL, 1);
@@ -219,9 +213,8 @@ call_insert(struct store_fixture *fixture, void *data, GError **error)
 	return inbox_insert(fixture->store, &fresh, 5, &is_stored, error);
 }
 
-TEST(failing_store_leaves_no_partial_change)
+STORE_TEST(failing_store_leaves_no_partial_change)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	char key[] = KEY("a");
 
 	g_assert_cmpuint(

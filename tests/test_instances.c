@@ -158,9 +158,8 @@ take_over(struct pair *pair, struct store *store)
 	return count;
 }
 
-TEST(instance_of_a_local_store_ends_the_others)
+STORE_TEST(instance_of_a_local_store_ends_the_others)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t first = add_instance(fixture->store, "a", NOW);
 	int64_t second = add_instance(fixture->store, "b", NOW + 1);
 
@@ -396,10 +395,8 @@ TEST(job_belongs_to_one_instance_until_its_lease_ends)
 	g_assert_true(take_job(pair.one, NOW));
 }
 
-TEST(local_store_does_not_record_jobs)
+STORE_TEST(local_store_does_not_record_jobs)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
-
 	g_assert_true(take_job(fixture->store, NOW));
 	g_assert_true(try_to_write(fixture->store));
 	assert_rows(fixture, "SELECT count(*) FROM job", "0");

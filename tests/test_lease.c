@@ -197,9 +197,8 @@ TEST(messages_taken_over_are_sent_again_by_the_other)
 	g_assert_cmpint(mailing->next, ==, -1);
 }
 
-TEST(lease_on_a_local_store_has_no_end)
+STORE_TEST(lease_on_a_local_store_has_no_end)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	pb_auto(lease) lease = begin_lease(fixture->store, fixture->directory);
 	g_autoptr(GError) error = NULL;
 	int64_t holder = lease_get_holder(lease);

@@ -377,10 +377,9 @@ read_to_end(int fd)
 	return g_string_free(text, FALSE);
 }
 
-TEST(silent_client_is_disconnected)
+STORE_TEST(silent_client_is_disconnected)
 {
 	static const char *const said[] = {"", LHLO, LHLO MAIL RCPT, ALL "half\r\n."};
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct server *server =
 	    start_server(fixture, (struct lmtp_times){.idle = 50, .mail = 600000});
 
@@ -398,9 +397,8 @@ TEST(silent_client_is_disconnected)
 	stop_server(server);
 }
 
-TEST(slow_client_is_disconnected)
+STORE_TEST(slow_client_is_disconnected)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct server *server =
 	    start_server(fixture, (struct lmtp_times){.idle = 600000, .mail = 200});
 	int fd = connect_to(server->path);
@@ -418,9 +416,8 @@ TEST(slow_client_is_disconnected)
 	stop_server(server);
 }
 
-TEST(client_that_does_not_read_is_disconnected)
+STORE_TEST(client_that_does_not_read_is_disconnected)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct server *server =
 	    start_server(fixture, (struct lmtp_times){.idle = 200, .mail = 600000});
 	int fd = connect_to(server->path), put;
@@ -440,7 +437,7 @@ TEST(client_that_does_not_read_is_disconnected)
 	stop_server(server);
 }
 
-TEST(client_and_server_interoperate)
+STORE_TEST(client_and_server_interoperate)
 {
 	static const struct {
 		const char *raw, *stored;
@@ -450,7 +447,6 @@ TEST(client_and_server_interoperate)
 	    {"x\r\ny\n", "x\r\ny\r\n"},
 	    {".\n..\nx.\n", ".\r\n..\r\nx.\r\n"},
 	};
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct server *server = start_server(fixture, LMTP_TIMES_STANDARD);
 	g_autoptr(GError) error = NULL;
 

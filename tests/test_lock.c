@@ -18,9 +18,8 @@
 /* Owned by a user other than root. */
 #define NOBODY 65534
 
-TEST(directory_is_created_and_locked_by_one_daemon)
+STORE_TEST(directory_is_created_and_locked_by_one_daemon)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autofree char *directory =
 	    g_build_filename(fixture->directory, "a", "state", NULL);
 	g_autoptr(GError) error = NULL;
@@ -68,10 +67,9 @@ TEST(a_directory_that_others_may_enter_is_refused)
 	}
 }
 
-TEST(a_directory_that_cannot_be_is_reported)
+STORE_TEST(a_directory_that_cannot_be_is_reported)
 {
 	g_autoptr(GError) error = NULL;
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autofree char *below = g_build_filename(fixture->path, "state", NULL);
 
 	g_assert_cmpint(lock_take(below, &error), ==, -1);
@@ -79,9 +77,8 @@ TEST(a_directory_that_cannot_be_is_reported)
 	g_assert_nonnull(strstr(error->message, below));
 }
 
-TEST(store_is_replaced_only_while_it_is_not_open)
+STORE_TEST(store_is_replaced_only_while_it_is_not_open)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autoptr(GError) error = NULL;
 	int one = lock_share(fixture->directory, &error), two, alone, daemon;
 

@@ -66,9 +66,8 @@ TEST(rows_are_deleted_after_their_days)
 	}
 }
 
-TEST(message_is_deleted_with_its_digest_fourteen_days_after_its_end)
+STORE_TEST(message_is_deleted_with_its_digest_fourteen_days_after_its_end)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time(NOW);
 	g_autoptr(GError) error = NULL;
 	g_autofree char *end = g_strdup_printf(
@@ -108,9 +107,8 @@ TEST(message_is_deleted_with_its_digest_fourteen_days_after_its_end)
 	assert_rows(fixture, "SELECT max(id) FROM digest", "3");
 }
 
-TEST(unused_filters_are_deleted_with_their_matches)
+STORE_TEST(unused_filters_are_deleted_with_their_matches)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time(NOW);
 	g_autoptr(GError) error = NULL;
 
@@ -127,9 +125,8 @@ TEST(unused_filters_are_deleted_with_their_matches)
 	assert_rows(fixture, "SELECT filter_id FROM match", "1");
 }
 
-TEST(one_run_deletes_more_than_a_page)
+STORE_TEST(one_run_deletes_more_than_a_page)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time(NOW);
 	g_autoptr(GError) error = NULL;
 
@@ -145,11 +142,10 @@ TEST(one_run_deletes_more_than_a_page)
 	assert_rows(fixture, "SELECT count(*) FROM source_fetch", "0");
 }
 
-TEST(filters_are_reindexed_after_the_archive_has_doubled)
+STORE_TEST(filters_are_reindexed_after_the_archive_has_doubled)
 {
 	static const char terms[] = "SELECT kind || term FROM filter_term"
 	                            " WHERE filter_id = 1";
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time(NOW);
 	g_autoptr(GError) error = NULL;
 
@@ -170,9 +166,8 @@ TEST(filters_are_reindexed_after_the_archive_has_doubled)
 	assert_rows(fixture, terms, "1mamba");
 }
 
-TEST(it_is_due_at_first_and_then_once_a_day)
+STORE_TEST(it_is_due_at_first_and_then_once_a_day)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time(NOW), at;
 	g_autoptr(GError) error = NULL;
 
@@ -189,9 +184,8 @@ call_maintenance(struct store_fixture *fixture, void *data, GError **error)
 	return maintenance_run(fixture->store, *(int64_t *)data, error);
 }
 
-TEST(a_run_that_fails_is_due_again)
+STORE_TEST(a_run_that_fails_is_due_again)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time(NOW) + 90 * (int64_t)CLOCK_DAY_S;
 
 	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 3);
@@ -216,9 +210,8 @@ TEST(deliveries_of_eligible_papers_are_not_deleted)
 	g_assert_cmpint(MAINTENANCE_MATCH_DAYS, >, DIGEST_ELIGIBLE_DAYS + 1);
 }
 
-TEST(incomplete_archive_is_rebuilt)
+STORE_TEST(incomplete_archive_is_rebuilt)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autofree char *problem = NULL;
 	g_autoptr(GError) error = NULL;
 

@@ -34,9 +34,8 @@ run(struct store_fixture *fixture, int64_t now)
 	return report;
 }
 
-TEST(every_filter_is_matched_once_with_each_new_paper)
+STORE_TEST(every_filter_is_matched_once_with_each_new_paper)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
 	struct match_report report;
 
@@ -65,9 +64,8 @@ TEST(every_filter_is_matched_once_with_each_new_paper)
 	assert_rows(fixture, MATCHES, "1:01yes 1:02yes 2:02yes 2:04yes");
 }
 
-TEST(changed_text_is_matched_again)
+STORE_TEST(changed_text_is_matched_again)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
 
 	store_fixture_subscribe(fixture, ADA, "UTC", "diffusion", now);
@@ -87,9 +85,8 @@ TEST(changed_text_is_matched_again)
 	g_assert_cmpuint(run(fixture, now).papers, ==, 0);
 }
 
-TEST(votes_above_a_threshold_make_one_match_that_stays)
+STORE_TEST(votes_above_a_threshold_make_one_match_that_stays)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
 	struct match_report report;
 
@@ -175,9 +172,8 @@ TEST(values_are_final_at_the_hour_of_the_first_sight)
 	}
 }
 
-TEST(after_a_clock_jump_nothing_is_final_for_a_day)
+STORE_TEST(after_a_clock_jump_nothing_is_final_for_a_day)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
 	int64_t leapt = now + 10 * (int64_t)CLOCK_DAY_S;
 
@@ -264,9 +260,8 @@ TEST(categories_are_final_after_two_hours)
 	}
 }
 
-TEST(late_enrichment_is_matched)
+STORE_TEST(late_enrichment_is_matched)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time("2026-11-20T12:00:00Z");
 
 	store_fixture_subscribe(fixture, ADA, "UTC", "diffusion cat:cs.CV", now);
@@ -284,9 +279,8 @@ TEST(late_enrichment_is_matched)
 	g_assert_cmpuint(run(fixture, now + 6 * CLOCK_HOUR_S).papers, ==, 0);
 }
 
-TEST(links_keywords_and_organizations_wait_too)
+STORE_TEST(links_keywords_and_organizations_wait_too)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time("2026-11-20T12:00:00Z");
 	struct paper *paper = store_fixture_paper("2611.00001", "Diffusion", "");
 
@@ -322,9 +316,8 @@ TEST(links_keywords_and_organizations_wait_too)
 	g_assert_cmpuint(run(fixture, now + 180).papers, ==, 4);
 }
 
-TEST(paper_listed_by_another_source_is_matched_again)
+STORE_TEST(paper_listed_by_another_source_is_matched_again)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time("2026-11-20T12:00:00Z");
 
 	store_fixture_subscribe(fixture, ADA, "UTC", "diffusion source:arxiv", now);
@@ -341,9 +334,8 @@ TEST(paper_listed_by_another_source_is_matched_again)
 	assert_rows(fixture, "SELECT last_day FROM paper", "2026-11-20");
 }
 
-TEST(new_filter_looks_back_fourteen_days)
+STORE_TEST(new_filter_looks_back_fourteen_days)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
 	struct match_report report;
 
@@ -364,9 +356,8 @@ TEST(new_filter_looks_back_fourteen_days)
 	g_assert_cmpuint(run(fixture, now + 40 * (int64_t)CLOCK_DAY_S).papers, ==, 0);
 }
 
-TEST(relisted_paper_is_new_to_later_filters)
+STORE_TEST(relisted_paper_is_new_to_later_filters)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
 
 	store_fixture_list(fixture, "2026-10-20", "2610.00001", "Diffusion", 1);
@@ -378,10 +369,9 @@ TEST(relisted_paper_is_new_to_later_filters)
 	assert_rows(fixture, MATCHES, "1:01yes");
 }
 
-TEST(many_pages_of_filters_and_papers_are_matched)
+STORE_TEST(many_pages_of_filters_and_papers_are_matched)
 {
 	enum { FILTERS = 450, PAPERS = 1203 };
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
 	struct match_report report;
 
@@ -432,9 +422,8 @@ ask_to_stop(void *data)
 	g_atomic_int_inc((int *)data);
 }
 
-TEST(stop_ends_a_run_after_a_commit_and_the_next_continues)
+STORE_TEST(stop_ends_a_run_after_a_commit_and_the_next_continues)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
 	struct digest_build_report made = {0};
 	int stop = 0;
@@ -460,9 +449,8 @@ TEST(stop_ends_a_run_after_a_commit_and_the_next_continues)
 	g_assert_cmpuint(made.digests, ==, 2);
 }
 
-TEST(unparsable_filter_does_not_stop_others)
+STORE_TEST(unparsable_filter_does_not_stop_others)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
 	struct match_report report;
 
@@ -490,9 +478,8 @@ call_match(struct store_fixture *fixture, void *data, GError **error)
 	return match_run(fixture->store, *(int64_t *)data, &report, error);
 }
 
-TEST(failed_run_is_completed_by_the_next)
+STORE_TEST(failed_run_is_completed_by_the_next)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
 
 	store_fixture_subscribe(fixture, ADA, "UTC", "diffusion upvotes:>=20", now);
@@ -544,9 +531,8 @@ add_papers(struct store_fixture *fixture, unsigned count)
 	store_fixture_run(fixture, sql);
 }
 
-TEST(matches_per_commit_are_limited)
+STORE_TEST(matches_per_commit_are_limited)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct match_report report;
 	int64_t total;
 
@@ -570,9 +556,8 @@ TEST(matches_per_commit_are_limited)
 	g_assert_cmpuint(report.filters, ==, 0);
 }
 
-TEST(pending_matches_are_rechecked_in_pages)
+STORE_TEST(pending_matches_are_rechecked_in_pages)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
 	struct match_report report;
 
@@ -599,9 +584,8 @@ TEST(pending_matches_are_rechecked_in_pages)
 }
 
 /* A change between two pages also counts for the filters of the first page. */
-TEST(change_between_two_pages_is_seen_by_all_filters)
+STORE_TEST(change_between_two_pages_is_seen_by_all_filters)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
 	struct match_report report;
 

@@ -25,9 +25,8 @@ take(struct paper_cache *paper_cache, int64_t seq)
 }
 
 /* The mailer reads on its own handle; the collector writes on another. */
-TEST(a_paper_is_the_same_one_until_it_changes)
+STORE_TEST(a_paper_is_the_same_one_until_it_changes)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	pb_auto(store) reader = NULL;
 	pb_auto(paper_cache) paper_cache = NULL;
 	pb_auto(paper) first = NULL;
@@ -63,9 +62,8 @@ count_papers(unsigned event, void *context, void *statement, void *text)
 }
 
 /* While messages are sent, the scheduler commits new digests. */
-TEST(other_commits_load_no_papers)
+STORE_TEST(other_commits_load_no_papers)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	pb_auto(store) reader = NULL;
 	pb_auto(paper_cache) paper_cache = NULL;
 	unsigned loaded = 0;
@@ -84,9 +82,8 @@ TEST(other_commits_load_no_papers)
 	g_assert_cmpuint(loaded, ==, 2);
 }
 
-TEST(it_holds_no_more_than_its_bound)
+STORE_TEST(it_holds_no_more_than_its_bound)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	pb_auto(paper_cache) paper_cache = paper_cache_new(fixture->store);
 	pb_auto(paper) first = NULL;
 	pb_auto(paper) again = NULL;

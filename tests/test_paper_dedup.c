@@ -195,10 +195,8 @@ save(struct store_fixture *fixture, const char *source, struct paper *paper)
 
 #define IDS "SELECT id FROM paper ORDER BY seq"
 
-TEST(a_paper_is_found_by_any_of_its_names)
+STORE_TEST(a_paper_is_found_by_any_of_its_names)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
-
 	save(fixture, "nature",
 	    of_feed("doi:10.1000/x", "nature:1", "10.1000/x", LONG " once"));
 	/* By DOI, under another title. */
@@ -219,10 +217,8 @@ TEST(a_paper_is_found_by_any_of_its_names)
 	    fixture, "SELECT title FROM paper", "Quite another title than the first");
 }
 
-TEST(papers_with_a_shared_alias_may_differ)
+STORE_TEST(papers_with_a_shared_alias_may_differ)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
-
 	/* Two ids of arXiv, two DOIs, two entries of one feed. */
 	save(fixture, "arxiv/cs.CL", of_arxiv("2611.00001", NULL, LONG));
 	save(fixture, "arxiv/cs.CL", of_arxiv("2611.00002", NULL, LONG));
@@ -236,10 +232,8 @@ TEST(papers_with_a_shared_alias_may_differ)
 	assert_rows(fixture, "SELECT count(*) FROM paper", "8");
 }
 
-TEST(names_that_papers_had_do_not_join_others)
+STORE_TEST(names_that_papers_had_do_not_join_others)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
-
 	/* arXiv corrects the DOI of a paper that a feed goes on listing with the first.
 	 */
 	save(fixture, "nature", of_feed("doi:10.1/a", "nature:1", "10.1/a", LONG));
@@ -277,9 +271,8 @@ fill_two(struct store_fixture *fixture)
 	save(fixture, "hf", store_fixture_paper("2611.00001", "Mamba", "Of hf."));
 }
 
-TEST(two_rows_become_one_without_a_second_delivery)
+STORE_TEST(two_rows_become_one_without_a_second_delivery)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time(NOON);
 
 	store_fixture_subscribe(
@@ -318,9 +311,8 @@ assert_digest_follows(struct store_fixture *fixture)
 	g_assert_cmpuint(history->len, ==, 1);
 }
 
-TEST(rows_in_queued_messages_are_merged_later)
+STORE_TEST(rows_in_queued_messages_are_merged_later)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time(NOON);
 
 	store_fixture_subscribe(
@@ -353,9 +345,8 @@ TEST(rows_in_queued_messages_are_merged_later)
 	assert_digest_follows(fixture);
 }
 
-TEST(text_of_merged_papers_is_frozen)
+STORE_TEST(text_of_merged_papers_is_frozen)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time(NOON);
 
 	store_fixture_subscribe(
@@ -377,10 +368,8 @@ TEST(text_of_merged_papers_is_frozen)
 }
 
 /* Tables added later must be handled when two rows are merged. */
-TEST(everything_that_names_a_paper_is_moved)
+STORE_TEST(everything_that_names_a_paper_is_moved)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
-
 	assert_rows(fixture,
 	    "SELECT m.name || '.' || f.\"from\" FROM sqlite_schema m,"
 	    " pragma_foreign_key_list(m.name) f WHERE f.\"table\" = 'paper'"
@@ -416,11 +405,10 @@ assert_matches(struct store_fixture *fixture, const char *found, const char *wai
 	    waiting);
 }
 
-TEST(matches_of_one_row_become_matches_of_the_other)
+STORE_TEST(matches_of_one_row_become_matches_of_the_other)
 {
 	static const char *const filters[] = {
 	    "merge", "mamba", "zebra", "made-up", "way", "papers"};
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time(NOON);
 
 	for (size_t i = 0; i < G_N_ELEMENTS(filters); i++) {
@@ -460,9 +448,8 @@ run_once(struct store_fixture *fixture, int64_t now)
 }
 
 /* The text that a filter matched may be the one that is replaced. */
-TEST(merge_does_not_lose_a_delivery)
+STORE_TEST(merge_does_not_lose_a_delivery)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time(NOON);
 
 	store_fixture_subscribe(fixture, "ada@example.org", "UTC", "merge", now);
@@ -484,10 +471,9 @@ assert_final(struct store_fixture *fixture, const char *sql)
 	g_assert_cmpstr(refusal, ==, "a match that was decided stays");
 }
 
-TEST(merge_changes_only_matches_of_merged_rows)
+STORE_TEST(merge_changes_only_matches_of_merged_rows)
 {
 	static const char *const table[] = {"12", "1,2", "2,11", "11", "1", "11,2,3"};
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time(NOON);
 
 	store_fixture_subscribe(fixture, "ada@example.org", "UTC", "merge", now);
@@ -506,9 +492,8 @@ TEST(merge_changes_only_matches_of_merged_rows)
 }
 
 /* A reused number would belong to matches of the first paper. */
-TEST(the_number_of_a_paper_that_went_is_not_used_again)
+STORE_TEST(the_number_of_a_paper_that_went_is_not_used_again)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time(NOON);
 
 	save(fixture, "hf", store_fixture_paper("2611.00001", "Mamba", "Of hf."));
@@ -536,10 +521,8 @@ unite_two(struct store_fixture *fixture, void *data, GError **error)
 	       store_commit(&transaction, error);
 }
 
-TEST(uniting_is_whole_or_not_at_all)
+STORE_TEST(uniting_is_whole_or_not_at_all)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
-
 	store_fixture_subscribe(fixture, "ada@example.org", "UTC", "merge OR mamba",
 	    store_fixture_time(NOON));
 	fill_two(fixture);
@@ -549,9 +532,8 @@ TEST(uniting_is_whole_or_not_at_all)
 	assert_rows(fixture, IDS, "2611.00001");
 }
 
-TEST(source_lists_of_one_service_are_one_listing_a_day)
+STORE_TEST(source_lists_of_one_service_are_one_listing_a_day)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	pb_auto(stored_paper) stored = NULL;
 
 	save(fixture, "arxiv/cs.CL", of_arxiv("2611.00001", NULL, LONG));

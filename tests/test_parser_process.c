@@ -179,10 +179,8 @@ write_script(const struct store_fixture *fixture, const char *script)
 	return path;
 }
 
-TEST(a_hostile_process_is_contained)
+STORE_TEST(a_hostile_process_is_contained)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
-
 	for (size_t i = 0; i < G_N_ELEMENTS(scripts); i++) {
 		g_autofree char *program = write_script(fixture, scripts[i].script);
 		struct parser_process_options options = {

@@ -506,12 +506,11 @@ list_candidates(
 	return g_string_free(g_steal_pointer(&text), FALSE);
 }
 
-TEST(terms_that_are_looked_up_and_walked_by_are_the_same)
+STORE_TEST(terms_that_are_looked_up_and_walked_by_are_the_same)
 {
 	static const char *const filters[] = {"diffusion", "\"state space\"", "quanti*",
 	    "mamba OR \"deep diffusion\"", "author:adams", "nothing", "upvotes:>=3",
 	    "deep NOT mamba", "dif* OR author:\"c adams\""};
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time(NOW);
 	pb_auto(percolator) percolator = percolator_new();
 	g_autofree char *walked = NULL, *looked_up = NULL;

@@ -230,10 +230,8 @@ TEST(name_is_set_and_removed_with_an_audit_entry)
 }
 
 /* Otherwise a subscriber whose first digest is pending would wait a day for it. */
-TEST(a_digest_that_is_due_stays_due)
+STORE_TEST(a_digest_that_is_due_stays_due)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
-
 	store_fixture_subscribe(
 	    fixture, ADA, "UTC", "diffusion", store_fixture_time(NOW));
 	g_assert_null(set(fixture, (struct profile_change){.at = "12:00"}, NOW));

@@ -343,10 +343,9 @@ live_a_day(struct store_fixture *fixture, GRand *random, struct trial *trials,
 	}
 }
 
-TEST(matcher_search_and_why_agree_with_a_plain_evaluation_for_forty_days)
+STORE_TEST(matcher_search_and_why_agree_with_a_plain_evaluation_for_forty_days)
 {
 	g_autoptr(GRand) random = g_rand_new_with_seed(12);
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct story stories[PAPERS];
 	struct trial trials[ROUNDS] = {0};
 	unsigned found = 0;
@@ -416,9 +415,8 @@ live(struct store_fixture *fixture, int days)
 
 #define DELIVERED "SELECT count(*) FROM delivered_paper"
 
-TEST(papers_without_code_are_delivered_when_the_deadline_passes)
+STORE_TEST(papers_without_code_are_delivered_when_the_deadline_passes)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	const struct backtest_request request = {
 	    .text = "diffusion date:7d.. NOT has:code", .now = at(20)};
 	g_autoptr(GError) error = NULL;
@@ -438,10 +436,8 @@ TEST(papers_without_code_are_delivered_when_the_deadline_passes)
 	g_assert_cmpuint(backtest->found, ==, 24);
 }
 
-TEST(no_paper_is_delivered_because_it_became_old)
+STORE_TEST(no_paper_is_delivered_because_it_became_old)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
-
 	store_fixture_subscribe(
 	    fixture, ADA, "UTC", "diffusion (date:..3d OR org:x)", at(-1));
 	live(fixture, 25);

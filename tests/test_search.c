@@ -25,7 +25,7 @@ enum decides {
 	WORDS, /* a paper without these words is not a match */
 };
 
-TEST(expression_has_the_words_of_the_filter)
+STORE_TEST(expression_has_the_words_of_the_filter)
 {
 	static const struct {
 		enum decides decides;
@@ -92,7 +92,6 @@ TEST(expression_has_the_words_of_the_filter)
 	        "\"deltas\") AND (\"kappa\" OR \"kappas\") AND (\"omega\" OR "
 	        "\"omegas\") AND (\"theta\" OR \"thetas\"))"},
 	};
-	pb_auto(store_fixture) fixture = store_fixture_new();
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		pb_auto(query) query = query_parse(rows[i].query,
@@ -109,7 +108,7 @@ TEST(expression_has_the_words_of_the_filter)
 	}
 }
 
-TEST(votes_that_every_match_has_are_known)
+STORE_TEST(votes_that_every_match_has_are_known)
 {
 	static const struct {
 		const char *query;
@@ -123,7 +122,6 @@ TEST(votes_that_every_match_has_are_known)
 	    {"a -upvotes:>=3", -1},
 	    {"a stars:>=3", -1},
 	};
-	pb_auto(store_fixture) fixture = store_fixture_new();
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		pb_auto(query) query = query_parse(rows[i].query,
@@ -428,7 +426,7 @@ fill_values(struct store_fixture *fixture)
 		store_fixture_run(fixture, statements[i]);
 }
 
-TEST(search_agrees_with_evaluating_every_paper)
+STORE_TEST(search_agrees_with_evaluating_every_paper)
 {
 	enum { FILTERS = 300 };
 	/* Clauses whose hits FTS5 would skip, ties, and nothing to go by. */
@@ -457,7 +455,6 @@ TEST(search_agrees_with_evaluating_every_paper)
 	    "(model OR (a NEAR/2 of)) (=The OR language) upvotes:>=3",
 	    "(model OR kw:reasoning) (the OR -agent)",
 	    "date:2025-07.. OR author:wang OR =The OR (model NEAR/2 a)"};
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct everything all = {fixture, NULL,
 	    g_ptr_array_new_with_free_func((GDestroyNotify)query_document_free),
 	    g_ptr_array_new_with_free_func(g_free)};
@@ -528,7 +525,7 @@ search(
 	return g_string_free(ids, FALSE);
 }
 
-TEST(best_result_comes_first)
+STORE_TEST(best_result_comes_first)
 {
 	static const struct {
 		const char *query;
@@ -545,7 +542,6 @@ TEST(best_result_comes_first)
 	    {"mamba NOT cat:cs.CV", 9, NULL, "4 3 2 1 of 4"},
 	    {"nothing", 9, NULL, " of 0"},
 	};
-	pb_auto(store_fixture) fixture = store_fixture_new();
 
 	list(fixture, "2026-11-19", "1", "A paper", "on mamba it is", 0);
 	list(fixture, "2026-11-20", "2", "A paper", "on mamba it is", 0);
@@ -570,9 +566,8 @@ is_first(void *data, struct search_match *match, GError **error)
 }
 
 /* The index decides about a word; the evaluator about its capitals. */
-TEST(search_is_limited_and_reports_it)
+STORE_TEST(search_is_limited_and_reports_it)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	const struct search_scope scope = {.now = NOW};
 	const struct tokenizer *tokenizer = store_get_tokenizer(fixture->store);
 	pb_auto(query) all = query_parse("=Mamba", tokenizer, NULL, NULL, NULL);
@@ -606,7 +601,7 @@ TEST(search_is_limited_and_reports_it)
 	g_assert_cmpuint(first, ==, 2);
 }
 
-TEST(invalid_searches_are_rejected)
+STORE_TEST(invalid_searches_are_rejected)
 {
 	static const struct {
 		const char *query;
@@ -619,7 +614,6 @@ TEST(invalid_searches_are_rejected)
 	    {"NOT mamba", 5, PB_ERROR_INPUT},
 	};
 	const struct search_scope scope = {.now = NOW};
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autofree char *most = NULL;
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {

@@ -15,9 +15,8 @@
 static const guint8 first[SECRET_KEY_BYTES + 1] = "0123456789abcdef0123456789abcdef";
 static const guint8 second[SECRET_KEY_BYTES + 1] = "fedcba9876543210fedcba9876543210";
 
-TEST(key_is_created_once_and_stored)
+STORE_TEST(key_is_created_once_and_stored)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autofree char *path = g_build_filename(fixture->directory, "key", NULL);
 	g_autoptr(GError) error = NULL;
 	GStatBuf status;

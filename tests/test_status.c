@@ -93,9 +93,8 @@ measure_steps(struct store_fixture *fixture, const struct settings *settings)
 	return steps;
 }
 
-TEST(status_does_not_slow_down_in_a_large_store)
+STORE_TEST(status_does_not_slow_down_in_a_large_store)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	pb_auto(settings) settings = settings_new();
 	unsigned few, many;
 
@@ -162,7 +161,7 @@ assert_counts(struct store_fixture *fixture, const char *change)
 	status_clear(&status);
 }
 
-TEST(every_change_is_counted)
+STORE_TEST(every_change_is_counted)
 {
 	static const char *const changes[] = {
 	    "UPDATE outbox SET state = 'SENDING', attempt = 1, next_try_at = NULL"
@@ -180,7 +179,6 @@ TEST(every_change_is_counted)
 	    "DELETE FROM filter WHERE id BETWEEN 20 AND 25",
 	    "DELETE FROM outbox WHERE id BETWEEN 10 AND 30",
 	};
-	pb_auto(store_fixture) fixture = store_fixture_new();
 
 	fill_tables(fixture, 1, 70);
 	assert_counts(fixture, "nothing");

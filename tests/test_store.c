@@ -24,9 +24,8 @@
 
 #define NOW "2026-11-20T09:00:00Z"
 
-TEST(new_store_is_complete_and_private)
+STORE_TEST(new_store_is_complete_and_private)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	GStatBuf status;
 	GDir *dir = g_dir_open(fixture->directory, 0, NULL);
 	const char *name;
@@ -48,9 +47,8 @@ TEST(new_store_is_complete_and_private)
 	    MIGRATE_APPLICATION_ID);
 }
 
-TEST(commits_survive_reopening)
+STORE_TEST(commits_survive_reopening)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autoptr(GError) error = NULL;
 	g_autofree char *before = NULL, *after = NULL;
 
@@ -65,9 +63,8 @@ TEST(commits_survive_reopening)
 	g_assert_cmpstr(before, ==, after);
 }
 
-TEST(two_handles_work_on_one_store)
+STORE_TEST(two_handles_work_on_one_store)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autoptr(GError) error = NULL;
 	pb_auto(store) other = store_open(fixture->path, &error);
 	int64_t value;
@@ -767,9 +764,8 @@ count_up(struct store *store, void *data, GError **error)
 	       store_save_cursor(store, "1", value + 1, error);
 }
 
-TEST(work_runs_twice_for_one_commit_in_tests)
+STORE_TEST(work_runs_twice_for_one_commit_in_tests)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	unsigned runs = 0;
 
 	store_set_rerun(fixture->store, true);
@@ -778,9 +774,8 @@ TEST(work_runs_twice_for_one_commit_in_tests)
 	assert_rows(fixture, "SELECT value FROM cursor WHERE name = '1'", "1");
 }
 
-TEST(snapshot_does_not_change_until_its_end)
+STORE_TEST(snapshot_does_not_change_until_its_end)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	pb_auto(store) other = store_open(fixture->path, NULL);
 	unsigned runs = 0;
 	int64_t value;

@@ -41,9 +41,8 @@ add(struct store_fixture *fixture, const struct subscribe_request *request)
 	return error ? g_strdup(error->message) : NULL;
 }
 
-TEST(subscriber_is_stored_as_requested)
+STORE_TEST(subscriber_is_stored_as_requested)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct subscribe_request request = model;
 
 	request.address = "Ada Example <Ada.E@EXAMPLE.org>";
@@ -128,9 +127,8 @@ TEST(invalid_request_is_rejected_and_stores_nothing)
 	}
 }
 
-TEST(the_limits_themselves_are_allowed)
+STORE_TEST(the_limits_themselves_are_allowed)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autofree char *name = g_strnfill(BOUNDS_PERSON_NAME_BYTES, 'n');
 	g_autofree char *consent = g_strnfill(BOUNDS_CONSENT_BYTES, 'c');
 	struct subscribe_request request = model;
@@ -140,9 +138,8 @@ TEST(the_limits_themselves_are_allowed)
 	g_assert_null(add(fixture, &request));
 }
 
-TEST(rejected_filter_is_identified)
+STORE_TEST(rejected_filter_is_identified)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	static const struct subscribe_filter filters[] = {
 	    {.text = "good"}, {.text = "diffusion upvotes:>=ten"}};
 	struct subscribe_request request = model;
@@ -162,9 +159,8 @@ TEST(rejected_filter_is_identified)
 	query_error_clear(&problem);
 }
 
-TEST(spellings_of_an_address_are_one_subscriber)
+STORE_TEST(spellings_of_an_address_are_one_subscriber)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct subscribe_request request = model;
 	static const char *const same[] = {ADA, "ada@EXAMPLE.ORG", "<ada@example.org>"};
 
@@ -179,9 +175,8 @@ TEST(spellings_of_an_address_are_one_subscriber)
 	assert_rows(fixture, "SELECT count(*) FROM subscriber", "1");
 }
 
-TEST(unsubscription_removes_filters_and_unsent_mail)
+STORE_TEST(unsubscription_removes_filters_and_unsent_mail)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autoptr(GError) error = NULL;
 	int64_t now = store_fixture_time(NOW);
 	struct subscribe_request request = model;
@@ -209,9 +204,8 @@ TEST(unsubscription_removes_filters_and_unsent_mail)
 	    "1|active|Asia/Kathmandu|asked again by phone|1");
 }
 
-TEST(message_in_flight_is_sent_after_unsubscription)
+STORE_TEST(message_in_flight_is_sent_after_unsubscription)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autoptr(GError) error = NULL;
 	int64_t now = store_fixture_time(NOW);
 
@@ -226,9 +220,8 @@ TEST(message_in_flight_is_sent_after_unsubscription)
 	assert_rows(fixture, "SELECT state FROM digest", "live");
 }
 
-TEST(filters_take_the_smallest_free_number)
+STORE_TEST(filters_take_the_smallest_free_number)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autoptr(GError) error = NULL;
 	int64_t now = store_fixture_time(NOW);
 
@@ -247,9 +240,8 @@ TEST(filters_take_the_smallest_free_number)
 	    fixture, "SELECT since_day FROM subscription LIMIT 1", "2026-11-17");
 }
 
-TEST(number_of_filters_is_limited)
+STORE_TEST(number_of_filters_is_limited)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autoptr(GError) error = NULL;
 	const struct subscribe_filter more = {.text = "more"};
 
@@ -265,9 +257,8 @@ TEST(number_of_filters_is_limited)
 	store_fixture_assert_idle(fixture);
 }
 
-TEST(ambiguous_filter_gives_a_warning)
+STORE_TEST(ambiguous_filter_gives_a_warning)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autoptr(GError) error = NULL;
 	g_autoptr(GPtrArray) warnings = NULL;
 	const struct subscribe_filter filter = {.text = "cat or dog"};

@@ -16,9 +16,8 @@
 
 /* ---- the start page ---- */
 
-TEST(home_page_has_no_effect)
+WEB_TEST(home_page_has_no_effect)
 {
-	pb_auto(conversation) c = web_fixture_new();
 	g_autofree char *before = store_fixture_text(c->fixture, STATE);
 	pb_auto(web_reply) reply = web_ask(c, WEB_OP_HOME, "", NULL);
 
@@ -29,9 +28,8 @@ TEST(home_page_has_no_effect)
 	assert_rows(c->fixture, STATE, before);
 }
 
-TEST(a_test_shows_papers_and_days)
+WEB_TEST(a_test_shows_papers_and_days)
 {
-	pb_auto(conversation) c = web_fixture_new();
 	pb_auto(web_reply) reply =
 	    web_ask(c, WEB_OP_TRY, "", "filter", "diffusion", NULL);
 	g_autoptr(GVariant) backtest =
@@ -47,9 +45,8 @@ TEST(a_test_shows_papers_and_days)
 	g_assert_cmpuint(g_variant_n_children(days), ==, 31);
 }
 
-TEST(a_test_reports_the_column_of_an_error)
+WEB_TEST(a_test_reports_the_column_of_an_error)
 {
-	pb_auto(conversation) c = web_fixture_new();
 	pb_auto(web_reply) reply =
 	    web_ask(c, WEB_OP_TRY, "", "filter", "diffusion AND (", NULL);
 
@@ -58,9 +55,8 @@ TEST(a_test_reports_the_column_of_an_error)
 	web_assert_has(reply, "'column': <'1");
 }
 
-TEST(all_addresses_get_the_same_response)
+WEB_TEST(all_addresses_get_the_same_response)
 {
-	pb_auto(conversation) c = web_fixture_new();
 	const struct erase_request suppress = {
 	    .address = "gone@example.com", .who = "test", .key = c->fixture->key};
 	pb_auto(web_reply) fresh = NULL, *known = NULL, *own = NULL, *gone = NULL;
@@ -128,9 +124,8 @@ submit_forms(struct conversation *c, struct web_budget *budget, unsigned count,
 	return accepted;
 }
 
-TEST(a_flood_of_the_form_leaves_mail_alone)
+WEB_TEST(a_flood_of_the_form_leaves_mail_alone)
 {
-	pb_auto(conversation) c = web_fixture_new();
 	int64_t mails = conversation_count_mails(c);
 
 	g_assert_cmpuint(submit_forms(c, NULL, 70, "1.2.3.0/24"), ==, 60);
@@ -147,9 +142,8 @@ TEST(a_flood_of_the_form_leaves_mail_alone)
 	    c->fixture, "SELECT value FROM cursor WHERE name = 'dropped total'", "12");
 }
 
-TEST(forms_of_a_network_are_limited)
+WEB_TEST(forms_of_a_network_are_limited)
 {
-	pb_auto(conversation) c = web_fixture_new();
 	pb_auto(web_budget) budget = web_budget_new(WEB_TESTS_PER_HOUR);
 
 	g_assert_cmpuint(submit_forms(c, budget, 20, "1.2.3.0/24"), ==, 10);
@@ -190,12 +184,11 @@ TEST(a_network_from_paperboy_web_is_checked)
 	}
 }
 
-TEST(mistakes_in_the_form_mail_nothing)
+WEB_TEST(mistakes_in_the_form_mail_nothing)
 {
 	static const char *const rows[][3] = {{"", "", "robots"},
 	    {"nobody", "", "robots"}, {"a@b.example\nBcc: c@d.example", "", "robots"},
 	    {ADAM, "", "AND ("}};
-	pb_auto(conversation) c = web_fixture_new();
 	int64_t mails = conversation_count_mails(c);
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
@@ -209,9 +202,8 @@ TEST(mistakes_in_the_form_mail_nothing)
 	g_assert_cmpint(conversation_count_mails(c), ==, mails);
 }
 
-TEST(subscription_by_the_page_records_consent)
+WEB_TEST(subscription_by_the_page_records_consent)
 {
-	pb_auto(conversation) c = web_fixture_new();
 	pb_auto(web_reply) reply = subscribe(
 	    c, "address", ADAM, "name", "Adam", "filter", "robots OR\n\"open source\"");
 	g_autofree char *token = web_get_mailed(c, URL "/c/");
@@ -245,11 +237,10 @@ TEST(subscription_by_the_page_records_consent)
 	assert_rows(c->fixture, STATE, state);
 }
 
-TEST(forms_need_their_token)
+WEB_TEST(forms_need_their_token)
 {
 	static const enum web_op operations[] = {
 	    WEB_OP_SUBSCRIBE, WEB_OP_CONFIRM, WEB_OP_LEAVE};
-	pb_auto(conversation) c = web_fixture_new();
 	g_autofree char *token = web_get_leave_token(c);
 	g_autofree char *state = store_fixture_text(c->fixture, STATE);
 	g_autofree char *other = web_get_csrf(c, WEB_OP_LEAVE_SHOW, FORGED);
@@ -284,9 +275,8 @@ TEST(forms_need_their_token)
 
 /* ---- unsubscribing ---- */
 
-TEST(viewing_the_unsubscribe_page_has_no_effect)
+WEB_TEST(viewing_the_unsubscribe_page_has_no_effect)
 {
-	pb_auto(conversation) c = web_fixture_new();
 	g_autofree char *token = web_get_leave_token(c);
 	g_autofree char *state = store_fixture_text(c->fixture, STATE);
 
@@ -300,9 +290,8 @@ TEST(viewing_the_unsubscribe_page_has_no_effect)
 	assert_rows(c->fixture, STATE, state);
 }
 
-TEST(one_click_unsubscribes_at_once)
+WEB_TEST(one_click_unsubscribes_at_once)
 {
-	pb_auto(conversation) c = web_fixture_new();
 	g_autofree char *token = web_get_leave_token(c);
 	pb_auto(web_reply) reply = web_ask(c, WEB_OP_ONE_CLICK, token, NULL);
 
@@ -320,9 +309,8 @@ TEST(one_click_unsubscribes_at_once)
 	g_free(web_get_mailed(c, URL "/c/"));
 }
 
-TEST(repeated_one_click_sends_one_mail_a_day)
+WEB_TEST(repeated_one_click_sends_one_mail_a_day)
 {
-	pb_auto(conversation) c = web_fixture_new();
 	g_autofree char *token = web_get_leave_token(c);
 	int64_t mails = conversation_count_mails(c);
 
@@ -341,9 +329,8 @@ TEST(repeated_one_click_sends_one_mail_a_day)
 }
 
 /* Readers of a forwarded digest get the undo token, too. */
-TEST(leaving_and_undoing_in_turn_sends_few_mails)
+WEB_TEST(leaving_and_undoing_in_turn_sends_few_mails)
 {
-	pb_auto(conversation) c = web_fixture_new();
 	g_autofree char *token = web_get_leave_token(c);
 	int64_t mails = conversation_count_mails(c);
 
@@ -359,11 +346,10 @@ TEST(leaving_and_undoing_in_turn_sends_few_mails)
 	    mails + 2 * c->options.settings->limit_replies_per_day);
 }
 
-TEST(forged_one_click_changes_nothing)
+WEB_TEST(forged_one_click_changes_nothing)
 {
 	static const char *const tokens[] = {"", "a", FORGED,
 	    "abcdefghijklmnopqrstuvwxyz234567abcdefghijklmnopqrstuvwxyz234567"};
-	pb_auto(conversation) c = web_fixture_new();
 	g_autofree char *token = web_get_leave_token(c);
 	g_autofree char *state = store_fixture_text(c->fixture, STATE);
 
@@ -378,10 +364,9 @@ TEST(forged_one_click_changes_nothing)
 	assert_rows(c->fixture, STATE, state);
 }
 
-TEST(one_click_works_with_a_retired_key_after_a_year)
+WEB_TEST(one_click_works_with_a_retired_key_after_a_year)
 {
 	static const char keys[] = "fedcba9876543210fedcba9876543210" STORE_FIXTURE_KEY;
-	pb_auto(conversation) c = web_fixture_new();
 	g_autofree char *token = web_get_leave_token(c);
 	g_autoptr(GBytes) both = g_bytes_new_static(keys, sizeof(keys) - 1);
 	pb_auto(web_reply) reply = NULL;
@@ -392,9 +377,8 @@ TEST(one_click_works_with_a_retired_key_after_a_year)
 	assert_rows(c->fixture, "SELECT state FROM subscriber", "gone");
 }
 
-TEST(leaving_can_be_undone_on_the_page)
+WEB_TEST(leaving_can_be_undone_on_the_page)
 {
-	pb_auto(conversation) c = web_fixture_new();
 	g_autofree char *token = web_get_leave_token(c);
 	pb_auto(web_reply) left = leave(c, token, "unsubscribe");
 	pb_auto(web_reply) again = leave(c, token, "unsubscribe");
@@ -417,9 +401,8 @@ TEST(leaving_can_be_undone_on_the_page)
 	    "active|diffusion");
 }
 
-TEST(a_forwarded_digest_pauses_and_reduces_only)
+WEB_TEST(a_forwarded_digest_pauses_and_reduces_only)
 {
-	pb_auto(conversation) c = web_fixture_new();
 	g_autofree char *token = web_get_leave_token(c);
 	pb_auto(web_reply) paused = NULL, *forged = NULL, *more = NULL;
 	pb_auto(web_reply) fewer = leave(c, token, "fewer", "max", "5");
@@ -448,9 +431,8 @@ TEST(a_forwarded_digest_pauses_and_reduces_only)
 	    c->fixture, "SELECT state, paused_until FROM subscriber", "paused|-");
 }
 
-TEST(a_suspended_address_is_not_restored_by_a_digest)
+WEB_TEST(a_suspended_address_is_not_restored_by_a_digest)
 {
-	pb_auto(conversation) c = web_fixture_new();
 	g_autofree char *token = web_get_leave_token(c);
 	g_autofree char *link = NULL;
 
@@ -467,13 +449,12 @@ TEST(a_suspended_address_is_not_restored_by_a_digest)
 	assert_rows(c->fixture, "SELECT state, max_full FROM subscriber", "active|7");
 }
 
-TEST(invalid_choices_are_rejected)
+WEB_TEST(invalid_choices_are_rejected)
 {
 	static const char *const rows[][3] = {{"pause", "days", "0"},
 	    {"pause", "days", "367"}, {"pause", "days", "1d\nunsubscribe"},
 	    {"fewer", "max", "0"}, {"fewer", "max", "201"},
 	    {"fewer", "max", "5 at 09:00"}, {"", "max", "5"}, {"forget", "max", "5"}};
-	pb_auto(conversation) c = web_fixture_new();
 	g_autofree char *token = web_get_leave_token(c);
 	g_autofree char *state = store_fixture_text(c->fixture, STATE);
 
@@ -486,9 +467,8 @@ TEST(invalid_choices_are_rejected)
 	assert_rows(c->fixture, STATE, state);
 }
 
-TEST(the_page_has_the_language_of_the_reader)
+WEB_TEST(the_page_has_the_language_of_the_reader)
 {
-	pb_auto(conversation) c = web_fixture_new();
 	g_autofree char *token = web_get_leave_token(c);
 	static const char *const rows[][2] = {{"de", "de"}, {"", "en"}, {"xx", "en"}};
 
@@ -555,9 +535,8 @@ TEST(the_welcome_has_the_language_of_the_subscription)
 	}
 }
 
-TEST(failures_of_the_store_change_nothing)
+WEB_TEST(failures_of_the_store_change_nothing)
 {
-	pb_auto(conversation) c = web_fixture_new();
 	g_autofree char *token = web_get_leave_token(c);
 	g_autofree char *state = store_fixture_text(c->fixture, STATE);
 	pb_auto(web_request) request = web_request_new(WEB_OP_ONE_CLICK);

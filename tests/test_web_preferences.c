@@ -37,9 +37,8 @@ show(struct conversation *c, const char *token, const char *view)
 /* ---- the link ---- */
 
 /* A reader of a forwarded digest can only use up the links by its token. */
-TEST(links_by_address_have_their_own_limit)
+WEB_TEST(links_by_address_have_their_own_limit)
 {
-	pb_auto(conversation) c = web_fixture_new();
 	g_autofree char *token = web_get_leave_token(c);
 	g_autofree char *link = NULL;
 	pb_auto(web_reply) shown = NULL;
@@ -63,9 +62,8 @@ TEST(links_by_address_have_their_own_limit)
 	g_assert_cmpint(shown->status, ==, WEB_STATUS_OK);
 }
 
-TEST(link_goes_to_the_subscriber_three_times_a_day)
+WEB_TEST(link_goes_to_the_subscriber_three_times_a_day)
 {
-	pb_auto(conversation) c = web_fixture_new();
 	g_autofree char *token = web_get_leave_token(c);
 	int64_t mails = conversation_count_mails(c);
 	pb_auto(web_reply) forged = leave(c, FORGED, "link");
@@ -100,9 +98,8 @@ assert_unknown(struct conversation *c, const char *token)
 	web_assert_has_not(reply, EVA);
 }
 
-TEST(link_works_for_24_hours)
+WEB_TEST(link_works_for_24_hours)
 {
-	pb_auto(conversation) c = web_fixture_new();
 	g_autofree char *token = get_link(c);
 	pb_auto(web_reply) reply = NULL;
 
@@ -115,9 +112,8 @@ TEST(link_works_for_24_hours)
 	assert_unknown(c, token);
 }
 
-TEST(link_ends_with_address_and_subscription)
+WEB_TEST(link_ends_with_address_and_subscription)
 {
-	pb_auto(conversation) c = web_fixture_new();
 	g_autofree char *token = get_link(c);
 	g_autofree char *forged = g_strdup(token);
 
@@ -132,9 +128,8 @@ TEST(link_ends_with_address_and_subscription)
 	assert_unknown(c, token);
 }
 
-TEST(changes_need_the_form)
+WEB_TEST(changes_need_the_form)
 {
-	pb_auto(conversation) c = web_fixture_new();
 	g_autofree char *token = get_link(c);
 	g_autofree char *state = store_fixture_text(c->fixture, STATE);
 	g_autofree char *csrf = web_get_csrf(c, WEB_OP_HOME, "");
@@ -149,11 +144,10 @@ TEST(changes_need_the_form)
 
 /* ---- views ---- */
 
-TEST(views_have_no_effect)
+WEB_TEST(views_have_no_effect)
 {
 	static const char *const views[] = {
 	    "", "filter", "blocks", "settings", "account", "other"};
-	pb_auto(conversation) c = web_fixture_new();
 	g_autofree char *token = get_link(c);
 	g_autofree char *state = store_fixture_text(c->fixture, STATE);
 
@@ -167,9 +161,8 @@ TEST(views_have_no_effect)
 	assert_rows(c->fixture, STATE, state);
 }
 
-TEST(filters_show_what_they_found)
+WEB_TEST(filters_show_what_they_found)
 {
-	pb_auto(conversation) c = web_fixture_new();
 	g_autofree char *token = get_link(c);
 	pb_auto(web_reply) all = show(c, token, "");
 	pb_auto(web_reply) one = web_ask(
@@ -202,9 +195,8 @@ assert_last(const struct web_reply *reply, int number)
 	web_assert_has_not(reply, next);
 }
 
-TEST(many_filters_have_pages)
+WEB_TEST(many_filters_have_pages)
 {
-	pb_auto(conversation) c = web_fixture_new();
 	g_autofree char *token = get_link(c);
 	g_autofree char *pages = g_strdup_printf(
 	    "%d", (MANY + WEB_PROTO_PAGE_FILTERS - 1) / WEB_PROTO_PAGE_FILTERS);
@@ -229,9 +221,8 @@ TEST(many_filters_have_pages)
 	assert_last(beyond, MANY);
 }
 
-TEST(the_page_has_the_language_of_the_subscriber)
+WEB_TEST(the_page_has_the_language_of_the_subscriber)
 {
-	pb_auto(conversation) c = web_fixture_new();
 	g_autofree char *token = get_link(c);
 	pb_auto(web_reply) reply = NULL;
 
@@ -244,9 +235,8 @@ TEST(the_page_has_the_language_of_the_subscriber)
 #define ADA "ada@example.org"
 
 /* They say so, with the version, and not whose they are. */
-TEST(shared_and_followed_filters_are_marked)
+WEB_TEST(shared_and_followed_filters_are_marked)
 {
-	pb_auto(conversation) c = web_fixture_new();
 	g_autofree char *token = get_link(c);
 	const struct sharing_actor eva = {
 	    c->fixture->store, EVA, "test", c->options.now};
@@ -291,9 +281,8 @@ TEST(shared_and_followed_filters_are_marked)
 	"subscription"                                                        \
 	" ORDER BY number"
 
-TEST(filters_are_added_edited_moved_and_removed)
+WEB_TEST(filters_are_added_edited_moved_and_removed)
 {
-	pb_auto(conversation) c = web_fixture_new();
 	g_autofree char *token = get_link(c);
 	int64_t mails = conversation_count_mails(c);
 	pb_auto(web_reply) reply = change(c, token, "add", "filter",
@@ -327,9 +316,8 @@ TEST(filters_are_added_edited_moved_and_removed)
 	    "web");
 }
 
-TEST(mistakes_keep_the_form_and_name_the_column)
+WEB_TEST(mistakes_keep_the_form_and_name_the_column)
 {
-	pb_auto(conversation) c = web_fixture_new();
 	g_autofree char *token = get_link(c);
 	g_autofree char *state = store_fixture_text(c->fixture, STATE);
 	pb_auto(web_reply) reply =
@@ -342,7 +330,7 @@ TEST(mistakes_keep_the_form_and_name_the_column)
 	assert_rows(c->fixture, STATE, state);
 }
 
-TEST(one_field_is_one_command)
+WEB_TEST(one_field_is_one_command)
 {
 	static const char *const rows[][4] = {{"remove", "number", "1 2", NULL},
 	    {"remove", "number", "1\ndel 1", NULL},
@@ -351,7 +339,6 @@ TEST(one_field_is_one_command)
 	    {"set", "at", "09:00 max 200", NULL},
 	    {"set", "at", "09:00\" max \"200", NULL},
 	    {"set", "tz", "UTC\nunsubscribe", NULL}};
-	pb_auto(conversation) c = web_fixture_new();
 	g_autofree char *token = get_link(c);
 	g_autofree char *state = NULL;
 
@@ -366,9 +353,8 @@ TEST(one_field_is_one_command)
 	}
 }
 
-TEST(a_test_stores_nothing)
+WEB_TEST(a_test_stores_nothing)
 {
-	pb_auto(conversation) c = web_fixture_new();
 	g_autofree char *token = get_link(c);
 	g_autofree char *state = store_fixture_text(c->fixture, STATE);
 	pb_auto(web_reply) reply = change(c, token, "test", "filter", "old");
@@ -378,9 +364,8 @@ TEST(a_test_stores_nothing)
 	assert_rows(c->fixture, STATE, state);
 }
 
-TEST(settings_are_changed_together)
+WEB_TEST(settings_are_changed_together)
 {
-	pb_auto(conversation) c = web_fixture_new();
 	g_autofree char *token = get_link(c);
 	pb_auto(web_reply) reply =
 	    change(c, token, "set", "when", "weekly", "days", "mon thu", "at", "9 pm",
@@ -408,9 +393,8 @@ TEST(settings_are_changed_together)
 	assert_rows(c->fixture, "SELECT frequency, name FROM subscriber", "daily|-");
 }
 
-TEST(papers_are_liked_and_hidden)
+WEB_TEST(papers_are_liked_and_hidden)
 {
-	pb_auto(conversation) c = web_fixture_new();
 	g_autofree char *token = get_link(c);
 	g_autofree char *id =
 	    store_fixture_text(c->fixture, "SELECT id FROM paper ORDER BY seq LIMIT 1");
@@ -460,9 +444,8 @@ add_related(struct conversation *c)
 	"calling'>"
 #define WIDER "agents OR \"function calling\""
 
-TEST(suggestions_are_taken_undone_and_refused)
+WEB_TEST(suggestions_are_taken_undone_and_refused)
 {
-	pb_auto(conversation) c = web_fixture_new();
 	g_autofree char *token = get_link(c);
 	pb_auto(web_reply) added = NULL;
 	pb_auto(web_reply) filters = NULL;
@@ -501,9 +484,8 @@ TEST(suggestions_are_taken_undone_and_refused)
 	assert_rows(c->fixture, COUNT_OPEN, "0");
 }
 
-TEST(a_tested_filter_gets_suggestions)
+WEB_TEST(a_tested_filter_gets_suggestions)
 {
-	pb_auto(conversation) c = web_fixture_new();
 	g_autofree char *token = get_link(c);
 	pb_auto(web_reply) test = NULL;
 	pb_auto(web_reply) other = NULL;
@@ -525,9 +507,8 @@ TEST(a_tested_filter_gets_suggestions)
 	    c->fixture, "SELECT text FROM subscription WHERE number = 2", WIDER);
 }
 
-TEST(errors_belong_to_their_fields)
+WEB_TEST(errors_belong_to_their_fields)
 {
-	pb_auto(conversation) c = web_fixture_new();
 	g_autofree char *token = get_link(c);
 	pb_auto(web_reply) set = change(
 	    c, token, "set", "at", "25:99", "max", "7", "tz", "Mars", "days", "never");
@@ -559,9 +540,8 @@ TEST(errors_belong_to_their_fields)
 	    ==, 1);
 }
 
-TEST(pause_and_resume)
+WEB_TEST(pause_and_resume)
 {
-	pb_auto(conversation) c = web_fixture_new();
 	g_autofree char *token = get_link(c);
 	pb_auto(web_reply) reply = change(c, token, "pause", "until", "2026-12-24");
 
@@ -577,11 +557,10 @@ TEST(pause_and_resume)
 	    c->fixture, "SELECT state, paused_until FROM subscriber", "paused|-");
 }
 
-TEST(the_strongest_actions_are_confirmed_by_mail)
+WEB_TEST(the_strongest_actions_are_confirmed_by_mail)
 {
 	static const char *const rows[][3] = {{"address", "address", "eva@new.example"},
 	    {"export", "format", "text"}, {"forget", "number", ""}};
-	pb_auto(conversation) c = web_fixture_new();
 	g_autofree char *token = get_link(c);
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
@@ -621,9 +600,8 @@ get_confirm(struct conversation *c, const char *address)
 	return g_strndup(found + strlen(URL "/c/"), TOKEN_RANDOM_LENGTH);
 }
 
-TEST(both_addresses_confirm_a_change_on_the_page)
+WEB_TEST(both_addresses_confirm_a_change_on_the_page)
 {
-	pb_auto(conversation) c = web_fixture_new();
 	g_autofree char *token = get_link(c);
 	g_autofree char *old = NULL, *new = NULL;
 	pb_auto(web_reply) asked = change(c, token, "address", "address", ADAM);
@@ -640,9 +618,8 @@ TEST(both_addresses_confirm_a_change_on_the_page)
 	assert_unknown(c, token);
 }
 
-TEST(unsubscribing_offers_undo)
+WEB_TEST(unsubscribing_offers_undo)
 {
-	pb_auto(conversation) c = web_fixture_new();
 	g_autofree char *token = get_link(c);
 	g_autofree char *leave_token = web_get_leave_token(c);
 	pb_auto(web_reply) reply = change(c, token, "unsubscribe");
@@ -655,9 +632,8 @@ TEST(unsubscribing_offers_undo)
 
 /* ---- digests and feeds ---- */
 
-TEST(a_digest_in_the_browser_is_that_of_the_mail)
+WEB_TEST(a_digest_in_the_browser_is_that_of_the_mail)
 {
-	pb_auto(conversation) c = web_fixture_new();
 	int64_t since =
 	    store_fixture_number(c->fixture, "SELECT created_at FROM digest");
 	g_autofree char *token =
@@ -676,9 +652,8 @@ TEST(a_digest_in_the_browser_is_that_of_the_mail)
 	assert_rows(c->fixture, STATE, state);
 }
 
-TEST(a_digest_of_a_former_address_is_not_shown)
+WEB_TEST(a_digest_of_a_former_address_is_not_shown)
 {
-	pb_auto(conversation) c = web_fixture_new();
 	int64_t since =
 	    store_fixture_number(c->fixture, "SELECT created_at FROM digest");
 	g_autofree char *token =
@@ -714,9 +689,8 @@ get_feed(struct conversation *c, const char *token, const char *number)
 	return g_strdup(path + strlen("/f/"));
 }
 
-TEST(feeds_are_private_and_revocable)
+WEB_TEST(feeds_are_private_and_revocable)
 {
-	pb_auto(conversation) c = web_fixture_new();
 	g_autofree char *token = get_link(c);
 	g_autofree char *all = NULL, *one = NULL, *fresh = NULL;
 	pb_auto(web_reply) feed = NULL, *same = NULL, *filter = NULL, *gone = NULL;
@@ -765,9 +739,8 @@ TEST(feeds_are_private_and_revocable)
 }
 
 /* Some papers of physics have thousands of authors. */
-TEST(large_feeds_fit_into_a_reply)
+WEB_TEST(large_feeds_fit_into_a_reply)
 {
-	pb_auto(conversation) c = web_fixture_new();
 	g_autofree char *token = get_link(c);
 	g_autofree char *abstract = g_strnfill(BOUNDS_PAPER_ABSTRACT_BYTES, 'x');
 	g_autofree char *all = NULL;
@@ -795,9 +768,8 @@ TEST(large_feeds_fit_into_a_reply)
 	g_assert_cmpuint(g_variant_n_children(entries), <, 50);
 }
 
-TEST(feeds_end_with_the_subscription)
+WEB_TEST(feeds_end_with_the_subscription)
 {
-	pb_auto(conversation) c = web_fixture_new();
 	g_autofree char *token = get_link(c);
 	g_autofree char *leave_token = web_get_leave_token(c);
 	g_autofree char *all = NULL;
@@ -810,9 +782,8 @@ TEST(feeds_end_with_the_subscription)
 	g_assert_cmpint(gone->status, ==, WEB_STATUS_NOT_FOUND);
 }
 
-TEST(searching_is_a_setting)
+WEB_TEST(searching_is_a_setting)
 {
-	pb_auto(conversation) c = web_fixture_new();
 	pb_auto(web_reply) off = web_ask(c, WEB_OP_SEARCH, "", "filter", "old", NULL);
 	pb_auto(web_reply) found = NULL, *wrong = NULL;
 
@@ -826,9 +797,8 @@ TEST(searching_is_a_setting)
 }
 
 /* Anybody may test, but not use up the limit of subscribers. */
-TEST(tests_of_all_users_are_limited)
+WEB_TEST(tests_of_all_users_are_limited)
 {
-	pb_auto(conversation) c = web_fixture_new();
 	g_autofree char *token = get_link(c);
 	g_autofree char *csrf = web_get_csrf(c, WEB_OP_PREFERENCES_SHOW, token);
 	pb_auto(web_budget) budget = web_budget_new(120);

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "model/paper.h"
 #include "store/core/store.h"
+#include "unit.h"
 
 /* The consent of all subscribers in the tests. */
 #define STORE_FIXTURE_CONSENT "signed the made-up list"
@@ -179,5 +180,16 @@ unsigned store_fixture_fail_everywhere(struct store_fixture *fixture,
 
 /** Minimum number of failures: a server counts statements. @param steps  of SQLite */
 unsigned store_fixture_get_least(const struct store_fixture *fixture, unsigned steps);
+
+/** Like TEST, for tests that get an empty store: struct store_fixture *fixture. */
+#define STORE_TEST(function)                                          \
+	static void function(struct store_fixture *fixture);          \
+	static void store_run_##function(void)                        \
+	{                                                             \
+		pb_auto(store_fixture) fixture = store_fixture_new(); \
+		function(fixture);                                    \
+	}                                                             \
+	UNIT_REGISTER(store_run_##function, #function)                \
+	static void function(struct store_fixture *fixture)
 
 #endif
