@@ -730,4 +730,4 @@ TEST(last_digest_is_found_without_those_of_others)
 	g_assert_cmpint(count_rows_read(fixture) - before, <, 10);
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

@@ -144,4 +144,4 @@ TEST(acronyms_are_compared_with_phrases)
 	g_assert_false(acronym_matches(longer, phrase));
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

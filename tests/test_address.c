@@ -284,4 +284,4 @@ TEST(formats_a_mailto_uri)
 	address_clear(&address);
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

@@ -458,4 +458,4 @@ TEST(sources_and_relay_wait_for_the_first_subscriber)
 	g_assert_cmpuint(run_alerts(&test, test.now), ==, 3);
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

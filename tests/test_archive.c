@@ -357,4 +357,4 @@ STORE_TEST(searches_use_their_indexes)
 	g_assert_nonnull(strstr(plans, "(text>? AND text<?)"));
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

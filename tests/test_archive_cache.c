@@ -348,4 +348,4 @@ STORE_TEST(damage_is_noticed_by_the_next_copy)
 	g_assert_nonnull(strstr(found, "2611.00001 "));
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

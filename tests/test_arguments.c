@@ -77,4 +77,4 @@ TEST(missing_and_surplus_arguments_are_reported)
 	}
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

@@ -461,4 +461,4 @@ TEST(past_days_are_fetched_by_the_api)
 	}
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

@@ -325,4 +325,4 @@ STORE_TEST(days_are_limited)
 	g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

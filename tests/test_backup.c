@@ -273,4 +273,4 @@ TEST(only_due_subscribers_are_held)
 	}
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

@@ -193,4 +193,4 @@ STORE_TEST(text_that_is_not_a_filter_is_an_error)
 	}
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

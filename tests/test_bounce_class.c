@@ -206,4 +206,4 @@ TEST(hostile_text_stays_within_the_limit_of_steps)
 	g_assert_cmpuint(differences, ==, 0);
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

@@ -199,4 +199,4 @@ TEST(long_text_is_cut_at_a_character)
 	g_assert_cmpuint(strlen(breaker.text), >, sizeof(breaker.text) - 5);
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

@@ -254,4 +254,4 @@ TEST(candidates_are_those_of_one_statement)
 	g_assert_cmpuint(bytes, >, 20 * STORES * SUBSCRIBERS);
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

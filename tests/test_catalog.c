@@ -298,4 +298,4 @@ TEST(an_error_is_read_in_any_language)
 	g_assert_null(pb_error_get_msg(plain));
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

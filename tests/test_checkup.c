@@ -289,4 +289,4 @@ TEST(first_reports_are_spread_over_a_month)
 	}
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

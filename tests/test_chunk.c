@@ -71,4 +71,4 @@ TEST(lines_are_found_in_the_encoded_form)
 	chunk_clear(&chunk);
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

@@ -150,4 +150,4 @@ TEST(placeholder_is_escaped_as_in_its_template)
 	compiled_template_free(compiled);
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

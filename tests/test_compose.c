@@ -171,4 +171,4 @@ TEST(prefix_gives_the_same_message)
 	g_assert_null(prefix.from);
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

@@ -181,4 +181,4 @@ TEST(many_threads_end_with_the_last_one)
 	}
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

@@ -654,4 +654,4 @@ TEST(long_lines_are_matched_in_bounded_time)
 	g_assert_cmpint(check_mail("Re: " OURS, many->str, true), ==, CONSENT_UNCLEAR);
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

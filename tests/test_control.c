@@ -206,4 +206,4 @@ STORE_TEST(a_directory_too_deep_for_a_socket_is_reported)
 	g_assert_nonnull(strstr(error->message, directory));
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

@@ -151,4 +151,4 @@ TEST(round_trip_is_lossless_and_formulas_are_escaped)
 	}
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

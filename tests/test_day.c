@@ -96,4 +96,4 @@ TEST(a_day_is_formatted_as_by_glib)
 	}
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

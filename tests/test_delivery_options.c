@@ -466,4 +466,4 @@ TEST(lists_of_values_are_complete)
 	g_assert_cmpstr(attach, ==, "none, bibtex, ris, markdown");
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

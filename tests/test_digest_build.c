@@ -1034,4 +1034,4 @@ TEST(usual_number_of_papers_grows_with_the_time)
 	}
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

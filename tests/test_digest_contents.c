@@ -314,4 +314,4 @@ TEST(hostile_counts_are_refused)
 	}
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

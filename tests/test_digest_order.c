@@ -496,4 +496,4 @@ STORE_TEST(every_paper_is_sent_once_in_a_month_of_random_changes)
 	    store_fixture_number(fixture, "SELECT count(*) FROM digest"), >, 100);
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

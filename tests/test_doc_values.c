@@ -385,4 +385,4 @@ QUERY_TEST(values_that_cannot_be_tokenized_are_unknown)
 	g_assert_cmpuint(hits->len, ==, 0);
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

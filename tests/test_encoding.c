@@ -231,4 +231,4 @@ TEST(non_ascii_bytes_are_counted_at_any_offset)
 		}
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

@@ -347,4 +347,4 @@ STORE_TEST(every_list_of_words_in_the_schema_is_known)
 	g_assert_cmpuint(g_strv_length(names), >, 10);
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

@@ -153,4 +153,4 @@ TEST(lines_are_limited)
 		}
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

@@ -577,4 +577,4 @@ STORE_TEST(interrupted_vacuum_is_repeated_by_maintenance)
 	assert_rows(fixture, "SELECT value FROM cursor WHERE name = 'erasure'", "0");
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

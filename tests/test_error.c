@@ -29,4 +29,4 @@ TEST(codes_map_to_sysexits)
 	g_assert_cmpint(pb_error_exit_status(NULL), ==, EX_OK);
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

@@ -436,4 +436,4 @@ TEST(each_server_error_has_its_code)
 	}
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

@@ -82,8 +82,7 @@ answer(struct store_fixture *fixture, bool is_like, int64_t paper, int64_t at)
 	g_assert_no_error(error);
 }
 
-static void
-answers_order_the_papers_that_come_anyway(void)
+TEST(answers_order_the_papers_that_come_anyway)
 {
 	static const struct {
 		int likes[3], hides[3];
@@ -118,8 +117,7 @@ answers_order_the_papers_that_come_anyway(void)
 }
 
 /* Votes make up for one answer, and not for many. */
-static void
-few_answers_count_little(void)
+TEST(few_answers_count_little)
 {
 	static const struct {
 		int likes[4];
@@ -146,8 +144,7 @@ few_answers_count_little(void)
 }
 
 /* The best matches are shown in full, and then both kinds are sorted. */
-static void
-answers_do_not_decide_what_is_shown_in_full(void)
+TEST(answers_do_not_decide_what_is_shown_in_full)
 {
 	pb_auto(store_fixture) fixture = new_fixture(3);
 	pb_auto(store_fixture) taught = new_fixture(3);
@@ -161,8 +158,7 @@ answers_do_not_decide_what_is_shown_in_full(void)
 	assert_rows(taught, PAPERS, "02|0 06|0 01|0 05|1 04|1 03|1");
 }
 
-static void
-other_orders_ignore_answers(void)
+TEST(other_orders_ignore_answers)
 {
 	static const char *const orders[] = {"votes", "date"};
 
@@ -188,8 +184,7 @@ other_orders_ignore_answers(void)
 	}
 }
 
-static void
-a_built_digest_stays_as_it_is(void)
+TEST(a_built_digest_stays_as_it_is)
 {
 	pb_auto(store_fixture) fixture = new_fixture(20);
 	g_autofree char *before = NULL;
@@ -202,8 +197,7 @@ a_built_digest_stays_as_it_is(void)
 	assert_rows(fixture, PAPERS, before);
 }
 
-static void
-the_last_answer_counts(void)
+TEST(the_last_answer_counts)
 {
 	pb_auto(store_fixture) fixture = new_fixture(20);
 	pb_local(answers) answers = {0};
@@ -223,8 +217,7 @@ the_last_answer_counts(void)
 	assert_rows(fixture, "SELECT count(*) FROM taste", "0");
 }
 
-static void
-the_newest_answers_are_stored(void)
+TEST(the_newest_answers_are_stored)
 {
 	pb_auto(store_fixture) fixture = new_fixture(20);
 	struct feedback one = {.paper_seq = 1, .at = 5, .is_like = true};
@@ -250,8 +243,7 @@ the_newest_answers_are_stored(void)
 	    "999|101");
 }
 
-static void
-a_damaged_taste_leaves_the_usual_order(void)
+TEST(a_damaged_taste_leaves_the_usual_order)
 {
 	pb_auto(store_fixture) fixture = new_fixture(20);
 	pb_local(answers) answers = {0};
@@ -267,8 +259,7 @@ a_damaged_taste_leaves_the_usual_order(void)
 	g_assert_cmpuint(answers.raising->len, >, 0);
 }
 
-static void
-contributions_are_explained(void)
+TEST(contributions_are_explained)
 {
 	pb_auto(store_fixture) fixture = new_fixture(20);
 	pb_local(taste_vector) vector = {0};
@@ -312,8 +303,7 @@ multiply(struct store_fixture *fixture, const struct matrix *background, int64_t
 }
 
 /* Nothing of one person is left for the next one. */
-static void
-scores_are_sums_of_products(void)
+TEST(scores_are_sums_of_products)
 {
 	static const char *const words[] = {"agents", "vision", "agents vision",
 	    "robots", "speech", "birds", "space", "walk", "see", "none", "prove",
@@ -347,8 +337,4 @@ scores_are_sums_of_products(void)
 	g_rand_free(rand);
 }
 
-UNIT_MAIN(answers_order_the_papers_that_come_anyway, few_answers_count_little,
-    answers_do_not_decide_what_is_shown_in_full, other_orders_ignore_answers,
-    a_built_digest_stays_as_it_is, the_last_answer_counts,
-    the_newest_answers_are_stored, a_damaged_taste_leaves_the_usual_order,
-    contributions_are_explained, scores_are_sums_of_products)
+UNIT_MAIN

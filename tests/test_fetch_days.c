@@ -83,4 +83,4 @@ TEST(only_days_of_the_calendar_are_valid)
 	}
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

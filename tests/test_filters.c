@@ -231,4 +231,4 @@ TEST(edit_keeps_due_papers_and_adds_no_old_ones)
 	}
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

@@ -56,4 +56,4 @@ TEST(length_counts)
 		    fnv1a_hash(zeros, size), !=, fnv1a_hash(zeros, size + 1));
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

@@ -211,4 +211,4 @@ STORE_TEST(narrower_filters_are_offered_in_a_flood)
 	}
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

@@ -274,4 +274,4 @@ TEST(only_web_links_are_links)
 	g_assert_false(sanitize_is_web_url(beyond));
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

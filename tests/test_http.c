@@ -617,4 +617,4 @@ TEST(retry_after_is_parsed)
 	g_assert_cmpint(http_retry_after_parse(date, "never"), ==, -1);
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

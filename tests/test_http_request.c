@@ -398,4 +398,4 @@ TEST(statuses_ask_for_a_retry)
 	g_assert_nonnull(strstr(text, "Content-Length: 0\r\n"));
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

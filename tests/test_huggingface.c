@@ -606,4 +606,4 @@ TEST(out_of_memory_is_reported_as_such)
 #endif
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

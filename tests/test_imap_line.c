@@ -129,4 +129,4 @@ TEST(parentheses_are_limited_open_or_closed)
 	check_refused(text->str, text->len, false);
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

@@ -495,4 +495,4 @@ STORE_TEST(page_is_atomic)
 	assert_rows(fixture, "SELECT count(*) FROM subscriber", "2");
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

@@ -222,4 +222,4 @@ STORE_TEST(failing_store_leaves_no_partial_change)
 	assert_rows(fixture, "SELECT count(*) FROM inbox", "1");
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

@@ -196,6 +196,17 @@ def test_module():
     assert sorted(called & defined) == sorted(exported), (called & defined, exported)
 
 
+def test_users_of_display():
+    """only text that people read is shown without TeX: positions are those of stored text"""
+    allowed = ("src/base/tex.", "src/message/sanitize.", "src/render/", "src/ctl/",
+               "src/service/command/", "src/service/explain/suggest.c",
+               "src/service/match/query_stats.c", "src/service/web/", "src/web/")
+    for path in glob.glob(f"{top_srcdir()}/src/**/*.[ch]", recursive=True):
+        with open(path, encoding="utf-8") as file:
+            is_user = re.search(r"tex_display|sanitize_paper_text\(", file.read())
+        assert not is_user or os.path.relpath(path, top_srcdir()).startswith(allowed), path
+
+
 def test_clock():
     """a test that starts a program on the real clock fails"""
     for name in ("paperboyd", "paperboyctl"):
@@ -212,6 +223,7 @@ def test_clock():
 def main():
     with Tap() as tap:
         tap.run(test_clock)
+        tap.run(test_users_of_display)
         tap.run(test_module)
         tap.run(test_rules, tap)
         tap.run(test_tables)

@@ -192,4 +192,4 @@ TEST(wrong_owner_or_mode_is_reported)
 	}
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

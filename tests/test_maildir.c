@@ -262,4 +262,4 @@ TEST(invalid_message_fails)
 	}
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

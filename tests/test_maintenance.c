@@ -226,4 +226,4 @@ STORE_TEST(incomplete_archive_is_rebuilt)
 	g_assert_cmpstr(problem, ==, NULL);
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

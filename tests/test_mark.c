@@ -169,4 +169,4 @@ TEST(a_marked_chunk_is_as_if_it_were_encoded_anew)
 	}
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

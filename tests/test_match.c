@@ -602,4 +602,4 @@ STORE_TEST(change_between_two_pages_is_seen_by_all_filters)
 	    fixture, "SELECT sum(value) FROM cursor WHERE name GLOB 'recheck *'", "0");
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

@@ -134,4 +134,4 @@ TEST(a_day_is_understood_where_it_is_clear)
 	}
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

@@ -242,4 +242,4 @@ TEST(test_tokens_belong_to_nobody)
 	}
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

@@ -516,4 +516,4 @@ TEST(an_operator_holds_releases_and_drops_it)
 	}
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

@@ -145,4 +145,4 @@ TEST(preheader_goes_on_from_the_subject)
 	}
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

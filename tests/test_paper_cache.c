@@ -108,4 +108,4 @@ STORE_TEST(it_holds_no_more_than_its_bound)
 	g_assert_error(error, PB_ERROR, PB_ERROR_NOT_FOUND);
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

@@ -923,4 +923,4 @@ TEST(papers_that_share_names_are_always_saved)
 	}
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

@@ -356,4 +356,4 @@ TEST(the_whole_is_bounded)
 	refuse(data, BOUNDS_PARSER_OUTPUT_BYTES + 1, "too much");
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

@@ -399,4 +399,4 @@ TEST(results_are_bounded)
 	g_assert_null(strstr(out->str, "y pass"));
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

@@ -577,4 +577,4 @@ TEST(new_filter_joins_only_between_batches)
 	}
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

@@ -455,4 +455,4 @@ TEST(pause_is_atomic)
 	assert_rows(fixture, "SELECT state FROM subscriber", "active");
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

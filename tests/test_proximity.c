@@ -140,4 +140,4 @@ QUERY_TEST(proximity_agrees_with_fts5)
 	g_assert_cmpuint(seen[1], >, ROUNDS / 10);
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

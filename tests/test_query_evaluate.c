@@ -157,4 +157,4 @@ QUERY_TEST(explanations_are_bounded)
 	}
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

@@ -365,4 +365,4 @@ QUERY_TEST(accents_are_shown)
 	}
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

@@ -321,4 +321,4 @@ QUERY_TEST(every_category_is_found)
 	}
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

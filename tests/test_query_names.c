@@ -190,4 +190,4 @@ QUERY_TEST(first_matches_the_first_author_only)
 	g_assert_true(is_found(fixture, "author", "lecun", authors));
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

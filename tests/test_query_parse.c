@@ -661,4 +661,4 @@ QUERY_TEST(random_text_is_parsed_or_rejected)
 	}
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

@@ -437,4 +437,4 @@ TEST(hot_statements_use_their_indexes)
 	}
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

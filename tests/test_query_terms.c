@@ -148,4 +148,4 @@ QUERY_TEST(terms_of_a_paper_are_words_pairs_prefixes_and_names)
 	    " word:electron word:model");
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

@@ -127,4 +127,4 @@ TEST(failing_lexicon_is_an_error)
 	tear_down(&fixture, NULL);
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

@@ -79,8 +79,7 @@ find(const struct query_fixture *fixture, const char *filter, unsigned limit)
 	return g_string_free(list, FALSE);
 }
 
-static void
-acronyms_are_found_in_both_directions(struct query_fixture *fixture, const void *unused)
+QUERY_TEST(acronyms_are_found_in_both_directions)
 {
 	static const struct {
 		const char *filter;
@@ -95,7 +94,6 @@ acronyms_are_found_in_both_directions(struct query_fixture *fixture, const void 
 	    {"LoRA OR \"low rank adaptation\"", "weight"},
 	};
 
-	(void)unused;
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		g_autofree char *found = find(fixture, rows[i].filter, 10);
 		size_t len = strlen(rows[i].first);
@@ -106,14 +104,12 @@ acronyms_are_found_in_both_directions(struct query_fixture *fixture, const void 
 	}
 }
 
-static void
-terms_that_add_nothing_are_left_out(struct query_fixture *fixture, const void *unused)
+QUERY_TEST(terms_that_add_nothing_are_left_out)
 {
 	g_autofree char *found = find(fixture, "speech OR nowhere", 10);
 	g_autofree char *none = find(fixture, "nowhere", 10);
 	g_autofree char *limited = find(fixture, "\"low rank adaptation\"", 1);
 
-	(void)unused;
 	/* A word of the filter, and one that only papers on speech have. */
 	g_assert_null(strstr(found, "speech"));
 	g_assert_null(strstr(found, "recognition"));
@@ -121,4 +117,4 @@ terms_that_add_nothing_are_left_out(struct query_fixture *fixture, const void *u
 	g_assert_cmpstr(limited, ==, "lora");
 }
 
-QUERY_MAIN(acronyms_are_found_in_both_directions, terms_that_add_nothing_are_left_out)
+UNIT_MAIN

@@ -444,4 +444,4 @@ STORE_TEST(no_paper_is_delivered_because_it_became_old)
 	assert_rows(fixture, DELIVERED, "0");
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

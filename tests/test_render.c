@@ -975,4 +975,4 @@ TEST(subject_length_is_limited)
 	g_assert_cmpuint(messages, <, BOUNDS_SUBJECT_CHARS + 1);
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

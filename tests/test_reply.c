@@ -316,4 +316,4 @@ TEST(all_codes_are_classified_at_all_stages)
 	}
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

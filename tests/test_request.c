@@ -140,4 +140,4 @@ TEST(language_is_guessed)
 		g_assert_cmpstr(request_guess_language(rows[i][0]), ==, rows[i][1]);
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

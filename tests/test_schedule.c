@@ -328,4 +328,4 @@ TEST(a_frequency_is_known_by_its_name)
 	g_assert_cmpint(frequency, ==, SCHEDULE_WEEKLY);
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

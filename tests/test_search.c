@@ -627,4 +627,4 @@ STORE_TEST(invalid_searches_are_rejected)
 	g_assert_cmpstr(most, ==, " of 0");
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

@@ -82,4 +82,4 @@ TEST(a_directory_that_is_not_there_is_reported)
 	g_assert_nonnull(strstr(error->message, "/nonexistent/key"));
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

@@ -138,4 +138,4 @@ TEST(without_limits_everything_is_allowed)
 	g_assert_cmpint(send_limits_get_next(&limits, NOW), ==, NOW);
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

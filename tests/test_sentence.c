@@ -114,4 +114,4 @@ TEST(other_digests_have_no_sentence)
 	    LIST("A way.", "We propose"));
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

@@ -521,4 +521,4 @@ TEST(changed_settings_are_listed_by_name)
 	g_assert_cmpstr(fixed->pdata[0], ==, "state_dir");
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

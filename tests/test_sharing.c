@@ -553,4 +553,4 @@ TEST(thousands_of_followers_cost_one_match)
 	    (double)(g_get_monotonic_time() - start_us) / 1000);
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

@@ -601,4 +601,4 @@ TEST(any_stream_can_be_used)
 	close(fds[1]);
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

@@ -544,4 +544,4 @@ TEST(withdrawn_message_is_not_completed)
 	}
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

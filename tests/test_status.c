@@ -188,4 +188,4 @@ STORE_TEST(every_change_is_counted)
 	}
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

@@ -44,4 +44,4 @@ TEST(shows_activity_relay_next_digest_and_queue)
 	}
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

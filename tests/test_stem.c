@@ -176,4 +176,4 @@ TEST(only_the_given_length_is_read)
 	g_assert_cmpstr(folded, ==, "model");
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

@@ -817,4 +817,4 @@ TEST(rejected_row_leaves_no_statement_open)
 	store_fixture_assert_idle(fixture);
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

@@ -327,4 +327,4 @@ TEST(slow_greeting_is_awaited)
 	g_assert_nonnull(strstr(error->message, "timeout waiting for the greeting"));
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

@@ -272,4 +272,4 @@ STORE_TEST(ambiguous_filter_gives_a_warning)
 	g_assert_nonnull(strstr(((struct msg *)warnings->pdata[0])->text, "OR"));
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

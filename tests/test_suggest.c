@@ -73,8 +73,7 @@ find(struct conversation *c, const char *text)
 	return g_string_free(list, FALSE);
 }
 
-static void
-terms_and_acronyms_widen_their_clause(void)
+TEST(terms_and_acronyms_widen_their_clause)
 {
 	static const char *const rows[][2] = {
 	    {"agents", "function calling 3 agents OR \"function calling\""},
@@ -102,8 +101,7 @@ terms_and_acronyms_widen_their_clause(void)
 	}
 }
 
-static void
-refused_terms_are_left_out(void)
+TEST(refused_terms_are_left_out)
 {
 	pb_auto(conversation) c = conversation_new();
 	const struct subscription filter = {
@@ -187,8 +185,7 @@ check_gains(struct conversation *c, const char *text)
 }
 
 /* Each suggestion adds the papers that it promises, and removes none. */
-static void
-gains_are_those_of_a_search(void)
+TEST(gains_are_those_of_a_search)
 {
 	pb_auto(conversation) c = conversation_new();
 	unsigned count = 0;
@@ -246,8 +243,7 @@ check_filter(struct conversation *c, const char *reply, const char *filter)
 	return count;
 }
 
-static void
-applied_suggestions_keep_their_word_on_real_days(void)
+TEST(applied_suggestions_keep_their_word_on_real_days)
 {
 	pb_auto(conversation) c = conversation_new();
 	g_autofree char *mail = NULL, *reply = NULL;
@@ -339,8 +335,6 @@ main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	g_test_set_nonfatal_assertions();
 	conversation_add_tests(conversations);
-	UNIT_ADD(terms_and_acronyms_widen_their_clause, refused_terms_are_left_out,
-	    gains_are_those_of_a_search,
-	    applied_suggestions_keep_their_word_on_real_days);
+	unit_add_all();
 	return g_test_run();
 }

@@ -40,8 +40,7 @@ list_counts(const struct matrix *matrix)
 	return g_string_free(list, FALSE);
 }
 
-static void
-words_and_pairs_are_counted(struct query_fixture *fixture, const void *unused)
+QUERY_TEST(words_and_pairs_are_counted)
 {
 	static const struct {
 		const char *title;
@@ -56,7 +55,6 @@ words_and_pairs_are_counted(struct query_fixture *fixture, const void *unused)
 	    {"", "", false, ""},
 	};
 
-	(void)unused;
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		pb_auto(matrix) matrix =
 		    matrix_new(fixture->tokenizer, rows[i].folds_plurals);
@@ -68,13 +66,11 @@ words_and_pairs_are_counted(struct query_fixture *fixture, const void *unused)
 	}
 }
 
-static void
-a_term_knows_its_papers(struct query_fixture *fixture, const void *unused)
+QUERY_TEST(a_term_knows_its_papers)
 {
 	pb_auto(matrix) matrix = matrix_new(fixture->tokenizer, false);
 	uint32_t term;
 
-	(void)unused;
 	must_add(matrix, "diffusion", "diffusion");
 	must_add(matrix, "speech", "");
 	must_add(matrix, "speech", "diffusion");
@@ -85,8 +81,7 @@ a_term_knows_its_papers(struct query_fixture *fixture, const void *unused)
 	g_assert_false(matrix_find_term(matrix, "absent", &term));
 }
 
-static void
-a_matrix_has_limits(struct query_fixture *fixture, const void *unused)
+QUERY_TEST(a_matrix_has_limits)
 {
 	pb_auto(matrix) matrix = matrix_new(fixture->tokenizer, false);
 	g_autofree char *title = g_strnfill(BOUNDS_PAPER_TITLE_BYTES, 'x');
@@ -95,7 +90,6 @@ a_matrix_has_limits(struct query_fixture *fixture, const void *unused)
 	g_autofree char *more = g_strnfill(BOUNDS_PAPER_ABSTRACT_BYTES + 1, 'x');
 	g_autoptr(GError) error = NULL;
 
-	(void)unused;
 	must_add(matrix, title, abstract);
 	g_assert_false(matrix_add(matrix, longer, "", &error));
 	g_assert_error(error, PB_ERROR, PB_ERROR_LIMIT);
@@ -159,14 +153,12 @@ score(const struct matrix *background, unsigned paper, const struct matrix *answ
 	return sum;
 }
 
-static void
-answers_order_papers(struct query_fixture *fixture, const void *unused)
+QUERY_TEST(answers_order_papers)
 {
 	pb_auto(matrix) background = matrix_new(fixture->tokenizer, false);
 	static const unsigned counts[][2] = {
 	    {1, 0}, {3, 0}, {40, 0}, {0, 3}, {3, 5}, {20, 20}};
 
-	(void)unused;
 	for (unsigned i = 0; i < 100; i++)
 		add_subject(background, i % 2, i);
 	for (size_t i = 0; i < G_N_ELEMENTS(counts); i++)
@@ -186,8 +178,7 @@ answers_order_papers(struct query_fixture *fixture, const void *unused)
 		}
 }
 
-static void
-weights_are_those_of_the_formula(struct query_fixture *fixture, const void *unused)
+QUERY_TEST(weights_are_those_of_the_formula)
 {
 	pb_auto(matrix) background = matrix_new(fixture->tokenizer, false);
 	pb_auto(matrix) papers = matrix_new(fixture->tokenizer, false);
@@ -202,7 +193,6 @@ weights_are_those_of_the_formula(struct query_fixture *fixture, const void *unus
 	g_autofree double *weights = NULL;
 	double squares = 0;
 
-	(void)unused;
 	must_add(background, "speech", "speech");
 	must_add(background, "", "speech");
 	must_add(background, "vision", "");
@@ -235,16 +225,13 @@ find_weight(const GArray *terms, const struct matrix *papers, const char *word)
 
 /* A hidden paper lowers its words by less than they rise for a like, liked words not.
  */
-static void
-hidden_papers_lower_words_that_no_liked_one_has(
-    struct query_fixture *fixture, const void *unused)
+QUERY_TEST(hidden_papers_lower_words_that_no_liked_one_has)
 {
 	static const bool both[] = {true, false}, likes[] = {true, true};
 	pb_auto(matrix) background = matrix_new(fixture->tokenizer, false);
 	pb_auto(matrix) papers = matrix_new(fixture->tokenizer, false);
 	g_autoptr(GArray) hidden = NULL, liked = NULL;
 
-	(void)unused;
 	must_add(papers, "vision birds", "");
 	must_add(papers, "vision robots", "");
 	hidden = taste_learn(background, papers, both);
@@ -262,8 +249,7 @@ hidden_papers_lower_words_that_no_liked_one_has(
 	g_assert_cmpfloat(find_weight(hidden, papers, "robots"), >, -sqrt(0.5));
 }
 
-static void
-a_taste_has_limits(struct query_fixture *fixture, const void *unused)
+QUERY_TEST(a_taste_has_limits)
 {
 	pb_auto(matrix) background = matrix_new(fixture->tokenizer, false);
 	pb_auto(matrix) most = NULL;
@@ -272,7 +258,6 @@ a_taste_has_limits(struct query_fixture *fixture, const void *unused)
 	    learn(fixture, background, BOUNDS_TASTE_ANSWERS, 0, 0, &most);
 	g_autoptr(GArray) empty = learn(fixture, background, 0, 0, 0, &none);
 
-	(void)unused;
 	g_assert_cmpuint(terms->len, ==, BOUNDS_TASTE_TERMS);
 	for (unsigned i = 1; i < terms->len; i++)
 		g_assert_cmpfloat(
@@ -282,8 +267,7 @@ a_taste_has_limits(struct query_fixture *fixture, const void *unused)
 }
 
 /* Words of titles that others have in titles, too; of singular and plural, one. */
-static void
-words_of_titles_are_shown(struct query_fixture *fixture, const void *unused)
+QUERY_TEST(words_of_titles_are_shown)
 {
 	static const bool is_like[] = {true, false};
 	pb_auto(matrix) background = matrix_new(fixture->tokenizer, false);
@@ -292,7 +276,6 @@ words_of_titles_are_shown(struct query_fixture *fixture, const void *unused)
 	g_autoptr(GPtrArray) shown = g_ptr_array_new();
 	g_autofree char *list = NULL;
 
-	(void)unused;
 	for (unsigned i = 0; i < 30; i++)
 		must_add(background, i % 3 ? "Robots" : "Diffusion",
 		    "the remaining: data; hungry");
@@ -313,7 +296,4 @@ words_of_titles_are_shown(struct query_fixture *fixture, const void *unused)
 	g_assert_cmpstr(list, ==, "diffusion, robots");
 }
 
-QUERY_MAIN(words_and_pairs_are_counted, a_term_knows_its_papers, a_matrix_has_limits,
-    answers_order_papers, weights_are_those_of_the_formula,
-    hidden_papers_lower_words_that_no_liked_one_has, a_taste_has_limits,
-    words_of_titles_are_shown)
+UNIT_MAIN

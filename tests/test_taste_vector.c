@@ -43,8 +43,7 @@ assert_same(const struct taste_vector *one, const struct taste_vector *other)
 	}
 }
 
-static void
-packed_vectors_are_unpacked_unchanged(void)
+TEST(packed_vectors_are_unpacked_unchanged)
 {
 	GRand *rand = g_rand_new_with_seed(21);
 
@@ -63,8 +62,7 @@ packed_vectors_are_unpacked_unchanged(void)
 	g_rand_free(rand);
 }
 
-static void
-too_many_weights_are_damage(void)
+TEST(too_many_weights_are_damage)
 {
 	GRand *rand = g_rand_new_with_seed(21);
 	pb_local(taste_vector) vector = {0}, again = {0};
@@ -83,8 +81,7 @@ too_many_weights_are_damage(void)
 #define MOST   "\x80\x7d"
 #define LARGER "\x81\x7d"
 
-static void
-damaged_values_are_errors(void)
+TEST(damaged_values_are_errors)
 {
 	static const struct {
 		const char *bytes;
@@ -118,8 +115,7 @@ damaged_values_are_errors(void)
 }
 
 /* Words are sorted by their hash, so that one order of two is damaged. */
-static void
-unsorted_words_are_damage(void)
+TEST(unsorted_words_are_damage)
 {
 	unsigned sound = 0;
 
@@ -134,8 +130,7 @@ unsorted_words_are_damage(void)
 	g_assert_cmpuint(sound, ==, 1);
 }
 
-static void
-weights_are_limited_and_distinct(void)
+TEST(weights_are_limited_and_distinct)
 {
 	pb_local(taste_vector) vector = {0};
 
@@ -153,6 +148,4 @@ weights_are_limited_and_distinct(void)
 		        : TASTE_VECTOR_SCALE);
 }
 
-UNIT_MAIN(packed_vectors_are_unpacked_unchanged, too_many_weights_are_damage,
-    damaged_values_are_errors, unsorted_words_are_damage,
-    weights_are_limited_and_distinct)
+UNIT_MAIN

@@ -271,4 +271,4 @@ TEST(names_end_in_a_count)
 	g_assert_cmpstr(over, ==, "A, A, A and 2 more");
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

@@ -264,4 +264,4 @@ TEST(shown_text_is_one_clean_line)
 	}
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

@@ -397,4 +397,4 @@ TEST(user_input_is_shown_on_one_line)
 	}
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

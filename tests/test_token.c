@@ -193,4 +193,4 @@ TEST(an_id_is_found_in_a_stored_token)
 	}
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

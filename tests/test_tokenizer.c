@@ -109,4 +109,4 @@ QUERY_TEST(tokens_match_the_words_of_an_index)
 	g_assert_cmpuint(at, ==, tokens->len);
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

@@ -304,4 +304,4 @@ TEST(foreign_origins_are_recognised)
 	g_assert_false(negotiate_is_same_origin(own, own, "same-site"));
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

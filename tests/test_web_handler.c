@@ -566,4 +566,4 @@ WEB_TEST(failures_of_the_store_change_nothing)
 	assert_rows(c->fixture, "SELECT state FROM subscriber", "gone");
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

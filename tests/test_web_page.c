@@ -270,4 +270,4 @@ TEST(each_proposal_has_its_answers)
 	assert_lacks(none, "id=\"suggestions\"");
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

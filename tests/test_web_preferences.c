@@ -830,4 +830,4 @@ WEB_TEST(tests_of_all_users_are_limited)
 	web_assert_has(tested, "'backtest'");
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

@@ -436,4 +436,4 @@ TEST(filter_is_explained_without_subscriber)
 	g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

@@ -109,4 +109,4 @@ TEST(uninstalled_zone_falls_back_to_utc)
 	g_assert_cmpstr(g_time_zone_get_identifier(there), ==, "Europe/Berlin");
 }
 
-UNIT_MAIN_ALL
+UNIT_MAIN

@@ -41,7 +41,6 @@ SQLITE_ONLY = {
                    "backups": FILE},
     "test_relay": dict.fromkeys(("disk_full_behind_the_dot", "daemon_disk_full"), FILE),
     "test_restore": FILE,
-    "test_sentence_real": NO_STORE,
     "test_service": "starts the system in a container, with the shipped configuration",
     "test_setup": WRITES,
     "test_stale": FILE,
