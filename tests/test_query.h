@@ -95,26 +95,4 @@ make_document(const struct query_fixture *fixture, const char *title,
 	UNIT_REGISTER(query_run_##function, #function)       \
 	static void function(G_GNUC_UNUSED struct query_fixture *fixture)
 
-typedef void (*query_test)(struct query_fixture *fixture, gconstpointer data);
-
-static inline void
-query_add(const char *names, const query_test *functions)
-{
-	g_auto(GStrv) paths = unit_list_paths(names);
-
-	for (size_t i = 0; paths[i]; i++)
-		g_test_add(paths[i], struct query_fixture, NULL, set_up, functions[i],
-		    tear_down);
-}
-
-/** Like UNIT_ADD and UNIT_MAIN, for tests that get a struct query_fixture. */
-#define QUERY_ADD(...) query_add(#__VA_ARGS__, (const query_test[]){__VA_ARGS__})
-#define QUERY_MAIN(...)                          \
-	int main(int argc, char **argv)          \
-	{                                        \
-		g_test_init(&argc, &argv, NULL); \
-		QUERY_ADD(__VA_ARGS__);          \
-		return g_test_run();             \
-	}
-
 #endif
