@@ -58,7 +58,7 @@ get_state(struct conversation *c)
 	    " is_block FROM subscription",
 	    "SELECT id, subscriber_id, slot, state FROM digest",
 	    "SELECT subscriber_id, paper_seq, is_like, at FROM feedback",
-	    "SELECT subscriber_id, weights FROM taste",
+	    "SELECT subscriber_id, hex(words) FROM taste",
 	    "SELECT id, state, ended_at FROM proposal",
 	    "SELECT id, name, version FROM share",
 	    "SELECT subscription_id, share_id, version, is_fork, news FROM follow",
