@@ -834,7 +834,7 @@ def a_pipe_hands_in(tap):
                   commands__address="paperboy@news.example")
     raw = sample_mails(1)[0].replace(b"\r\n", b"\n")
     status, text = receive(box, raw)
-    assert status == 75 and "cannot connect to paperboyd" in text, (status, text)
+    assert status == 75 and "cannot connect to" in text, (status, text)
     status, text = receive(box, raw, config="/nonexistent/paperboy.conf")
     assert status == 75, (status, text)
     daemon = start(tap, box)

@@ -16,8 +16,8 @@
 #include "base/error.h"
 #include "lib/store_fixture.h"
 #include "lib/unit.h"
-#include "receive/lmtp_client.h"
 #include "receive/lmtp_session.h"
+#include "transport/lmtp.h"
 
 /* Last message of the sink, and its next result. */
 struct basket {
@@ -451,24 +451,22 @@ STORE_TEST(client_and_server_interoperate)
 	g_autoptr(GError) error = NULL;
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		g_assert_true(lmtp_client_send(server->path, "a@b.example",
+		g_assert_true(lmtp_send(server->path, "a@b.example",
 		    "\303\244@d.example", rows[i].raw, strlen(rows[i].raw), &error));
 		g_assert_cmpstr(server->basket.raw->str, ==, rows[i].stored);
 		g_assert_cmpstr(server->basket.recipient, ==, "\303\244@d.example");
 	}
 	server->basket.failure = PB_ERROR_TEMPORARY;
-	g_assert_false(
-	    lmtp_client_send(server->path, "", "c@d.example", "x", 1, &error));
+	g_assert_false(lmtp_send(server->path, "", "c@d.example", "x", 1, &error));
 	g_assert_error(error, PB_ERROR, PB_ERROR_TEMPORARY);
 	g_clear_error(&error);
 	server->basket.failure = PB_ERROR_INPUT;
-	g_assert_false(
-	    lmtp_client_send(server->path, "", "c@d.example", "x", 1, &error));
+	g_assert_false(lmtp_send(server->path, "", "c@d.example", "x", 1, &error));
 	g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
 	g_clear_error(&error);
 	stop_server(server);
 	g_assert_false(
-	    lmtp_client_send(fixture->directory, "", "c@d.example", "x", 1, &error));
+	    lmtp_send(fixture->directory, "", "c@d.example", "x", 1, &error));
 	g_assert_error(error, PB_ERROR, PB_ERROR_TEMPORARY);
 }
 

@@ -12,9 +12,9 @@
 #include "ctl/print.h"
 #include "ctl/table.h"
 #include "message/dedup_key.h"
-#include "receive/lmtp_client.h"
 #include "service/inbound/quarantine.h"
 #include "store/mail/inbox.h"
+#include "transport/lmtp.h"
 
 /* Header fields printed by inbox show. */
 static const char *const header_fields[] = {
@@ -384,9 +384,8 @@ ctl_run_receive(struct ctl *ctl, int argc, char **argv, GError **error)
 	if (!mail)
 		return false;
 	from = find_sender(mail, sender);
-	is_ok = lmtp_client_send(path, from,
-	    recipient ? recipient : ctl->settings->mail_from, mail->str, mail->len,
-	    &problem);
+	is_ok = lmtp_send(path, from, recipient ? recipient : ctl->settings->mail_from,
+	    mail->str, mail->len, &problem);
 	g_string_free(mail, TRUE);
 	/* Success, although rejected: the mail server would send a bounce to a sender
 	 * that may be forged.  The daemon has logged it. */

@@ -1,5 +1,5 @@
 /*
- * lmtp.c - open a connection to an LMTP server (RFC 2033).
+ * lmtp.c - LMTP client (RFC 2033).
  */
 #include "transport/lmtp.h"
 
@@ -11,18 +11,39 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/bounds.h"
 #include "base/error.h"
 #include "transport/reply.h"
 
-/* State while opening. */
+/* A connection that is being opened, or that lmtp_send() uses. */
 struct connecting {
 	const struct stream_options *options;
 	int fd;
 	int64_t deadline;
 	struct reply_parser parser;
 	bool is_stopped; /* stop_fd was readable */
+	bool is_open;    /* LHLO was accepted */
 	GString *reply;  /* last reply, unmodified */
 };
+
+static void
+connecting_init(struct connecting *connecting, const struct stream_options *options)
+{
+	*connecting = (struct connecting){
+	    .options = options,
+	    .fd = -1,
+	    .deadline = g_get_monotonic_time() + (int64_t)options->open_ms * 1000,
+	    .reply = g_string_new(NULL),
+	};
+	reply_parser_init(&connecting->parser);
+}
+
+static void
+connecting_clear(struct connecting *connecting)
+{
+	reply_parser_clear(&connecting->parser);
+	g_string_free(connecting->reply, TRUE);
+}
 
 static bool
 fail(const struct connecting *connecting, const char *why, GError **error)
@@ -32,7 +53,8 @@ fail(const struct connecting *connecting, const char *why, GError **error)
 	if (connecting->is_stopped)
 		why = "interrupted by shutdown";
 	if (*options->host == '/')
-		pb_fail(error, PB_ERROR_TEMPORARY, "cannot connect to %s: %s",
+		pb_fail(error, PB_ERROR_TEMPORARY, "%s %s: %s",
+		    connecting->is_open ? "cannot deliver to" : "cannot connect to",
 		    options->host, why);
 	else
 		pb_fail(error, PB_ERROR_TEMPORARY, "cannot connect to %s port %u: %s",
@@ -203,8 +225,9 @@ open_with(struct connecting *connecting, struct stream_error *failure, GError **
 	                        ? connect_socket(connecting, deadline, error)
 	                        : connect_port(connecting, deadline, error);
 
-	return is_connected && expect(connecting, failure, error) &&
-	       send_lhlo(connecting, failure, error);
+	connecting->is_open = is_connected && expect(connecting, failure, error) &&
+	                      send_lhlo(connecting, failure, error);
+	return connecting->is_open;
 }
 
 /* @return lines of the reply to LHLO, without code and line end */
@@ -231,17 +254,12 @@ struct stream *
 lmtp_open(
     const struct stream_options *options, struct stream_error *failure, GError **error)
 {
-	struct connecting connecting = {
-	    .options = options,
-	    .fd = -1,
-	    .deadline = g_get_monotonic_time() + (int64_t)options->open_ms * 1000,
-	    .reply = g_string_new(NULL),
-	};
+	struct connecting connecting;
 	struct stream_error found = {
 	    .kind = STREAM_ERROR_UNREACHABLE, .step = STREAM_STEP_CONNECT};
 	struct stream *stream = NULL;
 
-	reply_parser_init(&connecting.parser);
+	connecting_init(&connecting, options);
 	if (open_with(&connecting, &found, error)) {
 		g_auto(GStrv) hello = split_reply(connecting.reply->str);
 
@@ -250,11 +268,124 @@ lmtp_open(
 	} else if (connecting.fd >= 0) {
 		close(connecting.fd);
 	}
-	reply_parser_clear(&connecting.parser);
-	g_string_free(connecting.reply, TRUE);
+	connecting_clear(&connecting);
 	if (!stream && failure)
 		*failure = found;
 	else
 		stream_error_clear(&found);
 	return stream;
+}
+
+/* ---- one message to a Unix socket ---- */
+
+static void
+restart_timeout(struct connecting *connecting)
+{
+	connecting->deadline =
+	    g_get_monotonic_time() + BOUNDS_LMTP_IDLE_S * G_USEC_PER_SEC;
+}
+
+static bool
+write_all(struct connecting *connecting, const char *bytes, size_t size, GError **error)
+{
+	restart_timeout(connecting);
+	while (size) {
+		ssize_t sent = send(connecting->fd, bytes, size, MSG_NOSIGNAL);
+
+		if (sent < 0 && errno != EAGAIN && errno != EINTR)
+			return fail(connecting, g_strerror(errno), error);
+		if (sent < 0) {
+			if (!wait_for(connecting, POLLOUT, connecting->deadline))
+				return fail(connecting, "timeout", error);
+			continue;
+		}
+		restart_timeout(connecting);
+		bytes += sent;
+		size -= (size_t)sent;
+	}
+	return true;
+}
+
+/* @param expected  the first digit of the reply */
+static bool
+send_text(struct connecting *connecting, const char *text, size_t size, int expected,
+    GError **error)
+{
+	const struct reply *reply;
+
+	if (!write_all(connecting, text, size, error))
+		return false;
+	restart_timeout(connecting);
+	if (!read_reply(connecting, error))
+		return false;
+	reply = reply_parser_get(&connecting->parser);
+	if (reply->code / 100 == expected)
+		return true;
+	/* 5.1.1 is a bad destination mailbox (RFC 3463 section 3.2). */
+	return pb_fail(error,
+	    reply->code == 550 && strcmp(reply->enhanced, "5.1.1") == 0
+	        ? PB_ERROR_NOT_FOUND
+	    : reply->code / 100 == 5 ? PB_ERROR_INPUT
+	                             : PB_ERROR_TEMPORARY,
+	    "paperboyd replied: %s", reply->text);
+}
+
+/* @return the message with CRLF, dot stuffing and the final dot */
+static GString *
+encode_data(const char *raw, size_t size)
+{
+	GString *data = g_string_sized_new(size + size / 32 + 16);
+	bool is_start = true;
+
+	for (size_t i = 0; i < size; i++) {
+		if (is_start && raw[i] == '.')
+			g_string_append_c(data, '.');
+		if (raw[i] == '\n' && (i == 0 || raw[i - 1] != '\r'))
+			g_string_append_c(data, '\r');
+		g_string_append_c(data, raw[i]);
+		is_start = raw[i] == '\n';
+	}
+	g_string_append(data, is_start ? ".\r\n" : "\r\n.\r\n");
+	return data;
+}
+
+static bool
+run_transaction(struct connecting *connecting, const char *sender,
+    const char *recipient, const GString *data, GError **error)
+{
+	bool is_utf8 = !g_str_is_ascii(sender) || !g_str_is_ascii(recipient);
+	g_autofree char *mail = g_strdup_printf(
+	    "MAIL FROM:<%s> BODY=8BITMIME%s\r\n", sender, is_utf8 ? " SMTPUTF8" : "");
+	g_autofree char *rcpt = g_strdup_printf("RCPT TO:<%s>\r\n", recipient);
+
+	return send_text(connecting, mail, strlen(mail), 2, error) &&
+	       send_text(connecting, rcpt, strlen(rcpt), 2, error) &&
+	       send_text(connecting, "DATA\r\n", 6, 3, error) &&
+	       send_text(connecting, data->str, data->len, 2, error);
+}
+
+bool
+lmtp_send(const char *path, const char *sender, const char *recipient, const void *raw,
+    size_t size, GError **error)
+{
+	const struct stream_options options = {.host = path,
+	    .hello = "localhost",
+	    .connect_ms = BOUNDS_LMTP_IDLE_S * 1000,
+	    .open_ms = BOUNDS_LMTP_IDLE_S * 1000};
+	struct connecting connecting;
+	pb_local(stream_error) failure = {0};
+	GString *data = encode_data(raw, size);
+	bool is_ok;
+
+	connecting_init(&connecting, &options);
+	is_ok = open_with(&connecting, &failure, error) &&
+	        run_transaction(&connecting, sender, recipient, data, error);
+	/* The reply to QUIT is not read. */
+	if (is_ok)
+		write_all(&connecting, "QUIT\r\n", 6, NULL);
+	if (connecting.fd >= 0)
+		close(connecting.fd);
+	connecting_clear(&connecting);
+	g_string_free(data, TRUE);
+	return is_ok;
 }
