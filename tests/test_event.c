@@ -42,11 +42,34 @@ TEST(every_event_has_a_complete_row)
 		g_assert_true(is_made_of(row->message_id, "0123456789abcdef"));
 		g_assert_cmpuint(strlen(row->message_id), ==, 32);
 		g_assert_cmpuint(strlen(row->name), <, 30);
-		g_assert_true(g_str_has_suffix(row->help, "."));
 		g_assert_nonnull(event_get_level_name(row));
 		/* Names and ids are unique. */
 		g_assert_true(g_hash_table_add(seen, (gpointer)row->name));
 		g_assert_true(g_hash_table_add(seen, (gpointer)row->message_id));
+	}
+}
+
+static void
+every_event_is_in_the_manual(void)
+{
+	const char *top = g_getenv("top_builddir");
+	g_autofree char *path =
+	    g_build_filename(top ? top : ".", "man", "paperboyd.8", NULL);
+	g_autofree char *text = NULL;
+	const char *at;
+
+	g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
+	at = text;
+	for (int kind = 0; kind < N_EVENTS; kind++) {
+		const struct event_row *row = event_get_row(kind);
+		g_autofree char *item = g_strdup_printf(
+		    "\n.It Sy %s Pq Cm %s\n", row->name, event_get_level_name(row));
+		g_autofree char *id = g_strdup_printf("\n.Li %s\n", row->message_id);
+
+		at = strstr(at, item);
+		g_assert_nonnull(at);
+		at = strstr(at, id);
+		g_assert_nonnull(at);
 	}
 }
 
@@ -196,6 +219,8 @@ main(int argc, char **argv)
 	g_log_set_writer_func(capture, seen, NULL);
 	g_log_set_debug_enabled(TRUE);
 	unit_add_all();
+	g_test_add_func(
+	    "/event/every_event_is_in_the_manual", every_event_is_in_the_manual);
 	g_test_add_data_func("/event/an_event_is_a_line_and_fields", seen,
 	    an_event_is_a_line_and_fields);
 	g_test_add_data_func(

@@ -21,7 +21,7 @@
 
 #include "store/core/store.h"
 
-/* The names are those of the table in event.c, which describes them. */
+/* The names are those of the table in event.c; paperboyd(8) describes them. */
 enum event_kind {
 	EVENT_STARTED,
 	EVENT_STOPPING,
@@ -110,7 +110,6 @@ struct event_row {
 	const char *message_id; /* of the journal: 32 hex digits; never changes */
 	GLogLevelFlags level;
 	const char *hint; /* end of the line, after a colon; or NULL */
-	const char *help; /* for the manual, one or more sentences */
 };
 
 const struct event_row *event_get_row(enum event_kind kind);
