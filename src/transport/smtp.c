@@ -27,38 +27,6 @@ struct session {
 	char input[4096]; /* read but not yet parsed: [input_at, n_input) */
 };
 
-/** @param options  borrowed */
-void session_init(struct session *session, const struct smtp_options *options);
-void session_clear(struct session *session);
-
-/**
- * Connect and send NOOP, because stream_open() may drop bytes after its last reply.
- *
- * @param result  set on failure
- */
-bool session_open(struct session *session, struct delivery *result);
-
-/** Send QUIT if connected, and disconnect. */
-void session_close(struct session *session);
-
-/** Disconnect without QUIT. */
-void session_drop(struct session *session);
-
-/** Whether it has reached its maximum number of messages or age. */
-bool session_is_spent(const struct session *session);
-
-/** Write and clear `out`. @return as stream_write() */
-bool session_write(struct session *session, GError **error);
-
-/**
- * Read one reply.
- *
- * @return borrowed until the next call; NULL on a timeout, lost connection or malformed
- *         reply
- */
-const struct reply *
-session_read_reply(struct session *session, unsigned wait_ms, GError **error);
-
 #define BLOCK_BYTES (64 * 1024)
 
 static int64_t
@@ -67,14 +35,21 @@ deadline_after(unsigned wait_ms)
 	return g_get_monotonic_time() + (int64_t)wait_ms * 1000;
 }
 
-void
+static void
 session_init(struct session *session, const struct smtp_options *options)
 {
 	*session = (struct session){.options = options, .out = g_string_new(NULL)};
 	reply_parser_init(&session->parser);
 }
 
-void
+/* Disconnect without QUIT. */
+static void
+session_drop(struct session *session)
+{
+	g_clear_pointer(&session->stream, stream_free);
+}
+
+static void
 session_clear(struct session *session)
 {
 	session_drop(session);
@@ -82,13 +57,8 @@ session_clear(struct session *session)
 	g_string_free(session->out, TRUE);
 }
 
-void
-session_drop(struct session *session)
-{
-	g_clear_pointer(&session->stream, stream_free);
-}
-
-bool
+/* Write and clear `out`. @return as stream_write() */
+static bool
 session_write(struct session *session, GError **error)
 {
 	unsigned n_blocks = (unsigned)(session->out->len / BLOCK_BYTES) + 1;
@@ -101,7 +71,9 @@ session_write(struct session *session, GError **error)
 	return is_written;
 }
 
-const struct reply *
+/* @return borrowed until the next call; NULL on a timeout, lost connection or malformed
+ * reply */
+static const struct reply *
 session_read_reply(struct session *session, unsigned wait_ms, GError **error)
 {
 	int64_t deadline = deadline_after(wait_ms);
@@ -227,7 +199,12 @@ connect_host(struct session *session, struct delivery *result)
 	return true;
 }
 
-bool
+/*
+ * Connect and send NOOP, because stream_open() may drop bytes after its last reply.
+ *
+ * @param result  set on failure
+ */
+static bool
 session_open(struct session *session, struct delivery *result)
 {
 	g_autoptr(GError) error = NULL;
@@ -247,7 +224,8 @@ session_open(struct session *session, struct delivery *result)
 	return false;
 }
 
-void
+/* Send QUIT if connected, and disconnect. */
+static void
 session_close(struct session *session)
 {
 	if (!session->stream)
@@ -256,7 +234,8 @@ session_close(struct session *session)
 	session_drop(session);
 }
 
-bool
+/* Whether it has reached its maximum number of messages or age. */
+static bool
 session_is_spent(const struct session *session)
 {
 	return session->n_messages >= session->options->use_messages ||
