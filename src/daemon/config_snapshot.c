@@ -96,6 +96,19 @@ config_snapshot_take(struct config_snapshot_slot *slot)
 	return atomic_exchange(&slot->next, NULL);
 }
 
+bool
+config_snapshot_switch(
+    struct config_snapshot **current, struct config_snapshot_slot *slot)
+{
+	struct config_snapshot *next = config_snapshot_take(slot);
+
+	if (!next)
+		return false;
+	config_snapshot_unref(*current);
+	*current = next;
+	return true;
+}
+
 void
 config_snapshot_reject(
     struct config_snapshot_slot *slot, struct config_snapshot *config_snapshot)

@@ -62,6 +62,10 @@ void config_snapshot_publish(
 /** Take the snapshot out of the slot. @return a reference, or NULL when it is empty */
 struct config_snapshot *config_snapshot_take(struct config_snapshot_slot *slot);
 
+/** Replace a reference by that in the slot. @return whether there was one */
+bool config_snapshot_switch(
+    struct config_snapshot **current, struct config_snapshot_slot *slot);
+
 /**
  * Put back a snapshot that cannot be used yet, unless a newer one was published.
  *

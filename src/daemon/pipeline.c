@@ -35,15 +35,12 @@
 /* Interval of decisions about bounces. */
 #define BOUNCES_S CLOCK_HOUR_S
 
-/* Takes `next`.  @return whether it is not NULL */
 static bool
-switch_snapshot(struct config_snapshot **config_snapshot, struct config_snapshot *next,
-    const char *stage)
+switch_snapshot(struct config_snapshot **config_snapshot,
+    struct config_snapshot_slot *next, const char *stage)
 {
-	if (!next)
+	if (!config_snapshot_switch(config_snapshot, next))
 		return false;
-	config_snapshot_unref(*config_snapshot);
-	*config_snapshot = next;
 	event_log(EVENT_CONFIG_APPLIED, EVENT_WORD("stage", stage));
 	return true;
 }
@@ -71,8 +68,7 @@ collector_init(struct collector *stage, struct config_snapshot *config_snapshot,
 bool
 collector_reload(struct collector *stage)
 {
-	if (!switch_snapshot(&stage->config_snapshot,
-	        config_snapshot_take(&stage->next), "collector"))
+	if (!switch_snapshot(&stage->config_snapshot, &stage->next, "collector"))
 		return false;
 	collector_build(stage);
 	return true;
@@ -179,8 +175,7 @@ scheduler_clear(struct scheduler *stage)
 void
 scheduler_reload(struct scheduler *stage)
 {
-	switch_snapshot(
-	    &stage->config_snapshot, config_snapshot_take(&stage->next), "scheduler");
+	switch_snapshot(&stage->config_snapshot, &stage->next, "scheduler");
 }
 
 /* @param is_held  set: false while another instance has the job */
@@ -605,7 +600,9 @@ mailer_stage_reload(struct mailer_stage *stage, GError **error)
 		config_snapshot_reject(&stage->next, next);
 		return false;
 	}
-	switch_snapshot(&stage->config_snapshot, next, "mailer");
+	config_snapshot_unref(stage->config_snapshot);
+	stage->config_snapshot = next;
+	event_log(EVENT_CONFIG_APPLIED, EVENT_WORD("stage", "mailer"));
 	return true;
 }
 

@@ -98,17 +98,6 @@ set_store_problem(struct receiver_thread *thread, const GError *problem)
 		set_problem(thread, problem);
 }
 
-static void
-take_snapshot(struct receiver_thread *thread)
-{
-	struct config_snapshot *next = config_snapshot_take(&thread->next);
-
-	if (!next)
-		return;
-	config_snapshot_unref(thread->config_snapshot);
-	thread->config_snapshot = next;
-}
-
 /* Reject unknown subaddresses of the command address. */
 static bool
 is_known(void *data, const char *recipient)
@@ -118,7 +107,7 @@ is_known(void *data, const char *recipient)
 	enum subaddress_kind kind;
 	g_autofree char *token = NULL;
 
-	take_snapshot(thread);
+	config_snapshot_switch(&thread->config_snapshot, &thread->next);
 	own_addresses = thread->config_snapshot->own_addresses;
 	if (!own_addresses->has_commands ||
 	    !subaddress_parse(&own_addresses->commands, recipient, &kind, &token) ||
@@ -135,7 +124,7 @@ get_rules(struct receiver_thread *thread)
 {
 	const struct settings *settings;
 
-	take_snapshot(thread);
+	config_snapshot_switch(&thread->config_snapshot, &thread->next);
 	settings = thread->config_snapshot->settings;
 	return (struct inbox_process_rules){
 	    .state_dir = settings->state_dir,
