@@ -13,10 +13,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/frame.h"
 #include "base/listen_socket.h"
 #include "message/web_proto.h"
 
-#define BACKLOG 1024
+#define BACKLOG    1024
+#define TIMEOUT_US (60 * G_USEC_PER_SEC)
 
 static const struct {
 	const char *token;
@@ -46,12 +48,6 @@ static const char *const ops[WEB_OPS] = {
     [WEB_OP_FEED] = "feed",
     [WEB_OP_SEARCH] = "search",
 };
-
-static bool
-read_all(int fd, void *data, gsize size)
-{
-	return recv(fd, data, size, MSG_WAITALL) == (gssize)size;
-}
 
 static void
 print_request(const struct web_request *request)
@@ -92,17 +88,13 @@ answer(const struct web_request *request)
 static void
 serve(int fd)
 {
-	guint8 length[4];
-	gsize size = read_all(fd, length, sizeof(length))
-	                 ? web_proto_get_size(length, WEB_PROTO_REQUEST_BYTES)
-	                 : 0;
-	guint8 *data = g_malloc(size + 1);
-	g_autoptr(GBytes) frame = g_bytes_new_take(data, size);
+	g_autoptr(GBytes) frame = frame_receive(
+	    fd, WEB_PROTO_REQUEST_BYTES, g_get_monotonic_time() + TIMEOUT_US);
 	pb_auto(web_request) request = NULL;
 	pb_auto(web_reply) reply = NULL;
 	g_autoptr(GBytes) out = NULL;
 
-	if (!size || !read_all(fd, data, size))
+	if (!frame)
 		return;
 	request = web_request_parse(frame, NULL);
 	if (!request) {

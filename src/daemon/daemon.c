@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/notify.h"
 #include "daemon/control.h"
-#include "daemon/notify.h"
 #include "daemon/pipeline.h"
 #include "daemon/receivers.h"
 #include "daemon/reload.h"
@@ -52,7 +52,7 @@ notify_watchdog(gpointer data)
 	if (heartbeats_count_overdue(heartbeats, &name))
 		event_log(EVENT_THREAD_STUCK, EVENT_WORD("thread", name));
 	else
-		notify_alive();
+		notify_send("WATCHDOG=1");
 	return G_SOURCE_CONTINUE;
 }
 
@@ -185,7 +185,7 @@ log_failure(
 static void
 set_activity(struct daemon *daemon, enum stage stage, const char *activity)
 {
-	g_autofree char *line = NULL;
+	g_autofree char *line = NULL, *message = NULL;
 
 	g_mutex_lock(&daemon->stats_lock);
 	daemon->activity[stage] = activity;
@@ -194,8 +194,9 @@ set_activity(struct daemon *daemon, enum stage stage, const char *activity)
 		if (daemon->activity[i])
 			daemon->status_line.activity = daemon->activity[i];
 	line = status_line_format(&daemon->status_line);
+	message = g_strconcat("STATUS=", line, NULL);
 	/* Under the lock, so that an older line does not overwrite a newer one. */
-	notify_status(line);
+	notify_send(message);
 	g_mutex_unlock(&daemon->stats_lock);
 }
 
@@ -558,9 +559,12 @@ reload(struct daemon *daemon)
 {
 	const struct daemon_options *options = daemon->options;
 	g_autoptr(GPtrArray) problems = g_ptr_array_new_with_free_func(g_free);
+	/* CLOCK_MONOTONIC, as sd_notify(3) expects. */
+	g_autofree char *message = g_strdup_printf(
+	    "RELOADING=1\nMONOTONIC_USEC=%" G_GINT64_FORMAT, g_get_monotonic_time());
 	struct config_snapshot *fresh;
 
-	notify_reloading();
+	notify_send(message);
 	fresh = reload_load(options->config, options->credentials,
 	    daemon->stages.config_snapshot, problems);
 	/* Before the event, which is logged by the new level. */
@@ -569,7 +573,8 @@ reload(struct daemon *daemon)
 	reload_log(daemon->stages.config_snapshot, fresh, problems);
 	if (fresh)
 		publish_snapshot(daemon, fresh);
-	notify_ready();
+	/* The end of the reload, also after a failure. */
+	notify_send("READY=1");
 	return reload_format_answer(problems);
 }
 
@@ -869,12 +874,12 @@ run_loop(struct daemon *daemon)
 	guint watchdog = watchdog_start(daemon->heartbeats);
 
 	reload_hold(false);
-	notify_ready();
+	notify_send("READY=1");
 	event_log(EVENT_STARTED);
 	daemon->is_ready = true;
 	worker_wake(daemon->workers[STAGE_COLLECTOR]);
 	g_main_loop_run(daemon->loop);
-	notify_stopping();
+	notify_send("STOPPING=1");
 	event_log(EVENT_STOPPING);
 	begin_shutdown(daemon);
 	if (watchdog)

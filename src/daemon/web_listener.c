@@ -11,17 +11,16 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/frame.h"
 #include "base/listen_socket.h"
 #include "message/web_proto.h"
 #include "service/log/event.h"
 #include "service/web/web_handler.h"
 
-#define LENGTH_BYTES 4
-
 #define BACKLOG 256
 
 /* Timeout for a whole frame. */
-#define TRANSFER_MS 3000
+#define TRANSFER_US (3 * G_USEC_PER_SEC)
 
 /* Delay after a connection that cannot be accepted. */
 #define RETRY_MS 200
@@ -50,89 +49,6 @@ struct web_listener {
 	char *path;     /* of the socket; NULL: not listening */
 	struct web_thread threads[THREADS];
 };
-
-/* ---- frames ---- */
-
-/* @param deadline_us  monotonic */
-static bool
-wait_for(int fd, short events, gint64 deadline_us)
-{
-	struct pollfd poll_fd = {.fd = fd, .events = events};
-	gint64 rest_ms;
-	int count;
-
-	do {
-		rest_ms = (deadline_us - g_get_monotonic_time()) / 1000;
-		count = rest_ms > 0 ? poll(&poll_fd, 1, (int)rest_ms) : 0;
-	} while (count < 0 && errno == EINTR);
-	return count > 0;
-}
-
-static bool
-is_retry(ssize_t count)
-{
-	return count < 0 && (errno == EINTR || errno == EAGAIN);
-}
-
-static bool
-receive_all(int fd, guint8 *at, gsize size, gint64 deadline_us)
-{
-	while (size > 0) {
-		ssize_t count = wait_for(fd, POLLIN, deadline_us)
-		                    ? recv(fd, at, size, MSG_DONTWAIT)
-		                    : 0;
-
-		if (count <= 0 && !is_retry(count))
-			return false;
-		if (count > 0) {
-			at += count;
-			size -= (gsize)count;
-		}
-	}
-	return true;
-}
-
-static bool
-send_all(int fd, const guint8 *at, gsize size, gint64 deadline_us)
-{
-	while (size > 0) {
-		ssize_t count = wait_for(fd, POLLOUT, deadline_us)
-		                    ? send(fd, at, size, MSG_DONTWAIT | MSG_NOSIGNAL)
-		                    : 0;
-
-		if (count <= 0 && !is_retry(count))
-			return false;
-		if (count > 0) {
-			at += count;
-			size -= (gsize)count;
-		}
-	}
-	return true;
-}
-
-static gint64
-get_deadline(void)
-{
-	return g_get_monotonic_time() + TRANSFER_MS * (gint64)1000;
-}
-
-/* @return NULL if the peer is slow or has closed the connection */
-static GBytes *
-receive_frame(int fd)
-{
-	gint64 deadline_us = get_deadline();
-	guint8 length[LENGTH_BYTES];
-	g_autofree guint8 *data = NULL;
-	gsize size;
-
-	if (!receive_all(fd, length, sizeof(length), deadline_us))
-		return NULL;
-	size = web_proto_get_size(length, WEB_PROTO_REQUEST_BYTES);
-	data = size ? g_malloc(size) : NULL;
-	if (!data || !receive_all(fd, data, size, deadline_us))
-		return NULL;
-	return g_bytes_new_take(g_steal_pointer(&data), size);
-}
 
 /* ---- requests ---- */
 
@@ -209,16 +125,14 @@ process_frame(struct web_thread *thread, GBytes *frame)
 static void
 serve(struct web_thread *thread, int fd)
 {
-	g_autoptr(GBytes) frame = receive_frame(fd);
+	/* NULL if the peer is slow or has closed the connection. */
+	g_autoptr(GBytes) frame = frame_receive(
+	    fd, WEB_PROTO_REQUEST_BYTES, g_get_monotonic_time() + TRANSFER_US);
 	g_autoptr(GBytes) reply = frame ? process_frame(thread, frame) : NULL;
-	const guint8 *data;
-	gsize size;
 
-	if (!reply)
-		return;
-	data = g_bytes_get_data(reply, &size);
 	/* The peer may be gone; what it asked for is done. */
-	send_all(fd, data, size, get_deadline());
+	if (reply)
+		frame_send(fd, reply, g_get_monotonic_time() + TRANSFER_US);
 }
 
 /* ---- threads ---- */
@@ -241,27 +155,16 @@ wait_for_client(struct web_thread *thread, int fd)
 	return !fds[0].revents;
 }
 
-static void
-switch_snapshot(struct web_thread *thread)
-{
-	struct config_snapshot *next = config_snapshot_take(&thread->next);
-
-	if (!next)
-		return;
-	config_snapshot_unref(thread->config_snapshot);
-	thread->config_snapshot = next;
-}
-
 /* @return -1 if another thread has accepted it, or on a failure */
 static int
 accept_client(struct web_thread *thread, int listen_fd)
 {
 	int fd = accept4(listen_fd, NULL, NULL, SOCK_CLOEXEC);
+	struct pollfd stop = {.fd = thread->listener->stop_fd, .events = POLLIN};
 
 	/* Too many open files, perhaps: the client stays in the queue. */
 	if (fd < 0 && errno != EAGAIN && errno != EINTR)
-		wait_for(thread->listener->stop_fd, POLLIN,
-		    g_get_monotonic_time() + RETRY_MS * (gint64)1000);
+		poll(&stop, 1, RETRY_MS);
 	return fd;
 }
 
@@ -278,7 +181,7 @@ run(gpointer data)
 		fd = accept_client(thread, listen_fd);
 		if (fd < 0)
 			continue;
-		switch_snapshot(thread);
+		config_snapshot_switch(&thread->config_snapshot, &thread->next);
 		serve(thread, fd);
 		close(fd);
 	}

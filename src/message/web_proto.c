@@ -106,16 +106,6 @@ parse_frame(GBytes *frame, const char *type)
 	                                       : g_variant_byteswap(little);
 }
 
-gsize
-web_proto_get_size(const guint8 length[4], gsize maximum)
-{
-	guint32 size;
-
-	memcpy(&size, length, LENGTH_BYTES);
-	size = GUINT32_FROM_LE(size);
-	return size <= maximum ? size : 0;
-}
-
 /* ---- requests ---- */
 
 GBytes *

@@ -209,7 +209,4 @@ GBytes *web_reply_write(const struct web_reply *reply);
 struct web_request *web_request_parse(GBytes *frame, GError **error);
 struct web_reply *web_reply_parse(GBytes *frame, GError **error);
 
-/** Decode the length of a frame. @return 0 if it is 0 or above a maximum */
-gsize web_proto_get_size(const guint8 length[4], gsize maximum);
-
 #endif

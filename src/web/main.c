@@ -1,6 +1,8 @@
 /*
  * main.c - paperboy-web: options, settings, exit status.
  */
+#include <errno.h>
+#include <fcntl.h>
 #include <glib.h>
 #include <locale.h>
 #include <signal.h>
@@ -8,8 +10,11 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <sysexits.h>
+#include <unistd.h>
 
 #ifdef HAVE_SYSTEMD
 #include <systemd/sd-daemon.h>
@@ -18,6 +23,9 @@
 #include "base/bounds.h"
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/file.h"
+#include "base/listen_socket.h"
+#include "base/notify.h"
 #include "base/sandbox.h"
 #include "config/settings.h"
 #include "config/web_url.h"
@@ -27,9 +35,86 @@
 #include "web/negotiate.h"
 #include "web/routes.h"
 #include "web/server.h"
-#include "web/web_listen.h"
 #include "web/web_page.h"
 #include "web/web_response.h"
+
+/* ---- listening sockets ---- */
+
+#define BACKLOG   1024
+#define ANY_MODE  0666
+#define ADDRESSES 8 /* sockets of systemd */
+
+static bool
+inherit(GArray *fds, GError **error)
+{
+#ifdef HAVE_SYSTEMD
+	int count = sd_listen_fds(1);
+
+	if (count > ADDRESSES)
+		return pb_fail(error, PB_ERROR_INPUT,
+		    "systemd passes %d sockets, more than %d", count, ADDRESSES);
+	for (int i = 0; i < count; i++) {
+		int fd = SD_LISTEN_FDS_START + i;
+
+		g_array_append_val(fds, fd);
+		if (sd_is_socket(fd, AF_UNSPEC, SOCK_STREAM, 1) <= 0)
+			return pb_fail(error, PB_ERROR_INPUT,
+			    "socket %d of systemd is not a listening one", i + 1);
+		if (fcntl(fd, F_SETFL, O_NONBLOCK) != 0)
+			return pb_fail(error, PB_ERROR_TEMPORARY,
+			    "cannot use a socket of systemd: %s", g_strerror(errno));
+	}
+#else
+	(void)fds;
+	(void)error;
+#endif
+	return true;
+}
+
+/* Check a value of web.listen. @return false with PB_ERROR_INPUT */
+static bool
+web_listen_check(const char *text, GError **error)
+{
+	union listen_address address;
+	socklen_t size;
+
+	if (!g_path_is_absolute(text))
+		return listen_address_parse(text, &address, &size, error);
+	if (strlen(text) >= sizeof(((struct sockaddr_un *)0)->sun_path))
+		return pb_fail(
+		    error, PB_ERROR_INPUT, "socket path '%s' is too long", text);
+	return true;
+}
+
+/*
+ * Take the listening sockets that systemd passes (sd_listen_fds(3)), or open one.
+ *
+ * @param listen  loopback address and port, or absolute path of a Unix socket, which
+ *                any user may connect to who can reach it
+ * @param fds     of int: the sockets are added, also before a failure
+ */
+static bool
+web_listen_open(const char *text, GArray *fds, GError **error)
+{
+	int fd;
+
+	if (!inherit(fds, error))
+		return false;
+	if (fds->len > 0)
+		return true;
+	if (!g_path_is_absolute(text)) {
+		fd = listen_socket_open_loopback(text, BACKLOG, error);
+		if (fd >= 0)
+			g_array_append_val(fds, fd);
+		return fd >= 0;
+	}
+	fd = listen_socket_bind_unix(text, error);
+	if (fd < 0)
+		return false;
+	g_array_append_val(fds, fd);
+	return (chmod(text, ANY_MODE) == 0 && listen(fd, BACKLOG) == 0) ||
+	       file_set_error("cannot listen on", text, PB_ERROR_TEMPORARY, error);
+}
 
 /* ---- responses to HTTP requests ---- */
 
@@ -38,16 +123,6 @@
 
 /* Methods of all routes. */
 #define ALL_METHODS "GET, HEAD, POST"
-
-static const int http_status[WEB_STATUSES] = {
-    [WEB_STATUS_OK] = 200,
-    [WEB_STATUS_NOT_MODIFIED] = 304,
-    [WEB_STATUS_BAD_REQUEST] = 400,
-    [WEB_STATUS_FORBIDDEN] = 403,
-    [WEB_STATUS_NOT_FOUND] = 404,
-    [WEB_STATUS_LIMITED] = 429,
-    [WEB_STATUS_UNAVAILABLE] = UNAVAILABLE,
-};
 
 struct responder {
 	struct web_pages *pages;
@@ -143,7 +218,7 @@ format_reply(const struct responder *responder, const struct http_request *reque
     GError **error)
 {
 	pb_local(web_body) body = {0};
-	struct web_response response = {.status = http_status[reply->status],
+	struct web_response response = {.status = (int)web_page_statuses[reply->status],
 	    .is_private = routes_is_private(asked->op)};
 
 	if (reply->status != WEB_STATUS_NOT_MODIFIED) {
@@ -186,7 +261,7 @@ responder_answer(void *data, const struct http_request *request)
 		                reply->status == WEB_STATUS_OK ||
 		                reply->status == WEB_STATUS_NOT_MODIFIED;
 
-		status = http_status[reply->status];
+		status = (int)web_page_statuses[reply->status];
 		if (has_page &&
 		    !format_reply(responder, request, asked, reply, &out, &error))
 			status = UNAVAILABLE;
@@ -291,16 +366,6 @@ web_options_load(const struct web_options *options, GPtrArray *problems)
 /* They only wait for paperboyd, which answers two requests at a time. */
 #define THREADS 8
 
-static void
-notify(const char *state)
-{
-#ifdef HAVE_SYSTEMD
-	sd_notify(0, state);
-#else
-	(void)state;
-#endif
-}
-
 static bool
 serve(const struct settings *settings, struct responder *responder, GError **error)
 {
@@ -326,9 +391,9 @@ serve(const struct settings *settings, struct responder *responder, GError **err
 		    "the kernel refuses to take permissions away");
 	fprintf(stderr, "paperboy-web: paperboy-web %s started%s\n", PACKAGE_VERSION,
 	    is_filtered ? "" : ", without a filter of system calls");
-	notify("READY=1");
+	notify_send("READY=1");
 	server_run(server);
-	notify("STOPPING=1");
+	notify_send("STOPPING=1");
 	fputs("paperboy-web: paperboy-web ended\n", stderr);
 	return true;
 }

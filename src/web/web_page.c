@@ -243,7 +243,7 @@ static const struct {
 /* HTTP statuses with an explanation of their own, in [web.error.STATUS]. */
 static const unsigned explained[] = {400, 403, 404, 405, 413, 429, 503};
 
-static const unsigned http_statuses[WEB_STATUSES] = {
+const unsigned web_page_statuses[WEB_STATUSES] = {
     [WEB_STATUS_OK] = 200,
     [WEB_STATUS_NOT_MODIFIED] = 304,
     [WEB_STATUS_BAD_REQUEST] = 400,
@@ -510,7 +510,7 @@ choose_message(struct rendering *rendering, enum web_status status)
 {
 	if (status != WEB_STATUS_OK &&
 	    !view_is_true(view_find(rendering->view, "messages")))
-		explain_status(rendering, http_statuses[status]);
+		explain_status(rendering, web_page_statuses[status]);
 	else if (view_is_true(view_find(rendering->view, "has_error")))
 		set_title(rendering, "title.error");
 	else if (view_is_true(view_find(rendering->view, "has_wait")))
@@ -660,7 +660,7 @@ web_page_render(const struct web_pages *pages, const struct web_reply *reply,
 		finish_html(&rendering, body);
 	else
 		web_page_render_error(
-		    pages, http_statuses[reply->status], reply->language, body);
+		    pages, web_page_statuses[reply->status], reply->language, body);
 	g_free(rendering.title);
 	return true;
 }

@@ -15,6 +15,9 @@
 
 struct web_pages;
 
+/** The HTTP status of each reply. */
+extern const unsigned web_page_statuses[WEB_STATUSES];
+
 /* Owned. */
 struct web_body {
 	GBytes *bytes;

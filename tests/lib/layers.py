@@ -62,7 +62,7 @@ HOMES = {
     "libetpan/": ("parser", "receive"),
     "expat.h": ("sources",),
     "seccomp.h": ("base",),
-    "systemd/": ("daemon", "web"),
+    "systemd/": ("base", "web"),
 }
 EVERYWHERE = ("glib.h", "glib-object.h", "glib-unix.h", "glib/", "gio/")
 
