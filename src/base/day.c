@@ -12,6 +12,14 @@
 #define SHOWN_CHARS 20
 
 char *
+day_format_minute(int64_t at)
+{
+	g_autoptr(GDateTime) time = at < 0 ? NULL : g_date_time_new_from_unix_utc(at);
+
+	return time ? g_date_time_format(time, "%Y-%m-%d %H:%M UTC") : g_strdup("-");
+}
+
+char *
 day_format_time(int64_t at)
 {
 	g_autoptr(GDateTime) time = g_date_time_new_from_unix_utc(at);

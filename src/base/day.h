@@ -38,6 +38,10 @@ day_format(int64_t at, char day[DAY_BYTES])
 	day[4] = day[7] = '-';
 }
 
+/** Format a time for people: "2026-11-20 18:00 UTC"; "-" if there is no such time.
+ * @return a new string */
+char *day_format_minute(int64_t at);
+
 /** Format a time as 2026-11-20T18:00:00Z (RFC 3339). @return a new string */
 char *day_format_time(int64_t at);
 

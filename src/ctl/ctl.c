@@ -489,6 +489,18 @@ ctl_check_replaceable(const char *path, GError **error)
 	return pb_fail(error, PB_ERROR_INPUT, "'%s' is not a regular file", path);
 }
 
+GString *
+ctl_read_stream(FILE *file, size_t limit)
+{
+	g_autoptr(GString) text = g_string_new(NULL);
+	char part[64 * 1024];
+	size_t size;
+
+	while (text->len <= limit && (size = fread(part, 1, sizeof(part), file)) > 0)
+		g_string_append_len(text, part, (gssize)size);
+	return ferror(file) ? NULL : g_steal_pointer(&text);
+}
+
 static GSocketConnection *
 connect_daemon(const struct ctl *ctl)
 {
@@ -533,14 +545,6 @@ void
 ctl_wake_daemon(const struct ctl *ctl)
 {
 	g_free(ctl_ask_daemon(ctl, "wake"));
-}
-
-char *
-ctl_format_time(int64_t at)
-{
-	g_autoptr(GDateTime) time = at < 0 ? NULL : g_date_time_new_from_unix_utc(at);
-
-	return time ? g_date_time_format(time, "%Y-%m-%d %H:%M UTC") : g_strdup("-");
 }
 
 bool

@@ -6,8 +6,10 @@
 
 #include <glib.h>
 #include <stdbool.h>
+#include <stdio.h>
 
 #include "base/clock.h"
+#include "base/day.h"
 #include "config/settings.h"
 #include "query/query_error.h"
 #include "service/health/status.h"
@@ -172,6 +174,13 @@ bool ctl_log_in(const struct settings *settings, const struct clock *clock,
 bool ctl_check_client(
     const struct settings *settings, const struct clock *clock, GError **error);
 
+/**
+ * Read a file up to its end, or to one byte more than a limit.
+ *
+ * @return NULL if reading failed; owned by the caller
+ */
+GString *ctl_read_stream(FILE *file, size_t limit);
+
 /** Wake a running daemon, if any, to process changes now. */
 void ctl_wake_daemon(const struct ctl *ctl);
 
@@ -192,9 +201,6 @@ void ctl_load_daemon(const struct ctl *ctl, struct status_daemon *daemon);
 
 /** Print the first line of status when there is nothing else to show. */
 void ctl_print_failure(const char *message);
-
-/** "2026-11-21 07:30 UTC", or "-" for a negative time. @return a new string */
-char *ctl_format_time(int64_t at);
 
 /**
  * Print the position of a syntax error on standard error, and shorten the error to "the

@@ -79,7 +79,7 @@ static void
 print_restored(struct ctl *ctl, const struct backup_service_report *report)
 {
 	const struct backup_restored *restored = &report->restored;
-	g_autofree char *made = ctl_format_time(restored->made_at);
+	g_autofree char *made = day_format_minute(restored->made_at);
 
 	if (ctl->is_json) {
 		print_json(json_pack("{s:I, s:I, s:I, s:I, s:I, s:s, s:b, s:i, s:i,"
@@ -167,7 +167,7 @@ ctl_run_restore(struct ctl *ctl, int argc, char **argv, GError **error)
 	if (!ctl_parse(entries, 1, &argc, &argv, error) ||
 	    !check_replaceable(ctl, error) || !backup_check(argv[1], &info, error))
 		return false;
-	made = ctl_format_time(info.made_at);
+	made = day_format_minute(info.made_at);
 	question =
 	    g_strdup_printf("Go back to %s, with %" G_GINT64_FORMAT
 	                    " subscribers and %" G_GINT64_FORMAT " unsent messages",

@@ -32,32 +32,20 @@ static const struct table_column summary_columns[] = {
     {0},
 };
 
-struct bounce_cursor {
-	struct store *store;
-	int64_t after; /* subscriber of the last row loaded */
-};
-
 static GPtrArray *
-load_page(void *data, GError **error)
+load_page(void *store, const void *last, GError **error)
 {
-	struct bounce_cursor *cursor = data;
-	GPtrArray *rows = bounces_load_summaries(
-	    cursor->store, cursor->after, TABLE_PAGE_ROWS, error);
+	const struct bounce_summary *before = last;
 
-	if (rows && rows->len) {
-		const struct bounce_summary *last = rows->pdata[rows->len - 1];
-
-		cursor->after = last->subscriber_id;
-	}
-	return rows;
+	return bounces_load_summaries(
+	    store, before ? before->subscriber_id : 0, TABLE_PAGE_ROWS, error);
 }
 
 bool
 ctl_run_bounce_list(struct ctl *ctl, int argc, char **argv, GError **error)
 {
-	struct bounce_cursor cursor = {.store = ctl->store};
 	const struct table table = {
-	    summary_columns, "No mail was returned.", load_page, &cursor};
+	    summary_columns, "No mail was returned.", load_page, ctl->store};
 
 	return ctl_parse(NULL, 0, &argc, &argv, error) &&
 	       table_print_pages(ctl, &table, error);
@@ -107,13 +95,7 @@ format_domain(const void *data)
 static json_t *
 pack_rows(const void *data)
 {
-	const struct evidence *evidence = data;
-	json_t *list = json_array();
-
-	for (unsigned i = 0; i < evidence->rows->len; i++)
-		json_array_append_new(
-		    list, table_to_json(row_columns, evidence->rows->pdata[i]));
-	return list;
+	return table_rows_to_json(row_columns, ((const struct evidence *)data)->rows);
 }
 
 static const struct table_column evidence_columns[] = {
@@ -202,23 +184,6 @@ ctl_run_bounce_forget(struct ctl *ctl, int argc, char **argv, GError **error)
 
 /* ---- explain ---- */
 
-static GString *
-read_file(FILE *file, const char *path, GError **error)
-{
-	g_autoptr(GString) mail = g_string_new(NULL);
-	char buffer[16 * 1024];
-	size_t got;
-
-	/* The parser rejects a message one byte above the limit. */
-	while (mail->len <= BOUNDS_MAIL_BYTES &&
-	       (got = fread(buffer, 1, sizeof(buffer), file)) > 0)
-		g_string_append_len(mail, buffer, (gssize)got);
-	if (!ferror(file))
-		return g_steal_pointer(&mail);
-	file_set_error("cannot read", path, PB_ERROR_INPUT, error);
-	return NULL;
-}
-
 /* @param path  "-": standard input */
 static GString *
 read_message(const char *path, GError **error)
@@ -230,7 +195,10 @@ read_message(const char *path, GError **error)
 		file_set_error("cannot open", path, PB_ERROR_INPUT, error);
 		return NULL;
 	}
-	mail = read_file(file, path, error);
+	/* The parser rejects a message one byte above the limit. */
+	mail = ctl_read_stream(file, BOUNDS_MAIL_BYTES);
+	if (!mail)
+		file_set_error("cannot read", path, PB_ERROR_INPUT, error);
 	if (file != stdin)
 		fclose(file);
 	return mail;

@@ -47,23 +47,19 @@ static const struct table_column row_columns[] = {
     {0},
 };
 
-struct inbox_cursor {
+struct inbox_choice {
 	struct store *store;
 	const char *state; /* NULL: new and quarantined */
-	int64_t before;    /* id of the last row loaded */
 };
 
 static GPtrArray *
-load_page(void *data, GError **error)
+load_page(void *data, const void *last, GError **error)
 {
-	struct inbox_cursor *cursor = data;
-	GPtrArray *rows = inbox_load_page(
-	    cursor->store, cursor->state, cursor->before, TABLE_PAGE_ROWS, error);
+	const struct inbox_choice *choice = data;
+	const struct inbox_row *before = last;
 
-	if (rows && rows->len)
-		cursor->before =
-		    ((const struct inbox_row *)rows->pdata[rows->len - 1])->id;
-	return rows;
+	return inbox_load_page(choice->store, choice->state,
+	    before ? before->id : INT64_MAX, TABLE_PAGE_ROWS, error);
 }
 
 static bool
@@ -87,13 +83,13 @@ ctl_run_inbox_list(struct ctl *ctl, int argc, char **argv, GError **error)
 	    {"state", 0, 0, G_OPTION_ARG_STRING, &state, NULL, NULL},
 	    {0},
 	};
-	struct inbox_cursor cursor = {.store = ctl->store, .before = INT64_MAX};
+	struct inbox_choice choice = {.store = ctl->store};
 	struct table table = {
-	    row_columns, "No new or quarantined messages.", load_page, &cursor};
+	    row_columns, "No new or quarantined messages.", load_page, &choice};
 
 	if (!ctl_parse(entries, 0, &argc, &argv, error) || !check_state(state, error))
 		return false;
-	cursor.state = state;
+	choice.state = state;
 	if (state)
 		table.empty_text = "No such messages.";
 	return table_print_pages(ctl, &table, error);
@@ -302,18 +298,12 @@ ctl_run_inbox_drop(struct ctl *ctl, int argc, char **argv, GError **error)
 
 /* ---- receive ---- */
 
-/* Read standard input, up to one byte more than the limit. */
 static GString *
 read_input(GError **error)
 {
-	GString *mail = g_string_new(NULL);
-	char buffer[16 * 1024];
-	size_t got;
+	g_autoptr(GString) mail = ctl_read_stream(stdin, BOUNDS_MAIL_BYTES);
 
-	while (mail->len <= BOUNDS_MAIL_BYTES &&
-	       (got = fread(buffer, 1, sizeof(buffer), stdin)) > 0)
-		g_string_append_len(mail, buffer, (gssize)got);
-	if (ferror(stdin))
+	if (!mail)
 		pb_fail(error, PB_ERROR_TEMPORARY, "cannot read standard input");
 	else if (mail->len > BOUNDS_MAIL_BYTES)
 		pb_fail(error, PB_ERROR_LIMIT, "the message is larger than %d bytes",
@@ -321,8 +311,7 @@ read_input(GError **error)
 	else if (!mail->len)
 		pb_fail(error, PB_ERROR_INPUT, "standard input is empty");
 	else
-		return mail;
-	g_string_free(mail, TRUE);
+		return g_steal_pointer(&mail);
 	return NULL;
 }
 

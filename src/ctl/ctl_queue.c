@@ -22,7 +22,7 @@ format_row_time(const void *data)
 	const struct outbox_row *row = data;
 	int64_t at = row->ended_at >= 0 ? row->ended_at : row->next_try_at;
 
-	return at < 0 ? NULL : ctl_format_time(at);
+	return at < 0 ? NULL : day_format_minute(at);
 }
 
 static char *
@@ -88,23 +88,19 @@ is_ended_state(const char *state)
 	                    strcmp(state, "CANCELLED") == 0);
 }
 
-struct queue_cursor {
+struct queue_choice {
 	struct store *store;
-	const struct outbox_filter *filter;
-	int64_t after; /* id of the last row loaded */
+	struct outbox_filter filter;
 };
 
 static GPtrArray *
-load_page(void *data, GError **error)
+load_page(void *data, const void *last, GError **error)
 {
-	struct queue_cursor *cursor = data;
-	GPtrArray *rows = outbox_load_rows(
-	    cursor->store, cursor->filter, cursor->after, TABLE_PAGE_ROWS, error);
+	const struct queue_choice *choice = data;
+	const struct outbox_row *before = last;
 
-	if (rows && rows->len)
-		cursor->after =
-		    ((const struct outbox_row *)rows->pdata[rows->len - 1])->id;
-	return rows;
+	return outbox_load_rows(choice->store, &choice->filter, before ? before->id : 0,
+	    TABLE_PAGE_ROWS, error);
 }
 
 /* Messages may wait for the relay although each is due. */
@@ -149,17 +145,17 @@ ctl_run_queue_list(struct ctl *ctl, int argc, char **argv, GError **error)
 	    {"address", 0, 0, G_OPTION_ARG_STRING, &address, NULL, NULL},
 	    {0},
 	};
-	struct outbox_filter filter = {0};
-	struct queue_cursor cursor = {.store = ctl->store, .filter = &filter};
-	struct table table = {row_columns, "The queue is empty.", load_page, &cursor};
+	struct queue_choice choice = {.store = ctl->store};
+	struct outbox_filter *filter = &choice.filter;
+	struct table table = {row_columns, "The queue is empty.", load_page, &choice};
 
 	if (!ctl_parse(entries, 0, &argc, &argv, error) || !check_state(state, error))
 		return false;
 	if (address &&
-	    !subscribe_load_id(ctl->store, address, &filter.subscriber_id, error))
+	    !subscribe_load_id(ctl->store, address, &filter->subscriber_id, error))
 		return false;
-	filter.is_all = is_all || is_ended_state(state);
-	filter.state = state;
+	filter->is_all = is_all || is_ended_state(state);
+	filter->state = state;
 	none = format_none_held(ctl, state);
 	if (state || address)
 		table.empty_text = none ? none : "No such messages.";

@@ -20,38 +20,23 @@ static const struct table_column columns[] = {
     {0},
 };
 
-struct share_cursor {
-	struct store *store;
-	char *after; /* name of the last row loaded */
-};
-
 static GPtrArray *
-load_page(void *data, GError **error)
+load_page(void *store, const void *last, GError **error)
 {
-	struct share_cursor *cursor = data;
-	GPtrArray *rows =
-	    shares_load_page(cursor->store, cursor->after, TABLE_PAGE_ROWS, error);
+	const struct share_listing *before = last;
 
-	if (rows && rows->len) {
-		const struct share_listing *last = rows->pdata[rows->len - 1];
-
-		g_free(cursor->after);
-		cursor->after = g_strdup(last->name);
-	}
-	return rows;
+	return shares_load_page(
+	    store, before ? before->name : "", TABLE_PAGE_ROWS, error);
 }
 
 bool
 ctl_run_share_list(struct ctl *ctl, int argc, char **argv, GError **error)
 {
-	struct share_cursor cursor = {.store = ctl->store, .after = g_strdup("")};
 	const struct table table = {
-	    columns, "No filter is shared.", load_page, &cursor};
-	bool is_ok = ctl_parse(NULL, 0, &argc, &argv, error) &&
-	             table_print_pages(ctl, &table, error);
+	    columns, "No filter is shared.", load_page, ctl->store};
 
-	g_free(cursor.after);
-	return is_ok;
+	return ctl_parse(NULL, 0, &argc, &argv, error) &&
+	       table_print_pages(ctl, &table, error);
 }
 
 bool

@@ -305,7 +305,7 @@ static const struct table_column source_columns[] = {
 static void
 print_source(const struct ctl *ctl, const struct source_status_source *source)
 {
-	g_autofree char *next = ctl_format_time(source->next_at);
+	g_autofree char *next = day_format_minute(source->next_at);
 
 	puts(source->name);
 	table_print_record(source_columns, source, "  ");
@@ -325,7 +325,6 @@ ctl_run_source_list(struct ctl *ctl, int argc, char **argv, GError **error)
 {
 	g_autoptr(GPtrArray) enabled = factory_new_sources(ctl->settings);
 	g_autoptr(GPtrArray) sources = NULL;
-	json_t *list;
 
 	if (!ctl_parse(NULL, 0, &argc, &argv, error))
 		return false;
@@ -333,18 +332,13 @@ ctl_run_source_list(struct ctl *ctl, int argc, char **argv, GError **error)
 	    ctl->settings->collect_interval_s, clock_get_now(&ctl->clock), error);
 	if (!sources)
 		return false;
-	list = json_array();
+	if (ctl->is_json) {
+		print_json(table_rows_to_json(source_columns, sources));
+		return true;
+	}
 	for (unsigned i = 0; i < sources->len; i++)
-		if (ctl->is_json)
-			json_array_append_new(
-			    list, table_to_json(source_columns, sources->pdata[i]));
-		else
-			print_source(ctl, sources->pdata[i]);
-	if (!ctl->is_json && !sources->len)
+		print_source(ctl, sources->pdata[i]);
+	if (!sources->len)
 		puts("No sources are enabled: see paperboy.conf(5).");
-	if (ctl->is_json)
-		print_json(list);
-	else
-		json_decref(list);
 	return true;
 }

@@ -9,6 +9,7 @@
 
 #include "ctl/ctl.h"
 #include "ctl/print.h"
+#include "ctl/table.h"
 #include "service/collect/source_status.h"
 #include "service/health/health.h"
 #include "store/core/instances.h"
@@ -60,7 +61,7 @@ static void
 print_instance(const struct status *status, const struct instance *instance)
 {
 	g_autofree char *name = print_dup_line(instance->name);
-	g_autofree char *since = ctl_format_time(instance->started_at);
+	g_autofree char *since = day_format_minute(instance->started_at);
 	int64_t left_s = instance->expires_at - status->store_now;
 	const char *before = "             holds ";
 
@@ -252,21 +253,13 @@ json_of_restore(const struct status *status)
 	    (json_int_t)status->restore.people);
 }
 
-static json_t *
-json_of_problems(const GPtrArray *problems)
-{
-	json_t *list = json_array();
-
-	for (unsigned i = 0; i < problems->len; i++) {
-		const struct health_finding *problem = problems->pdata[i];
-
-		json_array_append_new(
-		    list, json_pack("{s:s, s:s, s:s, s:b}", "check", problem->name,
-		              "text", problem->text, "action", problem->action,
-		              "failing", (int)problem->is_failure));
-	}
-	return list;
-}
+static const struct table_column problem_columns[] = {
+    TABLE_COLUMN(NULL, "check", TABLE_TEXT, health_finding, name),
+    TABLE_COLUMN(NULL, "text", TABLE_TEXT, health_finding, text),
+    TABLE_COLUMN(NULL, "action", TABLE_TEXT, health_finding, action),
+    TABLE_COLUMN(NULL, "failing", TABLE_BOOL, health_finding, is_failure),
+    {0},
+};
 
 static json_t *
 json_of_queue(const struct status *status)
@@ -310,39 +303,31 @@ json_of_confirmations(const struct status *status)
 	    (json_int_t)status->dropped.total);
 }
 
-static json_t *
-json_of_pauses(const GPtrArray *pauses)
-{
-	json_t *list = json_array();
+static const struct table_column pause_columns[] = {
+    TABLE_COLUMN(NULL, "domain", TABLE_TEXT, domain_pause, domain),
+    TABLE_COLUMN(NULL, "since", TABLE_TIME, domain_pause, since),
+    TABLE_COLUMN(NULL, "until", TABLE_TIME, domain_pause, until),
+    TABLE_COLUMN(NULL, "rule", TABLE_TEXT, domain_pause, rule),
+    TABLE_COLUMN(NULL, "reply", TABLE_TEXT, domain_pause, reply),
+    {0},
+};
 
-	for (unsigned i = 0; i < pauses->len; i++) {
-		const struct domain_pause *pause = pauses->pdata[i];
-
-		json_array_append_new(
-		    list, json_pack("{s:s, s:I, s:I, s:s, s:s}", "domain",
-		              pause->domain, "since", (json_int_t)pause->since, "until",
-		              (json_int_t)pause->until, "rule", pause->rule, "reply",
-		              pause->reply));
-	}
-	return list;
-}
+static const struct table_column domain_columns[] = {
+    TABLE_COLUMN(NULL, "domain", TABLE_TEXT, bounce_domain, domain),
+    TABLE_COLUMN(NULL, "bounced", TABLE_INT64, bounce_domain, bounced),
+    TABLE_COLUMN(NULL, "subscribers", TABLE_INT64, bounce_domain, subscribers),
+    {0},
+};
 
 static json_t *
 json_of_bounces(const struct status *status)
 {
 	json_t *object = print_json_bounces(&status->bounces);
-	json_t *domains = json_array();
 
-	for (unsigned i = 0; i < status->bounce_domains->len; i++) {
-		const struct bounce_domain *counts = status->bounce_domains->pdata[i];
-
-		json_array_append_new(
-		    domains, json_pack("{s:s, s:I, s:I}", "domain", counts->domain,
-		                 "bounced", (json_int_t)counts->bounced, "subscribers",
-		                 (json_int_t)counts->subscribers));
-	}
-	json_object_set_new(object, "domains", domains);
-	json_object_set_new(object, "paused", json_of_pauses(status->pauses));
+	json_object_set_new(object, "domains",
+	    table_rows_to_json(domain_columns, status->bounce_domains));
+	json_object_set_new(
+	    object, "paused", table_rows_to_json(pause_columns, status->pauses));
 	return object;
 }
 
@@ -378,7 +363,7 @@ json_of_status(const struct status *status, const struct status_daemon *daemon,
 	    json_of_bounces(status), "confirmations", json_of_confirmations(status),
 	    "disk_free_bytes", (json_int_t)status->disk_free_bytes, "store_bytes",
 	    (json_int_t)status->store_bytes, "wal_bytes", (json_int_t)status->wal_bytes,
-	    "problems", json_of_problems(problems));
+	    "problems", table_rows_to_json(problem_columns, problems));
 
 	json_object_set_new(
 	    object, "state", json_string(get_state_name(get_exit_status(problems))));
@@ -396,8 +381,8 @@ json_of_status(const struct status *status, const struct status_daemon *daemon,
 static void
 print_daemon(const struct status *status, const struct status_daemon *daemon)
 {
-	g_autofree char *started = ctl_format_time(daemon->started_at);
-	g_autofree char *collected = ctl_format_time(daemon->collected_at);
+	g_autofree char *started = day_format_minute(daemon->started_at);
+	g_autofree char *collected = day_format_minute(daemon->collected_at);
 
 	if (!daemon->is_running) {
 		puts(status_count_live(status) > 0
@@ -421,8 +406,8 @@ print_daemon(const struct status *status, const struct status_daemon *daemon)
 static void
 print_source(const struct source_status_source *source)
 {
-	g_autofree char *asked = ctl_format_time(source->fetched_at);
-	g_autofree char *good = ctl_format_time(source->good_at);
+	g_autofree char *asked = day_format_minute(source->fetched_at);
+	g_autofree char *good = day_format_minute(source->good_at);
 	g_autofree char *error = source->error ? print_dup_line(source->error) : NULL;
 
 	if (!source->is_on)
@@ -446,7 +431,7 @@ print_source(const struct source_status_source *source)
 static void
 print_people(const struct status *status)
 {
-	g_autofree char *due = ctl_format_time(status->next_due);
+	g_autofree char *due = day_format_minute(status->next_due);
 
 	printf("subscribers  %" G_GINT64_FORMAT " active",
 	    status->people[SUBSCRIBER_ACTIVE]);
@@ -472,8 +457,8 @@ print_queue(const struct status *status)
 	    status->fresh, status->sending, status->deferred, status->unknown,
 	    status->held);
 	if (oldest) {
-		g_autofree char *since = ctl_format_time(oldest->queued_at);
-		g_autofree char *next = ctl_format_time(oldest->next_try_at);
+		g_autofree char *since = day_format_minute(oldest->queued_at);
+		g_autofree char *next = day_format_minute(oldest->next_try_at);
 
 		printf("             the oldest, message %" G_GINT64_FORMAT
 		       ", waits since %s; next attempt %s\n",
@@ -497,7 +482,7 @@ print_queue(const struct status *status)
 static void
 print_limits(const struct status *status)
 {
-	g_autofree char *next = ctl_format_time(status->next_in_day);
+	g_autofree char *next = day_format_minute(status->next_in_day);
 	int64_t spread_min =
 	    status->per_hour ? status->fresh * 60 / status->per_hour : 0;
 
@@ -526,7 +511,7 @@ print_limits(const struct status *status)
 static void
 print_inbox(const struct status *status, const struct status_daemon *daemon)
 {
-	g_autofree char *since = ctl_format_time(status->inbox_oldest_at);
+	g_autofree char *since = day_format_minute(status->inbox_oldest_at);
 
 	printf("inbox        %" G_GINT64_FORMAT " waiting, %" G_GINT64_FORMAT
 	       " quarantined",
@@ -558,7 +543,7 @@ print_bounces(const struct status *status)
 	}
 	for (unsigned i = 0; i < status->pauses->len; i++) {
 		const struct domain_pause *pause = status->pauses->pdata[i];
-		g_autofree char *until = ctl_format_time(pause->until);
+		g_autofree char *until = day_format_minute(pause->until);
 
 		printf("PAUSED       %s until %s\n", pause->domain, until);
 	}
@@ -567,8 +552,8 @@ print_bounces(const struct status *status)
 static void
 print_restore(const struct status *status)
 {
-	g_autofree char *at = ctl_format_time(status->restore.restored_at);
-	g_autofree char *made = ctl_format_time(status->restore.made_at);
+	g_autofree char *at = day_format_minute(status->restore.restored_at);
+	g_autofree char *made = day_format_minute(status->restore.made_at);
 	bool is_stale = status->restore.made_at < 0;
 
 	if (status->restore.restored_at < 0 ||
@@ -599,7 +584,7 @@ print_disk(const struct status *status)
 	g_autofree char *store = g_format_size((guint64)status->store_bytes);
 	g_autofree char *log = g_format_size((guint64)status->wal_bytes);
 	g_autofree char *room = g_format_size((guint64)MAX(status->disk_free_bytes, 0));
-	g_autofree char *backup = ctl_format_time(status->restore.last_made_at);
+	g_autofree char *backup = day_format_minute(status->restore.last_made_at);
 
 	if (status->instances) {
 		printf(

@@ -149,30 +149,20 @@ ctl_run_subscriber_add(struct ctl *ctl, int argc, char **argv, GError **error)
 	return is_ok;
 }
 
-struct subscriber_cursor {
-	struct store *store;
-	int64_t after; /* id of the last row loaded */
-};
-
 static GPtrArray *
-load_page(void *data, GError **error)
+load_page(void *store, const void *last, GError **error)
 {
-	struct subscriber_cursor *cursor = data;
-	GPtrArray *people =
-	    subscribers_load_page(cursor->store, cursor->after, TABLE_PAGE_ROWS, error);
+	const struct subscriber *before = last;
 
-	if (people && people->len)
-		cursor->after =
-		    ((const struct subscriber *)people->pdata[people->len - 1])->id;
-	return people;
+	return subscribers_load_page(
+	    store, before ? before->id : 0, TABLE_PAGE_ROWS, error);
 }
 
 bool
 ctl_run_subscriber_list(struct ctl *ctl, int argc, char **argv, GError **error)
 {
-	struct subscriber_cursor cursor = {.store = ctl->store};
 	const struct table table = {subscriber_columns,
-	    "No subscribers: paperboyctl subscriber add", load_page, &cursor};
+	    "No subscribers: paperboyctl subscriber add", load_page, ctl->store};
 
 	return ctl_parse(NULL, 0, &argc, &argv, error) &&
 	       table_print_pages(ctl, &table, error);
@@ -182,7 +172,7 @@ static void
 print_bounces(const struct bounce_summary *bounces)
 {
 	g_autofree char *counts = print_format_bounces(bounces);
-	g_autofree char *last = ctl_format_time(bounces->last_at);
+	g_autofree char *last = day_format_minute(bounces->last_at);
 
 	printf("bounces      %s; last %s: see paperboyctl bounce show\n", counts, last);
 }
@@ -233,7 +223,7 @@ ctl_run_subscriber_show(struct ctl *ctl, int argc, char **argv, GError **error)
 static bool
 print_changed(struct ctl *ctl, const struct subscriber *subscriber, const char *text)
 {
-	g_autofree char *due = ctl_format_time(subscriber->next_due_at);
+	g_autofree char *due = day_format_minute(subscriber->next_due_at);
 
 	ctl_wake_daemon(ctl);
 	if (ctl->is_json)
@@ -396,31 +386,21 @@ static const struct table_column confirmation_columns[] = {
     {0},
 };
 
-struct confirmation_cursor {
-	struct store *store;
-	int64_t now, after; /* id of the last row loaded */
-};
-
 static GPtrArray *
-load_confirmations(void *data, GError **error)
+load_confirmations(void *data, const void *last, GError **error)
 {
-	struct confirmation_cursor *cursor = data;
-	GPtrArray *rows = confirmations_load_page(
-	    cursor->store, cursor->now, cursor->after, TABLE_PAGE_ROWS, error);
+	const struct ctl *ctl = data;
+	const struct confirmation *before = last;
 
-	if (rows && rows->len)
-		cursor->after =
-		    ((const struct confirmation *)rows->pdata[rows->len - 1])->id;
-	return rows;
+	return confirmations_load_page(ctl->store, clock_get_now(&ctl->clock),
+	    before ? before->id : 0, TABLE_PAGE_ROWS, error);
 }
 
 bool
 ctl_run_confirmation_list(struct ctl *ctl, int argc, char **argv, GError **error)
 {
-	struct confirmation_cursor cursor = {
-	    .store = ctl->store, .now = clock_get_now(&ctl->clock)};
-	const struct table table = {confirmation_columns, "No pending confirmations.",
-	    load_confirmations, &cursor};
+	const struct table table = {
+	    confirmation_columns, "No pending confirmations.", load_confirmations, ctl};
 
 	return ctl_parse(NULL, 0, &argc, &argv, error) &&
 	       table_print_pages(ctl, &table, error);

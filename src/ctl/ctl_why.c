@@ -164,7 +164,7 @@ print_listings(const GPtrArray *listings)
 {
 	for (unsigned i = 0; i < listings->len; i++) {
 		const struct paper_history_listing *listing = listings->pdata[i];
-		g_autofree char *seen = ctl_format_time(listing->first_seen_at);
+		g_autofree char *seen = day_format_minute(listing->first_seen_at);
 
 		printf("%-9s%s on %s as %s, seen at %s\n", i ? "" : "listed",
 		    listing->source, listing->day, listing->listing_type, seen);
@@ -174,8 +174,8 @@ print_listings(const GPtrArray *listings)
 static void
 print_filter(const struct why_filter *filter)
 {
-	g_autofree char *found = ctl_format_time(filter->found_at);
-	g_autofree char *waits = ctl_format_time(filter->waits_until);
+	g_autofree char *found = day_format_minute(filter->found_at);
+	g_autofree char *waits = day_format_minute(filter->waits_until);
 
 	printf("\n%s %d, %s: %s", filter->is_block ? "block" : "filter", filter->number,
 	    filter->label, why_verdict_name(filter->truth));
@@ -204,7 +204,7 @@ print_why(const struct why *why)
 		printf("%-9sby hides: %s\n", "lowered", why->taste.lowered);
 	for (unsigned i = 0; i < why->digests->len; i++) {
 		const struct paper_history_digest *digest = why->digests->pdata[i];
-		g_autofree char *made = ctl_format_time(digest->created_at);
+		g_autofree char *made = day_format_minute(digest->created_at);
 
 		printf("%-9s%" G_GINT64_FORMAT " of %s: %s\n", "digest", digest->id,
 		    made, digest->state);

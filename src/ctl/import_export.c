@@ -29,25 +29,18 @@ set_read_error(const char *file, GError **error)
 	    error, PB_ERROR_INPUT, "cannot read '%s': %s", file, g_strerror(errno));
 }
 
-/* Read up to one byte more than the limit. @param fd  closed */
+/* @param fd  closed */
 static GString *
 read_input(int fd, const char *file, GError **error)
 {
 	FILE *in = fdopen(fd, "r");
-	g_autoptr(GString) text = g_string_new(NULL);
-	char part[64 * 1024];
-	size_t size;
-	bool is_ok;
+	GString *text = in ? ctl_read_stream(in, BOUNDS_CSV_BYTES) : NULL;
 
-	while (in && text->len <= BOUNDS_CSV_BYTES &&
-	       (size = fread(part, 1, sizeof(part), in)) > 0)
-		g_string_append_len(text, part, (gssize)size);
-	is_ok = in && !ferror(in);
-	if (!is_ok)
+	if (!text)
 		set_read_error(file, error);
 	if (in)
 		fclose(in);
-	return is_ok ? g_steal_pointer(&text) : NULL;
+	return text;
 }
 
 static json_t *

@@ -81,7 +81,7 @@ static char *
 format_consent(const void *data)
 {
 	const struct subscriber *subscriber = data;
-	g_autofree char *at = ctl_format_time(subscriber->consent_at);
+	g_autofree char *at = day_format_minute(subscriber->consent_at);
 
 	return g_strdup_printf(
 	    "%s: %s", at, subscriber->consent_text ? subscriber->consent_text : "-");
@@ -179,13 +179,10 @@ json_t *
 subscriber_to_json(const struct subscriber *subscriber, const GPtrArray *filters)
 {
 	json_t *object = table_to_json(subscriber_columns, subscriber);
-	json_t *list = filters ? json_array() : NULL;
 
-	for (unsigned i = 0; filters && i < filters->len; i++)
-		json_array_append_new(
-		    list, table_to_json(filter_columns, filters->pdata[i]));
-	if (list)
-		json_object_set_new(object, "filters", list);
+	if (filters)
+		json_object_set_new(
+		    object, "filters", table_rows_to_json(filter_columns, filters));
 	return object;
 }
 

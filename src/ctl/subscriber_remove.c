@@ -97,41 +97,23 @@ static const struct table_column suppression_columns[] = {
     {0},
 };
 
-struct suppression_cursor {
-	struct store *store;
-	char *after; /* hash of the last row loaded */
-};
-
 static GPtrArray *
-load_page(void *data, GError **error)
+load_page(void *store, const void *last, GError **error)
 {
-	struct suppression_cursor *cursor = data;
-	GPtrArray *rows =
-	    suppression_load_page(cursor->store, cursor->after, TABLE_PAGE_ROWS, error);
+	const struct suppression *before = last;
 
-	if (rows && rows->len) {
-		const struct suppression *last = rows->pdata[rows->len - 1];
-
-		g_free(cursor->after);
-		cursor->after = g_strdup(last->hash);
-	}
-	return rows;
+	return suppression_load_page(
+	    store, before ? before->hash : "", TABLE_PAGE_ROWS, error);
 }
 
 bool
 ctl_run_suppression_list(struct ctl *ctl, int argc, char **argv, GError **error)
 {
-	struct suppression_cursor cursor = {.store = ctl->store};
 	const struct table table = {
-	    suppression_columns, "No suppressed addresses.", load_page, &cursor};
-	bool is_ok;
+	    suppression_columns, "No suppressed addresses.", load_page, ctl->store};
 
-	if (!ctl_parse(NULL, 0, &argc, &argv, error))
-		return false;
-	cursor.after = g_strdup("");
-	is_ok = table_print_pages(ctl, &table, error);
-	g_free(cursor.after);
-	return is_ok;
+	return ctl_parse(NULL, 0, &argc, &argv, error) &&
+	       table_print_pages(ctl, &table, error);
 }
 
 /* A subscriber with that address is removed, so ask for confirmation. */

@@ -52,7 +52,7 @@ format_cell(const struct table_column *column, const void *row)
 	case TABLE_BOOL:
 		return g_strdup(number ? "yes" : "no");
 	case TABLE_TIME:
-		return number < 0 ? NULL : ctl_format_time(number);
+		return number < 0 ? NULL : day_format_minute(number);
 	case TABLE_INT64:
 	case TABLE_INT:
 	case TABLE_COUNT:
@@ -98,6 +98,16 @@ table_to_json(const struct table_column *columns, const void *row)
 			json_object_set_new(
 			    object, columns->key, pack_cell(columns, row));
 	return object;
+}
+
+json_t *
+table_rows_to_json(const struct table_column *columns, const GPtrArray *rows)
+{
+	json_t *list = json_array();
+
+	for (unsigned i = 0; rows && i < rows->len; i++)
+		json_array_append_new(list, table_to_json(columns, rows->pdata[i]));
+	return list;
 }
 
 /* @param row  NULL for the titles  @return the cells, as many for every row */
@@ -203,15 +213,19 @@ bool
 table_print_pages(const struct ctl *ctl, const struct table *table, GError **error)
 {
 	struct output output = start_output(table);
+	g_autoptr(GPtrArray) before = NULL;
 	bool is_ok = true, is_last = false;
 
 	while (is_ok && !is_last) {
-		g_autoptr(GPtrArray) rows = table->load(table->data, error);
+		const void *last = before ? before->pdata[before->len - 1] : NULL;
+		GPtrArray *rows = table->load(table->data, last, error);
 
 		is_ok = rows != NULL;
 		is_last = rows && !rows->len;
 		if (rows)
 			add_rows(ctl, table, rows, &output);
+		g_clear_pointer(&before, g_ptr_array_unref);
+		before = rows;
 	}
 	if (is_ok)
 		print_output(ctl, table, &output);

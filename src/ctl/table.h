@@ -54,8 +54,13 @@ struct table_column {
 struct table {
 	const struct table_column *columns; /* ended by an empty one */
 	const char *empty_text; /* printed instead of a table without rows */
-	/* Load the next page. @return empty at the end; NULL with an error */
-	GPtrArray *(*load)(void *data, GError **error);
+	/*
+	 * Load the next page, of at most TABLE_PAGE_ROWS.
+	 *
+	 * @param last  the last row of the page before; NULL: load the first one
+	 * @return empty at the end; NULL with an error
+	 */
+	GPtrArray *(*load)(void *data, const void *last, GError **error);
 	void *data;
 };
 
@@ -74,5 +79,8 @@ void table_print_record(
 
 /** One row as an object with every key. */
 json_t *table_to_json(const struct table_column *columns, const void *row);
+
+/** Rows as an array of such objects. @param rows  may be NULL */
+json_t *table_rows_to_json(const struct table_column *columns, const GPtrArray *rows);
 
 #endif

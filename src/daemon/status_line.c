@@ -3,17 +3,16 @@
  */
 #include "daemon/status_line.h"
 
+#include "base/day.h"
 #include "store/mail/outbox.h"
 #include "store/subscriber/subscribers.h"
 
 static void
 append_time(GString *line, const char *words, int64_t at)
 {
-	g_autoptr(GDateTime) time = g_date_time_new_from_unix_utc(at);
-	g_autofree char *text =
-	    time ? g_date_time_format(time, "%Y-%m-%d %H:%M UTC") : NULL;
+	g_autofree char *text = day_format_minute(at);
 
-	g_string_append_printf(line, "%s %s", words, text ? text : "?");
+	g_string_append_printf(line, "%s %s", words, text);
 }
 
 char *

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/day.h"
 #include "service/bounce/bounce.h"
 #include "service/collect/source_status.h"
 #include "service/health/probes.h"
@@ -217,9 +218,7 @@ void
 probe_relay(struct health *health)
 {
 	const struct mailer_relay *relay = &health->options->daemon->relay;
-	g_autoptr(GDateTime) since = g_date_time_new_from_unix_utc(relay->since);
-	g_autofree char *day =
-	    since ? g_date_time_format(since, "%Y-%m-%d %H:%M UTC") : NULL;
+	g_autofree char *day = day_format_minute(relay->since);
 	struct health_finding *finding;
 
 	if (!relay->is_away)
@@ -236,7 +235,7 @@ probe_relay(struct health *health)
 	    "the relay %s since %s",
 	    relay->is_auth_failed ? "rejects our login (smtp.user)"
 	                          : "does not accept mail",
-	    day ? day : "an unknown time");
+	    day);
 	finding->since = relay->since;
 	finding->is_failure = true;
 }
@@ -247,7 +246,6 @@ examine_login(struct health *health, enum oauth_use use)
 	const struct settings *settings = health->options->settings;
 	pb_local(oauth_login) login = {0};
 	g_autoptr(GError) problem = NULL;
-	g_autoptr(GDateTime) time = NULL;
 	g_autofree char *action = NULL, *day = NULL;
 	const char *name = oauth_use_get_name(use);
 	struct health_finding *finding;
@@ -267,9 +265,8 @@ examine_login(struct health *health, enum oauth_use use)
 	    : is_restored    ? ": a login from a backup or another machine is replaced "
 	                       "when that uses it"
 	                     : "");
-	time = g_date_time_new_from_unix_utc(
-	    login.rejection ? login.rejected_at : login.logged_in_at);
-	day = g_date_time_format(time, "%Y-%m-%d %H:%M UTC");
+	day =
+	    day_format_minute(login.rejection ? login.rejected_at : login.logged_in_at);
 	if (login.token_url && !login.rejection) {
 		health_add_ok(health, "logged in for %s since %s", name, day);
 		return;
