@@ -29,10 +29,9 @@
 #define WAIT_STEP_MS 100
 
 struct factory_transport {
-	char *maildir; /* NULL for SMTP */
-	char *host;
-	char *ca_file;
-	char *user;
+	/* Borrowed from the settings; NULL if empty. */
+	const char *maildir; /* NULL for SMTP */
+	const char *host, *ca_file, *user;
 	char *password;
 	char *hello;
 	struct oauth_source *oauth; /* NULL: the password is used */
@@ -327,10 +326,10 @@ get_relay_tls(const struct settings *settings)
 	    is_loopback(settings->smtp_host) ? STREAM_TLS_OFF : STREAM_TLS_STARTTLS);
 }
 
-static char *
+static const char *
 text_or_null(const char *text)
 {
-	return *text ? g_strdup(text) : NULL;
+	return *text ? text : NULL;
 }
 
 bool
@@ -402,14 +401,14 @@ factory_new_transport_options(const struct settings *settings, const char *crede
 	struct factory_transport *transport = g_new0(struct factory_transport, 1);
 
 	if (settings->delivery == SETTINGS_DELIVERY_MAILDIR) {
-		transport->maildir = g_strdup(settings->maildir);
+		transport->maildir = settings->maildir;
 		return transport;
 	}
 	if (!load_login(transport, settings, credentials, clock, error)) {
 		factory_free_transport(transport);
 		return NULL;
 	}
-	transport->host = g_strdup(settings->smtp_host);
+	transport->host = settings->smtp_host;
 	transport->ca_file = text_or_null(settings->smtp_ca_file);
 	transport->user = text_or_null(settings->smtp_user);
 	transport->hello = *settings->smtp_ehlo_name
@@ -445,14 +444,8 @@ factory_free_transport(struct factory_transport *transport)
 {
 	if (!transport)
 		return;
-	if (transport->password)
-		explicit_bzero(transport->password, strlen(transport->password));
-	g_free(transport->password);
+	oauth_secret_free(transport->password);
 	oauth_source_free(transport->oauth);
-	g_free(transport->maildir);
-	g_free(transport->host);
-	g_free(transport->ca_file);
-	g_free(transport->user);
 	g_free(transport->hello);
 	g_free(transport);
 }
