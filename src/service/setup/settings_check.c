@@ -27,10 +27,16 @@ struct check {
 	GPtrArray *problems;
 };
 
-static void
-add_problem(const struct check *check, const char *name, const char *problem)
+static void G_GNUC_PRINTF(3, 4)
+    add_problem(const struct check *check, const char *name, const char *format, ...)
 {
 	g_autofree char *place = settings_format_place(check->settings, name);
+	g_autofree char *problem = NULL;
+	va_list arguments;
+
+	va_start(arguments, format);
+	problem = g_strdup_vprintf(format, arguments);
+	va_end(arguments);
 
 	g_ptr_array_add(
 	    check->problems, g_strdup_printf("%s: %s: %s", place, name, problem));
@@ -52,7 +58,7 @@ check_address(const struct check *check, const char *name, const char *text)
 	if (!has_valid_value(check, name, text))
 		return;
 	if (!address_parse(text, &address, &problem))
-		add_problem(check, name, problem->message);
+		add_problem(check, name, "%s", problem->message);
 }
 
 /* An address to which tokens can be added. */
@@ -66,7 +72,7 @@ check_base(const struct check *check, const char *name, const char *text)
 	if (!has_valid_value(check, name, text))
 		return;
 	if (!subaddress_base_parse(text, delimiter, &base, &problem))
-		add_problem(check, name, problem->message);
+		add_problem(check, name, "%s", problem->message);
 }
 
 static void
@@ -92,7 +98,7 @@ check_domain(const struct check *check, const char *name, const char *text)
 		return;
 	domain = address_parse_domain(text, &problem);
 	if (!domain)
-		add_problem(check, name, problem->message);
+		add_problem(check, name, "%s", problem->message);
 }
 
 /* A loopback address, or a Unix socket. */
@@ -103,7 +109,7 @@ check_web_listen(const struct check *check, const char *name, const char *text)
 
 	if (has_valid_value(check, name, text) && *text != '/' &&
 	    !lmtp_listen_check(text, &problem))
-		add_problem(check, name, problem->message);
+		add_problem(check, name, "%s", problem->message);
 }
 
 static void
@@ -114,7 +120,7 @@ check_web_url(const struct check *check, const char *name, const char *url)
 	if (!has_valid_value(check, name, url))
 		return;
 	if (!web_url_check(url, &problem))
-		add_problem(check, name, problem->message);
+		add_problem(check, name, "%s", problem->message);
 	else if (!*check->settings->commands_address)
 		add_problem(check, name,
 		    "needs commands.address, for confirmations and replies");
@@ -134,13 +140,11 @@ is_url(const char *text)
 static void
 check_url(const struct check *check, const char *name, const char *url)
 {
-	g_autofree char *problem = NULL;
-
-	if (!has_valid_value(check, name, url) || is_url(url))
-		return;
-	problem = g_strdup_printf(
-	    "'%s' is not a URL (expected https://, http:// or file:///directory)", url);
-	add_problem(check, name, problem);
+	if (has_valid_value(check, name, url) && !is_url(url))
+		add_problem(check, name,
+		    "'%s' is not a URL (expected https://, http:// or "
+		    "file:///directory)",
+		    url);
 }
 
 /* The list of an unknown category would be empty every day. */
@@ -163,48 +167,46 @@ check_categories(const struct check *check)
 		return;
 	for (char **name = names; *name; name++) {
 		g_autofree char *nearest = NULL;
-		g_autofree char *problem = NULL;
 
 		if (!**name || is_category(*name))
 			continue;
 		nearest = category_find_nearest(*name, strlen(*name));
-		problem = nearest
-		              ? g_strdup_printf(
-		                    "'%s' is not a category of arXiv: did you mean %s?",
-		                    *name, nearest)
-		              : g_strdup_printf(
-		                    "'%s' is not a category of arXiv (expected names "
-		                    "such as cs.CL, separated by spaces)",
-		                    *name);
-		add_problem(check, "arxiv.categories", problem);
+		if (nearest)
+			add_problem(check, "arxiv.categories",
+			    "'%s' is not a category of arXiv: did you mean %s?", *name,
+			    nearest);
+		else
+			add_problem(check, "arxiv.categories",
+			    "'%s' is not a category of arXiv (expected names such as "
+			    "cs.CL, separated by spaces)",
+			    *name);
 	}
 }
 
-/* @param feed  NAME=URL  @return a problem, a new string; or NULL */
-static char *
-find_feed_problem(const char *feed, GHashTable *names)
+/* @param feed  NAME=URL  @param names  a set; its name is added */
+static void
+check_feed(const struct check *check, const char *feed, GHashTable *names)
 {
 	const char *equals = strchr(feed, '=');
 	g_autofree char *name =
 	    g_strndup(feed, equals ? (gsize)(equals - feed) : strlen(feed));
 
 	if (!equals)
-		return g_strdup_printf(
+		add_problem(check, "feeds.urls",
 		    "'%s' is not NAME=URL, such as nature=https://example.org/rss",
 		    feed);
-	if (!feed_source_is_name(name))
-		return g_strdup_printf("invalid feed name '%s' (expected a to z, "
-		                       "digits and hyphens, and no name of "
-		                       "another source)",
+	else if (!feed_source_is_name(name))
+		add_problem(check, "feeds.urls",
+		    "invalid feed name '%s' (expected a to z, digits and hyphens, and "
+		    "no name of another source)",
 		    name);
-	if (!g_hash_table_add(names, g_steal_pointer(&name)))
-		return g_strdup_printf(
-		    "duplicate feed name '%.*s'", (int)(equals - feed), feed);
-	if (is_url(equals + 1))
-		return NULL;
-	return g_strdup_printf(
-	    "'%s' is not a URL (expected https://, http:// or file:///file)",
-	    equals + 1);
+	else if (!g_hash_table_add(names, g_steal_pointer(&name)))
+		add_problem(check, "feeds.urls", "duplicate feed name '%.*s'",
+		    (int)(equals - feed), feed);
+	else if (!is_url(equals + 1))
+		add_problem(check, "feeds.urls",
+		    "'%s' is not a URL (expected https://, http:// or file:///file)",
+		    equals + 1);
 }
 
 /* @param names  a set of all sources */
@@ -216,15 +218,10 @@ check_private(const struct check *check, GHashTable *names)
 
 	if (!has_valid_value(check, "collect.private", text))
 		return;
-	for (char **name = sources; *name; name++) {
-		g_autofree char *problem = NULL;
-
-		if (!**name || g_hash_table_contains(names, *name))
-			continue;
-		problem = g_strdup_printf(
-		    "'%s' is not hf, arxiv or a name in feeds.urls", *name);
-		add_problem(check, "collect.private", problem);
-	}
+	for (char **name = sources; *name; name++)
+		if (**name && !g_hash_table_contains(names, *name))
+			add_problem(check, "collect.private",
+			    "'%s' is not hf, arxiv or a name in feeds.urls", *name);
 }
 
 static void
@@ -237,13 +234,9 @@ check_feeds(const struct check *check)
 
 	if (!has_valid_value(check, "feeds.urls", text))
 		return;
-	for (char **feed = feeds; *feed; feed++) {
-		g_autofree char *problem =
-		    **feed ? find_feed_problem(*feed, names) : NULL;
-
-		if (problem)
-			add_problem(check, "feeds.urls", problem);
-	}
+	for (char **feed = feeds; *feed; feed++)
+		if (**feed)
+			check_feed(check, *feed, names);
 	g_hash_table_add(names, g_strdup("hf"));
 	g_hash_table_add(names, g_strdup("arxiv"));
 	check_private(check, names);
@@ -257,41 +250,35 @@ check_host(const struct check *check, const char *name, const char *host)
 	bool is_literal6 = *host == '[';
 	const char *start = host + is_literal6;
 	size_t size = strcspn(start, "]");
-	g_autofree char *problem = NULL;
 
 	if (!has_valid_value(check, name, host) || g_hostname_is_ip_address(host))
 		return;
 	if (colon && colon > host && colon[1] &&
 	    strspn(colon + 1, "0123456789") == strlen(colon + 1))
-		problem = g_strdup_printf(
+		add_problem(check, name,
 		    "'%s' contains a port: write host = \"%.*s\"; port = %s;", host,
 		    (int)MIN(size, (size_t)(colon - start)), start, colon + 1);
 	else if (is_literal6)
-		problem =
-		    g_strdup_printf("'%s': write the address without brackets", host);
+		add_problem(
+		    check, name, "'%s': write the address without brackets", host);
 	else if (strpbrk(host, ":/@[]() \t,"))
-		problem = g_strdup_printf("'%s' is not a host name or an address "
-		                          "(expected, for example, mail.example.org)",
+		add_problem(check, name,
+		    "'%s' is not a host name or an address (expected, for example, "
+		    "mail.example.org)",
 		    host);
-	if (problem)
-		add_problem(check, name, problem);
 }
 
 static void
 check_file(const struct check *check, const char *name, const char *path)
 {
-	g_autofree char *problem = NULL;
-
 	if (!has_valid_value(check, name, path))
 		return;
 	if (!g_file_test(path, G_FILE_TEST_EXISTS))
-		problem = g_strdup_printf("no such file: '%s'", path);
+		add_problem(check, name, "no such file: '%s'", path);
 	else if (!g_file_test(path, G_FILE_TEST_IS_REGULAR))
-		problem = g_strdup_printf("'%s' is not a regular file", path);
+		add_problem(check, name, "'%s' is not a regular file", path);
 	else if (access(path, R_OK) != 0)
-		problem = g_strdup_printf("'%s': %s", path, g_strerror(errno));
-	if (problem)
-		add_problem(check, name, problem);
+		add_problem(check, name, "'%s': %s", path, g_strerror(errno));
 }
 
 static void
@@ -305,12 +292,12 @@ check_time(const struct check *check)
 	if (has_valid_value(check, "digest.zone", settings->digest_zone)) {
 		zone = zone_load(settings->digest_zone, &problem);
 		if (!zone)
-			add_problem(check, "digest.zone", problem->message);
+			add_problem(check, "digest.zone", "%s", problem->message);
 		g_clear_error(&problem);
 	}
 	if (has_valid_value(check, "digest.at", settings->digest_at) &&
 	    !schedule_parse_minute(settings->digest_at, &minute, &problem))
-		add_problem(check, "digest.at", problem->message);
+		add_problem(check, "digest.at", "%s", problem->message);
 }
 
 static void
@@ -323,12 +310,9 @@ check_password(const struct check *check, const char *credentials, const char *n
 	if (!has_valid_value(check, name, path))
 		return;
 	password = settings_load_secret(path, credentials, &problem);
-	if (!password) {
-		add_problem(check, name, problem->message);
-		return;
-	}
-	explicit_bzero(password, strlen(password));
-	g_free(password);
+	if (!password)
+		add_problem(check, name, "%s", problem->message);
+	oauth_secret_free(password);
 }
 
 static void
@@ -337,15 +321,14 @@ check_templates(const struct check *check)
 	static const guint8 test_key[32];
 	const char *directory = check->settings->template_dir;
 	g_autoptr(GBytes) key = g_bytes_new_static(test_key, sizeof(test_key));
-	g_autofree char *missing = NULL;
 	pb_auto(renderer) renderer = NULL;
 	g_autoptr(GError) problem = NULL;
 
 	if (!has_valid_value(check, "template_dir", directory))
 		return;
 	if (!g_file_test(directory, G_FILE_TEST_IS_DIR)) {
-		missing = g_strdup_printf("no such directory: '%s'", directory);
-		add_problem(check, "template_dir", missing);
+		add_problem(
+		    check, "template_dir", "no such directory: '%s'", directory);
 		return;
 	}
 	/* Rendering needs valid addresses and names. */
@@ -353,18 +336,14 @@ check_templates(const struct check *check)
 		return;
 	renderer = factory_new_renderer(check->settings, key, &problem);
 	if (!renderer)
-		add_problem(check, "template_dir", problem->message);
+		add_problem(check, "template_dir", "%s", problem->message);
 }
 
 static void
 check_absolute(const struct check *check, const char *name, const char *path)
 {
-	g_autofree char *problem = NULL;
-
-	if (!has_valid_value(check, name, path) || g_path_is_absolute(path))
-		return;
-	problem = g_strdup_printf("'%s' is not an absolute path", path);
-	add_problem(check, name, problem);
+	if (has_valid_value(check, name, path) && !g_path_is_absolute(path))
+		add_problem(check, name, "'%s' is not an absolute path", path);
 }
 
 static void
@@ -387,7 +366,7 @@ check_store(const struct check *check, const char *credentials)
 		add_problem(
 		    check, "store.url", "expected postgresql://USER@HOST/DATABASE");
 	else if (!store_check_url(settings->store_url, &problem))
-		add_problem(check, "store.url", problem->message);
+		add_problem(check, "store.url", "%s", problem->message);
 	if (*settings->store_password_file)
 		check_password(check, credentials, "store.password_file",
 		    settings->store_password_file);
@@ -408,7 +387,7 @@ check_oauth(const struct check *check, const char *credentials)
 		    "must be set for a login by oauth: register paperboy with the "
 		    "provider");
 	if (*settings->oauth_provider && !(provider && provider->token_url))
-		add_problem(check, "oauth.provider",
+		add_problem(check, "oauth.provider", "%s",
 		    provider
 		        ? "this provider uses a password instead of oauth"
 		        : "unknown provider (paperboyctl provider list shows them)");
@@ -437,7 +416,7 @@ check_imap(const struct check *check, const char *credentials)
 		    settings->imap_password_file);
 	problem = imap_setup_find_problem(settings);
 	if (problem)
-		add_problem(check, "receive.imap_host", problem);
+		add_problem(check, "receive.imap_host", "%s", problem);
 }
 
 static void
@@ -447,7 +426,6 @@ check_mailboxes(const struct check *check)
 	const char *group = settings->lmtp_group;
 	const char *field = settings->recipient_header;
 	g_autoptr(GError) problem = NULL;
-	g_autofree char *wrong = NULL;
 
 	check_absolute(check, "receive.lmtp_socket", settings->lmtp_socket);
 	check_absolute(check, "receive.maildir", settings->receive_maildir);
@@ -457,11 +435,9 @@ check_mailboxes(const struct check *check)
 		    "name too long for a socket (limit 107 bytes)");
 	if (has_valid_value(check, "receive.lmtp_listen", settings->lmtp_listen) &&
 	    !lmtp_listen_check(settings->lmtp_listen, &problem))
-		add_problem(check, "receive.lmtp_listen", problem->message);
-	if (has_valid_value(check, "receive.lmtp_group", group) && !getgrnam(group)) {
-		wrong = g_strdup_printf("no such group: '%s'", group);
-		add_problem(check, "receive.lmtp_group", wrong);
-	}
+		add_problem(check, "receive.lmtp_listen", "%s", problem->message);
+	if (has_valid_value(check, "receive.lmtp_group", group) && !getgrnam(group))
+		add_problem(check, "receive.lmtp_group", "no such group: '%s'", group);
 	/* RFC 5322 section 2.2. */
 	for (const char *at = field; *at; at++)
 		if (!g_ascii_isgraph(*at) || *at == ':') {
