@@ -82,35 +82,14 @@ query_replace(const struct query *query, const struct node *part,
     const struct node *clause, const char *text, const struct tokenizer *tokenizer)
 {
 	pb_auto(query) added = parse_words(clause, text, tokenizer);
-
-	return added ? change(query, part, added, false, tokenizer) : NULL;
-}
-
-/* Whether a node suffices for a match: it is below nothing but OR. */
-static bool
-is_sufficient(const struct node *tree, const struct node *wanted)
-{
-	bool is_found = tree == wanted;
-
-	for (guint i = 0; tree->kind == NODE_OR && i < tree->operands->len; i++)
-		is_found |= is_sufficient(tree->operands->pdata[i], wanted);
-	return is_found;
-}
-
-struct query *
-query_widen_only(const struct query *query, const struct node *clause, const char *text,
-    const struct tokenizer *tokenizer)
-{
-	pb_auto(query) added = parse_words(clause, text, tokenizer);
-	pb_auto(query) replaced = NULL;
+	pb_auto(query) again = added ? parse_words(clause, text, tokenizer) : NULL;
+	pb_auto(query) replaced =
+	    again ? change(query, part, again, false, tokenizer) : NULL;
 	struct node *both;
 
-	if (!added || is_sufficient(query->root, clause))
-		return g_steal_pointer(&added);
-	replaced = query_replace(query, clause, clause, text, tokenizer);
 	if (!replaced)
 		return NULL;
-	/* No paper without the alternative is new: it is often the rarest part. */
+	/* The alternative is often the rarest part, by which papers are found. */
 	both = node_new(NODE_AND, clause->column);
 	node_add_operand(both, g_steal_pointer(&added->root));
 	node_add_operand(both, g_steal_pointer(&replaced->root));

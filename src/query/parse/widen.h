@@ -18,17 +18,14 @@
 struct query *query_widen(const struct query *query, const struct node *part,
     const struct node *clause, const char *text, const struct tokenizer *tokenizer);
 
-/** Likewise, and replace the part by the alternative. */
+/**
+ * Copy a filter and replace a part by an alternative, which all papers then have, as
+ * query_widen() does.  What the result finds and the filter does not is what the
+ * alternative adds.
+ *
+ * @param part  not under a NOT
+ */
 struct query *query_replace(const struct query *query, const struct node *part,
     const struct node *clause, const char *text, const struct tokenizer *tokenizer);
-
-/**
- * Likewise, for the papers that only the widened filter matches, and some of those that
- * the original matches.
- *
- * @param clause  not under a NOT
- */
-struct query *query_widen_only(const struct query *query, const struct node *clause,
-    const char *text, const struct tokenizer *tokenizer);
 
 #endif

@@ -108,8 +108,8 @@ add_alternative(const struct query_stats *query_stats, const struct node *clause
 	struct store *store = query_stats->store;
 	bool is_word = is_short && !strchr(text, ' ');
 	g_autofree char *quoted = g_strdup_printf(is_word ? "%s" : "\"%s\"", text);
-	pb_auto(query) gained = query_widen_only(
-	    query_stats->query, clause, quoted, store_get_tokenizer(store));
+	pb_auto(query) gained = query_replace(
+	    query_stats->query, clause, clause, quoted, store_get_tokenizer(store));
 	g_autoptr(GString) form = g_string_new(NULL);
 	pb_local(gain) gain = {.tokenizer = store_get_tokenizer(store),
 	    .found = (GArray *)query_stats->found,
