@@ -89,9 +89,8 @@ search_foreach(struct store *store, const struct query *query,
 	for (guint i = 0; i < candidates->len; i += distance) {
 		const struct archive_candidate *candidate =
 		    &g_array_index(candidates, struct archive_candidate, i);
-		pb_local(search_match) match = {.store = archive,
-		    .seq = candidate->seq,
-		    .upvotes = candidate->upvotes};
+		pb_local(search_match)
+		    match = {.store = archive, .seq = candidate->seq};
 		bool is_match = fts->is_match;
 
 		if (scope->only && !is_among(scope->only, &next, candidate->seq))

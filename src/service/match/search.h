@@ -36,7 +36,6 @@ struct search_scope {
 struct search_match {
 	int64_t seq;
 	char day[DAY_BYTES]; /* last listed */
-	int64_t upvotes;     /* or PAPER_UNKNOWN */
 	/* Valid after search_match_load(). */
 	struct stored_paper *stored;
 	struct query_document *document;
