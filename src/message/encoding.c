@@ -4,7 +4,6 @@
 #include "message/encoding.h"
 
 #include <stdbool.h>
-#include <stdint.h>
 #include <string.h>
 
 #include "base/bounds.h"
@@ -29,16 +28,9 @@ encoding_get_name(enum encoding encoding)
 size_t
 encoding_count_non_ascii(const char *text, size_t size)
 {
-	const uint64_t high_bits = 0x8080808080808080;
-	size_t count = 0, i = 0;
+	size_t count = 0;
 
-	/* Mostly ASCII: check eight bytes at a time. */
-	for (uint64_t eight; i + sizeof(eight) <= size; i += sizeof(eight)) {
-		memcpy(&eight, text + i, sizeof(eight));
-		if (eight & high_bits)
-			count += (size_t)__builtin_popcountll(eight & high_bits);
-	}
-	for (; i < size; i++)
+	for (size_t i = 0; i < size; i++)
 		count += (unsigned char)text[i] >> 7;
 	return count;
 }
@@ -67,34 +59,15 @@ needs_escape_at_start(const char *text, size_t size)
 	return text[0] == '.' || (size >= 5 && memcmp(text, "From ", 5) == 0);
 }
 
-/* Whether eight bytes are plain, with a few operations: no sum of one ASCII byte
- * carries into the next. */
-static bool
-are_plain(uint64_t eight)
-{
-	const uint64_t ones = 0x0101010101010101, high_bits = ones << 7;
-	uint64_t below_space = eight - ones * ' ', above_tilde = eight + ones;
-	uint64_t equals = (eight ^ (ones * '=')) - ones;
-
-	return ((eight | below_space | above_tilde | equals) & high_bits) == 0;
-}
-
 static bool
 is_plain_line(const char *line, size_t size)
 {
-	size_t i = 0;
-
 	if (size == 0)
 		return true;
 	if (size > BOUNDS_BODY_LINE_BYTES || line[size - 1] == ' ' ||
 	    needs_escape_at_start(line, size))
 		return false;
-	for (uint64_t eight; i + sizeof(eight) <= size; i += sizeof(eight)) {
-		memcpy(&eight, line + i, sizeof(eight));
-		if (!are_plain(eight))
-			return false;
-	}
-	for (; i < size; i++)
+	for (size_t i = 0; i < size; i++)
 		if (!is_plain(line[i]))
 			return false;
 	return true;
@@ -108,11 +81,6 @@ measure_run(const char *text, size_t size, size_t column)
 	size_t most = MIN(size, BOUNDS_BODY_LINE_BYTES - column) - 1;
 	size_t n = 0;
 
-	for (uint64_t eight; n + sizeof(eight) <= most; n += sizeof(eight)) {
-		memcpy(&eight, text + n, sizeof(eight));
-		if (!are_plain(eight))
-			break;
-	}
 	while (n < most && is_plain(text[n]))
 		n++;
 	return n;

@@ -54,100 +54,27 @@ cut_line(GString *line, size_t limit_chars)
 	g_string_append(line, "\xE2\x80\xA6");
 }
 
-/* Number of leading printable ASCII characters without blanks. */
-static size_t
-measure_plain(const char *text)
-{
-	static const bool is_graph[256] = {['!' ... '~'] = true};
-	size_t n = 0;
-
-	while (is_graph[(unsigned char)text[n]])
-		n++;
-	return n;
-}
-
-static bool
-is_clean_char(const char *at)
-{
-	return *at >= ' ' && *at <= '~' && (*at != ' ' || at[1] > ' ');
-}
-
-/* Whether a text is words of ASCII with single blanks between them. */
-static bool
-is_clean(const char *text, size_t size)
-{
-	const uint64_t ones = 0x0101010101010101, high_bits = ones << 7;
-	size_t i = 0;
-
-	if (*text == ' ')
-		return false;
-	/* Eight bytes at a time, with the bytes after each. */
-	for (uint64_t eight, after; i + sizeof(eight) < size; i += sizeof(eight)) {
-		uint64_t odd, blanks;
-
-		memcpy(&eight, text + i, sizeof(eight));
-		memcpy(&after, text + i + 1, sizeof(after));
-		odd = eight ^ (ones * 0x7f);
-		odd = (odd - ones) | (eight - ones * ' ') | eight;
-		blanks = (eight | after) ^ (ones * ' ');
-		blanks = (blanks - ones) & ~blanks;
-		if ((odd | blanks) & high_bits)
-			break;
-	}
-	while (i < size && is_clean_char(text + i))
-		i++;
-	return i == size;
-}
-
 char *
 sanitize_line(const char *text, size_t limit_chars)
 {
-	g_autofree char *valid = NULL;
+	g_autofree char *valid = g_utf8_make_valid(text ? text : "", -1);
+	GString *line = g_string_sized_new(strlen(valid));
 	bool owes_blank = false;
-	GString *line;
-	size_t size;
-	char *out;
 
-	if (!text)
-		text = "";
-	size = strlen(text);
-	/* A character has at least one byte. */
-	if ((limit_chars == 0 || size <= limit_chars) && is_clean(text, size))
-		return g_strndup(text, size);
-	if (!g_utf8_validate(text, -1, NULL)) {
-		text = valid = g_utf8_make_valid(text, -1);
-		size = strlen(text);
-	}
-	line = g_string_sized_new(size);
-	out = line->str;
-	for (const char *p = text; *p;) {
-		/* Fast path for ASCII words. */
-		size_t n = measure_plain(p);
+	for (const char *p = valid; *p;) {
+		gunichar c = g_utf8_get_char(p);
+		const char *next = g_utf8_next_char(p);
 
-		if (*p == ' ') {
-			owes_blank = out > line->str;
-			p++;
-			continue;
+		if (is_blank(c)) {
+			owes_blank = line->len > 0;
+		} else if (!is_dropped(c)) {
+			if (owes_blank)
+				g_string_append_c(line, ' ');
+			owes_blank = false;
+			g_string_append_len(line, p, next - p);
 		}
-		if (n == 0) {
-			gunichar c = g_utf8_get_char(p);
-
-			n = (size_t)(g_utf8_next_char(p) - p);
-			if (is_blank(c))
-				owes_blank = out > line->str;
-			if (is_blank(c) || is_dropped(c)) {
-				p += n;
-				continue;
-			}
-		}
-		if (owes_blank)
-			*out++ = ' ';
-		owes_blank = false;
-		out = mempcpy(out, p, n);
-		p += n;
+		p = next;
 	}
-	line->len = (size_t)(out - line->str);
-	*out = '\0';
 	if (limit_chars > 0)
 		cut_line(line, limit_chars);
 	return g_string_free(line, FALSE);
