@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/zone.h"
 #include "service/people/filters.h"
 #include "service/people/profile.h"
 #include "store/core/audit.h"
@@ -69,8 +70,7 @@ static void
 set_due(const struct import *import, struct subscriber *subscriber)
 {
 	int64_t now = import->request->source.now;
-	GTimeZone *zone =
-	    g_hash_table_lookup(import->subscriber_csv->zones, subscriber->zone);
+	g_autoptr(GTimeZone) zone = zone_load_or_utc(subscriber->zone);
 	struct schedule_slot slot;
 
 	subscriber->is_first_due = false;

@@ -133,33 +133,8 @@ subscriber_csv_append(
 	csv_append_end(out);
 }
 
-/* Shared by all cells; members are borrowed. */
-struct filter_context {
-	struct store *store; /* for its tokenizer only */
-	GHashTable *queries; /* of char *: text -> canonical form of valid queries */
-};
-
 /* NUMBER, NAME, KIND, MAX, NOTE and QUERY. */
 #define PREFERENCES_PARTS 6
-
-/* @return the canonical form, borrowed; NULL with an error */
-static const char *
-get_canonical(const struct filter_context *context, const char *text, GError **error)
-{
-	const char *known = g_hash_table_lookup(context->queries, text);
-	pb_auto(query) query = NULL;
-	char *canonical;
-
-	if (known)
-		return known;
-	query =
-	    query_parse(text, store_get_tokenizer(context->store), NULL, NULL, error);
-	if (!query)
-		return NULL;
-	canonical = query_format(query);
-	g_hash_table_insert(context->queries, g_strdup(text), canonical);
-	return canonical;
-}
 
 /* Parse KIND, MAX and NOTE. @return false with an error */
 static bool
@@ -187,8 +162,7 @@ read_filter_preferences(struct subscription *filter, char **parts, GError **erro
 }
 
 static bool
-add_filter(const struct filter_context *context, const char *line, GPtrArray *filters,
-    GError **error)
+add_filter(struct store *store, const char *line, GPtrArray *filters, GError **error)
 {
 	g_auto(GStrv) parts = g_strsplit(line, "\t", -1);
 	guint count = g_strv_length(parts);
@@ -197,7 +171,8 @@ add_filter(const struct filter_context *context, const char *line, GPtrArray *fi
 	                   : count > 1     ? parts[count - 2]
 	                                   : "";
 	const char *text = parts[count - 1];
-	const char *canonical = NULL;
+	g_autofree char *canonical = NULL;
+	pb_auto(query) query = NULL;
 	pb_auto(subscription) filter = subscription_new();
 	guint64 number = 0;
 
@@ -214,9 +189,10 @@ add_filter(const struct filter_context *context, const char *line, GPtrArray *fi
 		    "the number of a filter must be from 1 to %d", FILTERS_NUMBER_MAX);
 	if (*name && !text_check_line("name", name, BOUNDS_FILTER_NAME, error))
 		return false;
-	canonical = get_canonical(context, text, error);
-	if (!canonical)
+	query = query_parse(text, store_get_tokenizer(store), NULL, NULL, error);
+	if (!query)
 		return false;
+	canonical = query_format(query);
 	for (unsigned i = 0; i < filters->len; i++) {
 		const struct subscription *other = filters->pdata[i];
 
@@ -230,28 +206,30 @@ add_filter(const struct filter_context *context, const char *line, GPtrArray *fi
 	filter->number = (int)number;
 	filter->name = *name ? g_strdup(name) : NULL;
 	filter->text = g_strdup(text);
-	filter->canonical = g_strdup(canonical);
+	filter->canonical = g_steal_pointer(&canonical);
 	g_ptr_array_add(filters, g_steal_pointer(&filter));
 	return true;
+}
+
+static bool
+has_number(const GPtrArray *filters, int number)
+{
+	for (unsigned i = 0; i < filters->len; i++)
+		if (((struct subscription *)filters->pdata[i])->number == number)
+			return true;
+	return false;
 }
 
 static void
 number_filters(GPtrArray *filters)
 {
+	int number = 1;
+
 	for (unsigned i = 0; i < filters->len; i++) {
 		struct subscription *filter = filters->pdata[i];
-		unsigned other = 0;
-		int number = 1;
 
-		while (!filter->number && other < filters->len) {
-			if (((struct subscription *)filters->pdata[other])->number ==
-			    number) {
-				number++;
-				other = 0;
-			} else {
-				other++;
-			}
-		}
+		while (!filter->number && has_number(filters, number))
+			number++;
 		if (!filter->number)
 			filter->number = number;
 	}
@@ -262,7 +240,6 @@ struct reader {
 	struct subscriber_csv *subscriber_csv;
 	GArray *order;     /* of enum subscriber_csv_column: columns in file order */
 	GHashTable *lines; /* address key -> its line */
-	struct filter_context filters;
 	struct subscriber_csv_row *row;        /* the current line */
 	const char *cells[CSV_COLUMN_COLUMNS]; /* of row; "" if not a column */
 	bool is_bad;                           /* row has a problem */
@@ -285,7 +262,6 @@ subscriber_csv_free(struct subscriber_csv *subscriber_csv)
 		return;
 	g_ptr_array_unref(subscriber_csv->rows);
 	g_ptr_array_unref(subscriber_csv->problems);
-	g_hash_table_unref(subscriber_csv->zones);
 	g_free(subscriber_csv);
 }
 
@@ -372,21 +348,6 @@ read_state(struct reader *reader)
 		    "expected active, paused, suspended or pending");
 }
 
-/* Cache zones: many subscribers share one, and loading is slow. */
-static GTimeZone *
-get_zone(struct reader *reader, const char *name, GError **error)
-{
-	GTimeZone *zone = g_hash_table_lookup(reader->subscriber_csv->zones, name);
-
-	if (zone)
-		return zone;
-	zone = zone_load(name, error);
-	if (zone)
-		g_hash_table_insert(
-		    reader->subscriber_csv->zones, g_strdup(name), zone);
-	return zone;
-}
-
 static void
 read_zone(struct reader *reader)
 {
@@ -394,11 +355,11 @@ read_zone(struct reader *reader)
 	const char *name = reader->cells[CSV_COLUMN_ZONE];
 	const char *until = reader->cells[CSV_COLUMN_PAUSED_UNTIL];
 	GError *error = NULL;
-	GTimeZone *zone;
+	g_autoptr(GTimeZone) zone = NULL;
 	int64_t at;
 
 	subscriber->zone = g_strdup(*name ? name : reader->source->zone);
-	zone = get_zone(reader, subscriber->zone, &error);
+	zone = zone_load(subscriber->zone, &error);
 	add_error(reader, CSV_COLUMN_ZONE, error);
 	if (!*until || !zone)
 		return;
@@ -548,7 +509,7 @@ read_filters(struct reader *reader)
 			return;
 		}
 		if (!add_filter(
-		        &reader->filters, *line, reader->row->filters, &error)) {
+		        reader->source->store, *line, reader->row->filters, &error)) {
 			g_prefix_error(&error, "filter %u: ", count);
 			add_error(reader, CSV_COLUMN_FILTERS, error);
 		}
@@ -722,16 +683,10 @@ subscriber_csv_read(const struct subscriber_csv_source *source, GError **error)
 	reader.subscriber_csv->rows =
 	    g_ptr_array_new_with_free_func(subscriber_csv_row_free);
 	reader.subscriber_csv->problems = g_ptr_array_new_with_free_func(g_free);
-	reader.subscriber_csv->zones = g_hash_table_new_full(
-	    g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_time_zone_unref);
 	reader.order = g_array_new(FALSE, FALSE, sizeof(enum subscriber_csv_column));
 	reader.lines = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-	reader.filters.store = source->store;
-	reader.filters.queries =
-	    g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
 	read_rows(&reader);
 	g_array_unref(reader.order);
 	g_hash_table_unref(reader.lines);
-	g_hash_table_unref(reader.filters.queries);
 	return reader.subscriber_csv;
 }

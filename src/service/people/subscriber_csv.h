@@ -90,7 +90,6 @@ struct subscriber_csv {
 	GPtrArray *rows;     /* of struct subscriber_csv_row *: the valid lines */
 	GPtrArray *problems; /* of char *: `file:line: column NAME: message` */
 	unsigned bad;        /* number of lines with problems */
-	GHashTable *zones;   /* name -> GTimeZone *, for all rows */
 };
 
 void subscriber_csv_free(struct subscriber_csv *subscriber_csv);
