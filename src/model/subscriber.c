@@ -101,3 +101,11 @@ subscriber_parse_state(const char *name)
 			return (enum subscriber_state)i;
 	return SUBSCRIBER_GONE;
 }
+
+bool
+subscriber_is_subscribed(const struct subscriber *subscriber)
+{
+	return subscriber->state == SUBSCRIBER_ACTIVE ||
+	       subscriber->state == SUBSCRIBER_PAUSED ||
+	       subscriber->state == SUBSCRIBER_SUSPENDED;
+}

@@ -75,6 +75,9 @@ struct subscription *subscription_copy(const struct subscription *subscription);
  */
 int64_t subscriber_get_joined(const struct subscriber *subscriber);
 
+/** Whether the subscriber has confirmed and not left. */
+bool subscriber_is_subscribed(const struct subscriber *subscriber);
+
 /** "active", ..., in the store and in messages. */
 const char *subscriber_state_name(enum subscriber_state state);
 

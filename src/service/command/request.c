@@ -11,27 +11,12 @@
 #include "store/mail/digests.h"
 #include "store/subscriber/subscribers.h"
 
-static bool
-is_subscribed(const struct subscriber *subscriber)
-{
-	switch (subscriber->state) {
-	case SUBSCRIBER_ACTIVE:
-	case SUBSCRIBER_PAUSED:
-	case SUBSCRIBER_SUSPENDED:
-		return true;
-	case SUBSCRIBER_PENDING:
-	case SUBSCRIBER_GONE:
-		break;
-	}
-	return false;
-}
-
 static void
 set_subscriber(struct request *request, struct subscriber *subscriber)
 {
 	subscriber_free(request->subscriber);
 	request->subscriber = subscriber;
-	if (subscriber && !is_subscribed(subscriber))
+	if (subscriber && !subscriber_is_subscribed(subscriber))
 		g_clear_pointer(&request->subscriber, subscriber_free);
 	if (!request->subscriber)
 		return;

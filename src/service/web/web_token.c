@@ -14,21 +14,6 @@
 #define MINUTE_BITS 26
 #define MINUTE_S    60
 
-static bool
-is_subscribed(const struct subscriber *subscriber)
-{
-	switch (subscriber->state) {
-	case SUBSCRIBER_ACTIVE:
-	case SUBSCRIBER_PAUSED:
-	case SUBSCRIBER_SUSPENDED:
-		return true;
-	case SUBSCRIBER_PENDING:
-	case SUBSCRIBER_GONE:
-		break;
-	}
-	return false;
-}
-
 /* ---- preferences ---- */
 
 char *
@@ -56,7 +41,7 @@ web_token_find_preferences(const struct mail_token *tokens, const char *token,
 		return true;
 	if (!subscribers_find_id(tokens->store, id >> MINUTE_BITS, &found, error))
 		return false;
-	if (!found || !is_subscribed(found) ||
+	if (!found || !subscriber_is_subscribed(found) ||
 	    !token_check_signed(tokens->keys, SUBADDRESS_TOKEN_PREFERENCES, id,
 	        subscriber_get_joined(found), token))
 		return true;
