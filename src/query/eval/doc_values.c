@@ -126,22 +126,6 @@ doc_values_new(
 	return doc_values;
 }
 
-struct doc_values *
-doc_values_new_lines(
-    const struct field *field, const char *lines, const struct tokenizer *tokenizer)
-{
-	struct doc_values *doc_values = g_new0(struct doc_values, 1);
-	GPtrArray *list = doc_values->values[field->hit] = new_list();
-	g_auto(GStrv) parts = g_strsplit(lines, "\n", -1);
-
-	doc_values->tokenizer = tokenizer;
-	doc_values->settled = QUERY_FINALITY_ALL;
-	doc_values->days = g_array_new(FALSE, FALSE, sizeof(struct doc_values_day));
-	for (char **part = parts; *part; part++)
-		add_value(list, **part ? *part : NULL);
-	return doc_values;
-}
-
 void
 doc_values_free(struct doc_values *doc_values)
 {

@@ -38,9 +38,6 @@ struct doc_values {
 /** Parameters as for query_document_new(). */
 struct doc_values *doc_values_new(const struct paper *paper, const char *first_day,
     const struct tokenizer *tokenizer);
-/** Make one with the values of one field only, one per line; others are missing. */
-struct doc_values *doc_values_new_lines(
-    const struct field *field, const char *lines, const struct tokenizer *tokenizer);
 void doc_values_free(struct doc_values *doc_values);
 PB_DEFINE_AUTO(doc_values, doc_values_free);
 

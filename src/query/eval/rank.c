@@ -172,12 +172,6 @@ compute_leaf(const struct rank *rank, const struct leaf *leaf,
 	       (often + SATURATION);
 }
 
-unsigned
-rank_count_clauses(const struct rank *rank)
-{
-	return rank->leaves->len;
-}
-
 /* Add up the clauses of a node. @param leaf  the next one @return 0 when it is false */
 static double
 compute_node(const struct rank *rank, const struct node *node,

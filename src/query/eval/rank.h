@@ -55,9 +55,6 @@ PB_DEFINE_AUTO(rank, rank_free);
 double
 rank_get_relevance(const struct rank *rank, const struct query_document *document);
 
-/** Number of clauses that are not under a NOT. */
-unsigned rank_count_clauses(const struct rank *rank);
-
 /**
  * Compute the relevance of a paper that matches from the occurrences.
  *

@@ -9,12 +9,6 @@
 #include "query/text/stem.h"
 #include "query/text/tokens.h"
 
-guint
-phrase_key_hash(const void *key)
-{
-	return ((const struct phrase_key *)key)->hash;
-}
-
 gboolean
 phrase_key_equal(const void *a, const void *b)
 {

@@ -64,8 +64,6 @@ phrase_get_word(const struct phrase *phrase, unsigned i)
 /** Length of the run of +, # and . at the beginning of a text. */
 size_t phrase_count_signs(const char *text, size_t len);
 
-/* For hash tables whose keys begin with a struct phrase_key. */
-guint phrase_key_hash(const void *key);
 gboolean phrase_key_equal(const void *a, const void *b);
 
 #endif
