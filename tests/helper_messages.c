@@ -48,7 +48,6 @@ write_subject(const char *dir, const char *name, const char *subject)
 	static const struct compose_span run = {"text\r\n", 6};
 	struct compose_headers fields = {
 	    .date = 1795242600,
-	    .offset_min = -570,
 	    .from = {"Zoë \"the\" Sender, Dr.", "sender@bücher.example"},
 	    .to = {"王小明", "reader@example.org"},
 	    .subject = subject,

@@ -143,32 +143,4 @@ TEST(rejects_invalid_boundaries)
 	g_assert_nonnull(message);
 }
 
-TEST(prefix_gives_the_same_message)
-{
-	static const struct compose_header extra[] = {
-	    {"List-Id", "x"}, {"Precedence", "bulk"}};
-	struct compose_headers fields = base;
-	struct compose_prefix prefix = {0};
-	g_autoptr(GError) error = NULL;
-	g_autoptr(GBytes) made = NULL;
-	g_autoptr(GBytes) copied = NULL;
-
-	fields.extra = extra;
-	fields.extra_count = G_N_ELEMENTS(extra);
-	made = compose_message(&fields, &error);
-	g_assert_no_error(error);
-	g_assert_true(compose_prefix_init(&prefix, &fields, &error));
-	fields.prefix = &prefix;
-	fields.extra_count = 0;
-	fields.from.address = "nobody";
-	copied = compose_message(&fields, &error);
-	g_assert_no_error(error);
-	g_assert_true(g_bytes_equal(made, copied));
-	compose_prefix_clear(&prefix);
-
-	g_assert_false(compose_prefix_init(&prefix, &fields, &error));
-	g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
-	g_assert_null(prefix.from);
-}
-
 UNIT_MAIN

@@ -171,7 +171,7 @@ def subjects_come_back(directory):
         check(message["from"].addresses[0].display_name == 'Zoë "the" Sender, Dr.', "from")
         check(message["from"].addresses[0].addr_spec == "sender@xn--bcher-kva.example", "from")
         check(message["to"].addresses[0].display_name == "王小明", "to")
-        check(message["date"] == "Fri, 20 Nov 2026 21:00:00 -0930", message["date"])
+        check(message["date"] == "Sat, 21 Nov 2026 06:30:00 +0000", message["date"])
         check(message.get_content() == "text\r\n", "text")
 
 

@@ -89,12 +89,6 @@ check_boundary(const struct compose_headers *fields, GError **error)
 }
 
 static bool
-append_from(GString *out, const struct compose_headers *fields, GError **error)
-{
-	return header_append_mailboxes(out, "From", &fields->from, 1, error);
-}
-
-static bool
 append_extra(GString *out, const struct compose_headers *fields, GError **error)
 {
 	if (!check_extra(fields, error))
@@ -110,111 +104,34 @@ append_extra(GString *out, const struct compose_headers *fields, GError **error)
 }
 
 static bool
-append_rest(GString *out, const struct compose_headers *fields, GError **error)
-{
-	return header_append_folded(out, "MIME-Version", "1.0", error) &&
-	       append_extra(out, fields, error);
-}
-
-bool
-compose_prefix_init(
-    struct compose_prefix *prefix, const struct compose_headers *fields, GError **error)
-{
-	struct compose_prefix made = {g_string_new(NULL), g_string_new(NULL)};
-
-	if (!append_from(made.from, fields, error) ||
-	    !append_rest(made.rest, fields, error)) {
-		compose_prefix_clear(&made);
-		return false;
-	}
-	*prefix = made;
-	return true;
-}
-
-void
-compose_prefix_clear(struct compose_prefix *prefix)
-{
-	if (!prefix->from)
-		return;
-	g_string_free(g_steal_pointer(&prefix->from), TRUE);
-	g_string_free(g_steal_pointer(&prefix->rest), TRUE);
-}
-
-static bool
-append_copy(GString *out, const GString *prefix)
-{
-	g_string_append_len(out, prefix->str, (gssize)prefix->len);
-	return true;
-}
-
-static bool
 append_header(GString *out, const struct compose_headers *fields, GError **error)
 {
-	const struct compose_prefix *prefix = fields->prefix;
-
-	if (fields->date_field)
-		g_string_append(out, fields->date_field);
-	else if (!header_append_date(
-	             out, "Date", fields->date, fields->offset_min, error))
-		return false;
-	if (!(prefix ? append_copy(out, prefix->from)
-	             : append_from(out, fields, error)) ||
+	if (!header_append_date(out, "Date", fields->date, error) ||
+	    !header_append_mailboxes(out, "From", &fields->from, 1, error) ||
 	    !header_append_mailboxes(out, "To", &fields->to, 1, error))
 		return false;
 	header_append_text(out, "Subject", fields->subject);
 	return header_append_message_id(out, "Message-ID", fields->message_id, error) &&
-	       (prefix ? append_copy(out, prefix->rest) &&
-	                     append_extra(out, fields, error)
-	               : append_rest(out, fields, error));
+	       header_append_folded(out, "MIME-Version", "1.0", error) &&
+	       append_extra(out, fields, error);
 }
 
-/* One allocation for all spans, which are many and short. */
 static void
 append_spans(GString *out, const struct compose_part *part)
 {
-	size_t at = out->len;
-
-	g_string_set_size(out, at + get_part_bytes(part));
-	for (size_t i = 0; i < part->span_count; i++) {
-		if (part->spans[i].size)
-			memcpy(out->str + at, part->spans[i].data, part->spans[i].size);
-		at += part->spans[i].size;
-	}
-}
-
-/* Append several strings with one allocation. */
-static void
-append_texts(GString *out, const char *const *texts, size_t count)
-{
-	size_t sizes[8], at = out->len, size = 0;
-
-	g_assert(count <= G_N_ELEMENTS(sizes));
-	for (size_t i = 0; i < count; i++)
-		size += sizes[i] = strlen(texts[i]);
-	g_string_set_size(out, at + size);
-	for (size_t i = 0; i < count; i++) {
-		memcpy(out->str + at, texts[i], sizes[i]);
-		at += sizes[i];
-	}
+	for (size_t i = 0; i < part->span_count; i++)
+		g_string_append_len(
+		    out, part->spans[i].data, (gssize)part->spans[i].size);
 }
 
 static void
 append_part(GString *out, const char *subtype, const struct compose_part *part)
 {
-	const char *const texts[] = {"Content-Type: text/", subtype,
-	    "; charset=utf-8\r\nContent-Transfer-Encoding: ",
-	    encoding_get_name(part->encoding), "\r\n\r\n"};
-
-	append_texts(out, texts, G_N_ELEMENTS(texts));
+	g_string_append_printf(out,
+	    "Content-Type: text/%s; charset=utf-8\r\n"
+	    "Content-Transfer-Encoding: %s\r\n\r\n",
+	    subtype, encoding_get_name(part->encoding));
 	append_spans(out, part);
-}
-
-static void
-append_between(GString *out, const char *boundary, const char *end)
-{
-	const char *const texts[] = {"\r\n--", boundary, end};
-
-	append_texts(out, texts, G_N_ELEMENTS(texts));
 }
 
 static bool
@@ -227,20 +144,18 @@ is_both(const struct compose_headers *fields)
 static void
 append_content(GString *out, const struct compose_headers *fields, const char *boundary)
 {
-	const char *const head[] = {
-	    "Content-Type: multipart/alternative; boundary=\"", boundary, "\"\r\n"};
-
 	if (!is_both(fields)) {
 		append_part(out, fields->html.spans ? "html" : "plain",
 		    fields->html.spans ? &fields->html : &fields->text);
 		return;
 	}
-	append_texts(out, head, G_N_ELEMENTS(head));
-	append_between(out, boundary, "\r\n");
+	g_string_append_printf(out,
+	    "Content-Type: multipart/alternative; boundary=\"%s\"\r\n\r\n--%s\r\n",
+	    boundary, boundary);
 	append_part(out, "plain", &fields->text);
-	append_between(out, boundary, "\r\n");
+	g_string_append_printf(out, "\r\n--%s\r\n", boundary);
 	append_part(out, "html", &fields->html);
-	append_between(out, boundary, "--\r\n");
+	g_string_append_printf(out, "\r\n--%s--\r\n", boundary);
 }
 
 /* RFC 2183; the restricted name needs no encoding. Neither boundary is a prefix of the

@@ -43,9 +43,7 @@ struct compose_attachment {
 };
 
 struct compose_headers {
-	int64_t date;           /* s since the epoch, UTC */
-	int offset_min;         /* zone of the Date field, minutes east of UTC */
-	const char *date_field; /* precomputed by header_append_date(), or NULL */
+	int64_t date; /* s since the epoch, UTC */
 	struct header_mailbox from;
 	struct header_mailbox to;
 	const char *subject;                /* any text */
@@ -56,20 +54,7 @@ struct compose_headers {
 	struct compose_part text; /* text or html may be absent */
 	struct compose_part html;
 	struct compose_attachment file;
-	const struct compose_prefix *prefix; /* or NULL */
 };
-
-/* Precomposed fields shared by many messages: From, and MIME-Version with the extra
- * fields. With a prefix, `from` is ignored and `extra` is appended to it. */
-struct compose_prefix {
-	GString *from;
-	GString *rest;
-};
-
-/** Compose the shared fields. On failure nothing needs to be cleared. */
-bool compose_prefix_init(struct compose_prefix *prefix,
-    const struct compose_headers *fields, GError **error);
-void compose_prefix_clear(struct compose_prefix *prefix);
 
 /**
  * Compose the message: Date, From, To, Subject, Message-ID, MIME-Version, the extra

@@ -279,29 +279,24 @@ header_append_mailboxes(GString *out, const char *name,
 }
 
 bool
-header_append_date(
-    GString *out, const char *name, int64_t at, int offset_min, GError **error)
+header_append_date(GString *out, const char *name, int64_t at, GError **error)
 {
 	static const char days[][4] = {"Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"};
 	static const char months[][4] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
 	    "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
-	g_autoptr(GDateTime) time = NULL;
-	int east_min = ABS(offset_min);
+	g_autoptr(GDateTime) time = g_date_time_new_from_unix_utc(at);
 
 	g_assert(is_field_name(name));
-	if (east_min < 24 * 60 && at > -G_MAXINT64 / 2 && at < G_MAXINT64 / 2)
-		time = g_date_time_new_from_unix_utc(at + offset_min * 60);
 	if (!time) {
 		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
 		    "header field %s has a date out of range", name);
 		return false;
 	}
-	g_string_append_printf(out, "%s: %s, %d %s %04d %02d:%02d:%02d %c%02d%02d\r\n",
-	    name, days[g_date_time_get_day_of_week(time) - 1],
+	g_string_append_printf(out, "%s: %s, %d %s %04d %02d:%02d:%02d +0000\r\n", name,
+	    days[g_date_time_get_day_of_week(time) - 1],
 	    g_date_time_get_day_of_month(time), months[g_date_time_get_month(time) - 1],
 	    g_date_time_get_year(time), g_date_time_get_hour(time),
-	    g_date_time_get_minute(time), g_date_time_get_second(time),
-	    offset_min < 0 ? '-' : '+', east_min / 60, east_min % 60);
+	    g_date_time_get_minute(time), g_date_time_get_second(time));
 	return true;
 }
 

@@ -29,13 +29,11 @@ bool header_append_mailboxes(GString *out, const char *name,
     const struct header_mailbox *list, size_t count, GError **error);
 
 /**
- * Append a date (RFC 5322 section 3.3), independent of the locale.
+ * Append a date in UTC (RFC 5322 section 3.3), independent of the locale.
  *
- * @param at          s since the epoch, UTC; years 1 to 9999
- * @param offset_min  zone, minutes east of UTC, less than a day
+ * @param at  s since the epoch; years 1 to 9999
  */
-bool header_append_date(
-    GString *out, const char *name, int64_t at, int offset_min, GError **error);
+bool header_append_date(GString *out, const char *name, int64_t at, GError **error);
 
 /**
  * Append a message id (RFC 5322 section 3.6.4).

@@ -81,7 +81,7 @@ static void
 load_blocks(struct assembled_message *assembled, struct entry_block_cache *cache)
 {
 	const unsigned count = assembled->shown;
-	struct entry_block_scratch *scratch = &assembled->scratch->blocks;
+	struct entry_block_scratch *scratch = &assembled->scratch.blocks;
 	g_autofree struct entry_shared **shared = g_new(struct entry_shared *, count);
 
 	for (unsigned i = 0; i < count; i++)
@@ -263,7 +263,7 @@ demote_last(struct assembled_message *assembled, struct entry_block_cache *cache
 	entry_block_free(block);
 	if (assembled->full > 0) {
 		const struct digest_entry *entry = assembled->entries->pdata[last];
-		struct entry_block_scratch *scratch = &assembled->scratch->blocks;
+		struct entry_block_scratch *scratch = &assembled->scratch.blocks;
 
 		block = entry_block_new(cache, scratch, entry, ENTRY_DEPTH_TITLE,
 		    entry_block_find(cache, scratch, entry, ENTRY_DEPTH_TITLE));
@@ -281,14 +281,14 @@ demote_last(struct assembled_message *assembled, struct entry_block_cache *cache
 }
 
 static void
-fill_part(const struct assembled_message *assembled, bool is_html,
-    struct assembled_part *part)
+fill_part(
+    struct assembled_message *assembled, bool is_html, struct assembled_part *part)
 {
 	const struct page_part *page =
 	    is_html ? &assembled->page->html : &assembled->page->text;
 	const char *const *values = assembled->overview.values;
 	struct template_buffer *buffer =
-	    is_html ? &assembled->scratch->html : &assembled->scratch->text;
+	    is_html ? &assembled->scratch.html : &assembled->scratch.text;
 
 	template_buffer_reset(buffer);
 	compiled_template_fill(page->head, values, buffer);
@@ -341,25 +341,9 @@ fit_html(struct assembled_message *assembled, struct pages *pages,
 	return true;
 }
 
-void
-assemble_scratch_init(struct assemble_scratch *scratch)
-{
-	entry_block_scratch_init(&scratch->blocks);
-	template_buffer_init(&scratch->text);
-	template_buffer_init(&scratch->html);
-}
-
-void
-assemble_scratch_clear(struct assemble_scratch *scratch)
-{
-	entry_block_scratch_clear(&scratch->blocks);
-	template_buffer_clear(&scratch->text);
-	template_buffer_clear(&scratch->html);
-}
-
 bool
-assemble_init(struct assembled_message *assembled, struct assemble_scratch *scratch,
-    struct pages *pages, struct entry_block_cache *cache, const struct digest *digest,
+assemble_init(struct assembled_message *assembled, struct pages *pages,
+    struct entry_block_cache *cache, const struct digest *digest,
     const struct sender_identity *sender, const struct sender_links *links,
     GError **error)
 {
@@ -368,7 +352,9 @@ assemble_init(struct assembled_message *assembled, struct assemble_scratch *scra
 	if (digest->entries->len == 0 && !digest->is_note)
 		return pb_fail(error, PB_ERROR_INPUT,
 		    "digest %" G_GINT64_FORMAT " has no papers", digest->id);
-	result.scratch = scratch;
+	entry_block_scratch_init(&result.scratch.blocks);
+	template_buffer_init(&result.scratch.text);
+	template_buffer_init(&result.scratch.html);
 	result.abstract = digest->style.abstract;
 	result.entries = g_ptr_array_sized_new(digest->entries->len);
 	result.blocks = g_ptr_array_new_full(
@@ -403,6 +389,9 @@ assemble_clear(struct assembled_message *assembled)
 		g_string_free(assembled->numbers, TRUE);
 	assembled->numbers = NULL;
 	overview_clear(&assembled->overview);
+	entry_block_scratch_clear(&assembled->scratch.blocks);
+	template_buffer_clear(&assembled->scratch.text);
+	template_buffer_clear(&assembled->scratch.html);
 }
 
 static const struct entry_block_part *

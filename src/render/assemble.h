@@ -24,9 +24,6 @@ struct assemble_scratch {
 	struct template_buffer text, html; /* pages */
 };
 
-void assemble_scratch_init(struct assemble_scratch *scratch);
-void assemble_scratch_clear(struct assemble_scratch *scratch);
-
 struct assembled_message {
 	GPtrArray *entries; /* of struct digest_entry *, borrowed: full, then titles */
 	GPtrArray *blocks;  /* of struct entry_block *, for the first `shown` entries */
@@ -41,7 +38,7 @@ struct assembled_message {
 	unsigned total;                    /* in the digest */
 	const struct page *page;
 	struct overview overview;
-	struct assemble_scratch *scratch;
+	struct assemble_scratch scratch;
 	struct assembled_part text;
 	struct assembled_part html;
 };
@@ -51,12 +48,11 @@ struct assembled_message {
  *
  * @param assembled  set on success only; to be passed to assemble_clear().  Borrows
  *                   from the digest and the pages until then
- * @param scratch    borrowed until assemble_clear(), as are sender and links
+ * @param sender, links  borrowed until assemble_clear()
  * @return as renderer_compose()
  */
-bool
-assemble_init(struct assembled_message *assembled, struct assemble_scratch *scratch,
-    struct pages *pages, struct entry_block_cache *cache, const struct digest *digest,
+bool assemble_init(struct assembled_message *assembled, struct pages *pages,
+    struct entry_block_cache *cache, const struct digest *digest,
     const struct sender_identity *sender, const struct sender_links *links,
     GError **error);
 void assemble_clear(struct assembled_message *assembled);

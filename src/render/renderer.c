@@ -13,65 +13,12 @@
 #include "render/locale.h"
 #include "render/sender.h"
 
-/* Scratch space for one message at a time. */
-struct composer {
-	struct assemble_scratch assemble;
-	GArray *spans;       /* of struct compose_span */
-	int64_t dated_at;    /* time of date_field, s */
-	GString *date_field; /* digests built together share it; or empty */
-};
-
 struct renderer {
 	struct sender_identity sender;
 	struct locales locales;
 	char *key;
-	GMutex lock; /* of the pages of all locales, to replace them, and of: */
-	GPtrArray *composers; /* of struct composer *: those not in use */
+	GMutex lock; /* of the pages of all locales, to replace them */
 };
-
-static struct composer *
-composer_new(void)
-{
-	struct composer *composer = g_new0(struct composer, 1);
-
-	assemble_scratch_init(&composer->assemble);
-	composer->spans = g_array_new(FALSE, FALSE, sizeof(struct compose_span));
-	composer->date_field = g_string_new(NULL);
-	return composer;
-}
-
-static void
-composer_free(void *data)
-{
-	struct composer *composer = data;
-
-	assemble_scratch_clear(&composer->assemble);
-	g_array_unref(composer->spans);
-	g_string_free(composer->date_field, TRUE);
-	g_free(composer);
-}
-
-/* There are as many as threads that have composed at a time. */
-static struct composer *
-take_composer(struct renderer *renderer)
-{
-	GPtrArray *composers = renderer->composers;
-	struct composer *composer = NULL;
-
-	g_mutex_lock(&renderer->lock);
-	if (composers->len)
-		composer = g_ptr_array_steal_index_fast(composers, composers->len - 1);
-	g_mutex_unlock(&renderer->lock);
-	return composer ? composer : composer_new();
-}
-
-static void
-release_composer(struct renderer *renderer, struct composer *composer)
-{
-	g_mutex_lock(&renderer->lock);
-	g_ptr_array_add(renderer->composers, composer);
-	g_mutex_unlock(&renderer->lock);
-}
 
 static void
 make_pages(struct renderer *renderer)
@@ -140,7 +87,6 @@ renderer_new(const struct renderer_settings *settings, GError **error)
 	g_autoptr(GChecksum) checksum = g_checksum_new(G_CHECKSUM_SHA256);
 
 	g_mutex_init(&renderer->lock);
-	renderer->composers = g_ptr_array_new_with_free_func(composer_free);
 	if (!sender_identity_init(&renderer->sender, settings, error) ||
 	    !locales_load(&renderer->locales, settings->template_dir, checksum, error))
 		return NULL;
@@ -161,7 +107,6 @@ renderer_free(struct renderer *renderer)
 	locales_clear(&renderer->locales);
 	sender_identity_clear(&renderer->sender);
 	g_mutex_clear(&renderer->lock);
-	g_ptr_array_unref(renderer->composers);
 	g_free(renderer->key);
 	g_free(renderer);
 }
@@ -272,20 +217,10 @@ attach_file(struct compose_headers *fields, struct attached_file *file,
 	};
 }
 
-static bool
-set_date_field(struct composer *composer, int64_t at, GError **error)
-{
-	if (composer->date_field->len && composer->dated_at == at)
-		return true;
-	g_string_truncate(composer->date_field, 0);
-	composer->dated_at = at;
-	return header_append_date(composer->date_field, "Date", at, 0, error);
-}
-
 static GBytes *
-build_message(const struct renderer *renderer, struct composer *composer,
-    const struct digest *digest, const struct sender_links *links,
-    const struct assembled_message *assembled, GError **error)
+build_message(const struct renderer *renderer, const struct digest *digest,
+    const struct sender_links *links, const struct assembled_message *assembled,
+    GError **error)
 {
 	const char *token = digest->message_token ? digest->message_token : "preview";
 	g_autofree char *id = digest->message_token
@@ -293,7 +228,19 @@ build_message(const struct renderer *renderer, struct composer *composer,
 	                          : g_strdup(token);
 	g_autofree char *reply_to =
 	    sender_identity_format_reply_to(&renderer->sender, digest);
-	const struct compose_header own[] = {
+	const struct sender_identity *sender = &renderer->sender;
+	const struct compose_header extra[] = {
+	    {"List-Id", sender->list_id_value},
+	    {"List-Help", sender->list_help_value},
+	    {"List-Subscribe", sender->list_subscribe_value},
+	    {"List-Owner", sender->list_owner_value},
+	    {"List-Post", "NO"},
+	    {"List-Unsubscribe-Post", sender->has_one_click ? SENDER_ONE_CLICK : NULL},
+	    {"CFBL-Address", sender->feedback_value},
+	    {"Auto-Submitted", "auto-generated"},
+	    {"Precedence", "bulk"},
+	    /* Not "All", which would suppress delivery reports too (MS-OXCMAIL). */
+	    {"X-Auto-Response-Suppress", "OOF, AutoReply"},
 	    {"Reply-To", reply_to},
 	    {"List-Unsubscribe", links->list_value},
 	};
@@ -304,20 +251,19 @@ build_message(const struct renderer *renderer, struct composer *composer,
 	g_autoptr(GString) text = NULL;
 	g_autoptr(GString) html = NULL;
 	pb_local(attached_file) file = {0};
-	GArray *spans = g_array_set_size(composer->spans, 0);
+	g_autoptr(GArray) spans =
+	    g_array_new(FALSE, FALSE, sizeof(struct compose_span));
 	struct compose_headers fields = {
+	    .date = digest->created_at,
+	    .from = {sender->from_name, sender->from_address},
 	    .to = {digest->recipient_name, digest->recipient},
 	    .subject = assemble_get_subject(assembled),
 	    .message_id = message_id,
-	    .extra = own,
-	    .extra_count = G_N_ELEMENTS(own),
+	    .extra = extra,
+	    .extra_count = G_N_ELEMENTS(extra),
 	    .boundary = boundary,
-	    .prefix = &renderer->sender.prefix,
 	};
 
-	if (!set_date_field(composer, digest->created_at, error))
-		return NULL;
-	fields.date_field = composer->date_field->str;
 	fields.text.span_count =
 	    list_part(assembled, false, spans, &text, &fields.text.encoding);
 	fields.html.span_count =
@@ -337,19 +283,16 @@ renderer_compose(struct renderer *renderer, const struct digest *digest, GError 
 {
 	struct locale *locale = locales_get(&renderer->locales, digest->style.language);
 	pb_auto(pages) pages = get_pages(renderer, locale);
-	struct composer *composer = take_composer(renderer);
 	pb_local(sender_links) links = {0};
 	struct assembled_message assembled;
 	GBytes *message = NULL;
 
 	sender_links_init(&links, &renderer->sender, digest);
-	if (assemble_init(&assembled, &composer->assemble, pages, locale->cache, digest,
-	        &renderer->sender, &links, error)) {
-		message = build_message(
-		    renderer, composer, digest, &links, &assembled, error);
+	if (assemble_init(&assembled, pages, locale->cache, digest, &renderer->sender,
+	        &links, error)) {
+		message = build_message(renderer, digest, &links, &assembled, error);
 		assemble_clear(&assembled);
 	}
-	release_composer(renderer, composer);
 	return message;
 }
 
@@ -359,18 +302,16 @@ format_part(struct renderer *renderer, const struct digest *digest, bool is_html
 {
 	struct locale *locale = locales_get(&renderer->locales, digest->style.language);
 	pb_auto(pages) pages = get_pages(renderer, locale);
-	struct composer *composer = take_composer(renderer);
 	pb_local(sender_links) links = {0};
 	struct assembled_message assembled;
 	char *part = NULL;
 
 	sender_links_init(&links, &renderer->sender, digest);
-	if (assemble_init(&assembled, &composer->assemble, pages, locale->cache, digest,
-	        &renderer->sender, &links, error)) {
+	if (assemble_init(&assembled, pages, locale->cache, digest, &renderer->sender,
+	        &links, error)) {
 		part = g_string_free(assemble_format_plain(&assembled, is_html), FALSE);
 		assemble_clear(&assembled);
 	}
-	release_composer(renderer, composer);
 	return part;
 }
 

@@ -97,32 +97,6 @@ sender_format_feedback(const struct subaddress_base *commands)
 	return g_strdup_printf("%s; report=arf", address);
 }
 
-/* Header fields that all digests share. */
-static bool
-make_prefix(struct sender_identity *sender, GError **error)
-{
-	const struct compose_header extra[] = {
-	    {"List-Id", sender->list_id_value},
-	    {"List-Help", sender->list_help_value},
-	    {"List-Subscribe", sender->list_subscribe_value},
-	    {"List-Owner", sender->list_owner_value},
-	    {"List-Post", "NO"},
-	    {"List-Unsubscribe-Post", sender->has_one_click ? SENDER_ONE_CLICK : NULL},
-	    {"CFBL-Address", sender->feedback_value},
-	    {"Auto-Submitted", "auto-generated"},
-	    {"Precedence", "bulk"},
-	    /* Not "All", which would suppress delivery reports too (MS-OXCMAIL). */
-	    {"X-Auto-Response-Suppress", "OOF, AutoReply"},
-	};
-	const struct compose_headers fields = {
-	    .from = {sender->from_name, sender->from_address},
-	    .extra = extra,
-	    .extra_count = G_N_ELEMENTS(extra),
-	};
-
-	return compose_prefix_init(&sender->prefix, &fields, error);
-}
-
 static bool
 set_settings(struct sender_identity *sender, const struct renderer_settings *settings,
     GError **error)
@@ -160,7 +134,7 @@ set_settings(struct sender_identity *sender, const struct renderer_settings *set
 	phrase = header_format_phrase(settings->list_name);
 	sender->list_id_value = g_strdup_printf(
 	    "%s%s<%s>", phrase, phrase[0] != '\0' ? " " : "", settings->list_id);
-	return make_prefix(sender, error);
+	return true;
 }
 
 bool
@@ -177,7 +151,6 @@ sender_identity_init(struct sender_identity *sender,
 void
 sender_identity_clear(struct sender_identity *sender)
 {
-	compose_prefix_clear(&sender->prefix);
 	token_signer_free(sender->tokens);
 	g_clear_pointer(&sender->secret, g_bytes_unref);
 	for (size_t i = 0; i < SENDER_ACTIONS; i++) {

@@ -29,7 +29,6 @@ struct sender_link {
 };
 
 struct sender_identity {
-	struct compose_prefix prefix; /* header fields that all digests share */
 	struct token_signer *tokens;
 	GBytes *secret;
 	struct sender_link links[SENDER_ACTIONS]; /* empty without commands */
