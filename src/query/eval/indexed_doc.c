@@ -8,122 +8,7 @@
 #include <string.h>
 
 #include "query/parse/tree.h"
-
-/* ---- places where the phrases of a NODE_NEAR are near each other ---- */
-
-/**
- * Find the next place of a phrase, by its index.
- *
- * @param after  its previous place, or -1; never decreases between two searches
- * @return index of its first word in the text, or -1
- */
-typedef int (*near_next)(const void *data, guint phrase, int after);
-
-/* As FTS5 does: advance the phrase that is too far behind the last one. */
-static bool
-find_interval(const struct node *node, near_next next, const void *data, int *places)
-{
-	guint n = node->phrases->len;
-	int last = places[0];
-	bool has_moved = true;
-
-	for (guint i = 1; i < n; i++)
-		last = MAX(last, places[i]);
-	while (has_moved) {
-		has_moved = false;
-		for (guint i = 0; i < n; i++) {
-			const struct phrase *phrase =
-			    g_ptr_array_index(node->phrases, i);
-			int earliest =
-			    last - (int)node->distance - (int)phrase->words->len;
-
-			while (places[i] >= 0 && places[i] < earliest)
-				places[i] = next(data, i, places[i]);
-			if (places[i] < 0)
-				return false;
-			has_moved |= places[i] > last;
-			last = MAX(last, places[i]);
-		}
-	}
-	return true;
-}
-
-/*
- * Find the phrases near each other: at most `distance` words between the end of each
- * and the beginning of the last.
- *
- * @param places  for each phrase: all -1, or the previous result; set to the next
- * @return false when there is no further place
- */
-static bool
-near_find(const struct node *node, near_next next, const void *data, int *places)
-{
-	bool is_first = places[0] < 0;
-	guint earliest = 0;
-
-	for (guint i = 1; i < node->phrases->len; i++)
-		if (places[i] < places[earliest])
-			earliest = i;
-	for (guint i = 0; i < node->phrases->len; i++) {
-		if (!is_first && i != earliest)
-			continue;
-		places[i] = next(data, i, places[i]);
-		if (places[i] < 0)
-			return false;
-	}
-	return find_interval(node, next, data, places);
-}
-
-/* ---- indexed doc ---- */
-
-static int
-compare_plains(const void *a, const void *b)
-{
-	const struct indexed_doc_word *left = a, *right = b;
-
-	return strcmp(left->text, right->text);
-}
-
-static void
-sort_plains(GArray *plains)
-{
-	guint stored = 0;
-
-	g_array_sort(plains, compare_plains);
-	for (guint i = 0; i < plains->len; i++) {
-		struct indexed_doc_word *plain =
-		    &g_array_index(plains, struct indexed_doc_word, i);
-		struct indexed_doc_word *before =
-		    stored == 0
-		        ? NULL
-		        : &g_array_index(plains, struct indexed_doc_word, stored - 1);
-
-		if (before && strcmp(before->text, plain->text) == 0)
-			before->texts |= plain->texts;
-		else
-			g_array_index(plains, struct indexed_doc_word, stored++) =
-			    *plain;
-	}
-	g_array_set_size(plains, stored);
-}
-
-const GArray *
-document_get_plains(const struct query_document *document)
-{
-	if (document->plains->len)
-		return document->plains;
-	for (unsigned text = 0; text < DOCUMENT_TEXTS; text++)
-		for (guint at = 0; at < document->texts[text].tokens->len; at++) {
-			struct indexed_doc_word plain = {
-			    text_field_get_token(&document->texts[text], (int)at)
-			        ->plain,
-			    1U << text};
-
-			g_array_append_val(document->plains, plain);
-		}
-	sort_plains(document->plains);
-	return document->plains;
-}
+#include "query/text/text_field.h"
 
 static bool
 add_authors(struct query_document *document, const struct paper *paper,
@@ -192,7 +77,6 @@ query_document_new(const struct paper *paper, const char *first_day,
 {
 	pb_auto(query_document) document = g_new0(struct query_document, 1);
 
-	document->plains = g_array_new(FALSE, FALSE, sizeof(struct indexed_doc_word));
 	document->strings = g_string_chunk_new(4096);
 	document->tokenizer = tokenizer;
 	document->authors = g_ptr_array_new_with_free_func(g_free);
@@ -217,7 +101,6 @@ query_document_free(struct query_document *document)
 	if (document->summary)
 		text_field_clear(document->summary);
 	g_free(document->summary);
-	g_clear_pointer(&document->plains, g_array_unref);
 	g_clear_pointer(&document->strings, g_string_chunk_free);
 	g_ptr_array_unref(document->authors);
 	g_ptr_array_unref(document->names);
@@ -247,59 +130,10 @@ document_find_phrase(const struct query_document *document, const struct phrase 
 	return at;
 }
 
-/* Sorting the words would take longer than to look at each once. */
-static bool
-scan_prefix(const struct query_document *document, const char *prefix, unsigned texts)
-{
-	size_t len = strlen(prefix);
-
-	for (unsigned text = 0; text < DOCUMENT_TEXTS; text++) {
-		const struct text_field *text_field = &document->texts[text];
-		guint end = texts & 1U << text ? text_field->tokens->len : 0;
-
-		for (guint at = 0; at < end; at++)
-			if (strncmp(text_field_get_token(text_field, (int)at)->plain,
-			        prefix, len) == 0)
-				return true;
-	}
-	return false;
-}
-
-static bool
-has_prefix(const struct query_document *document, const char *prefix, unsigned texts)
-{
-	const GArray *plains = document->plains;
-	size_t len = strlen(prefix);
-	guint low = 0, high = plains->len;
-
-	while (low < high) {
-		guint middle = low + (high - low) / 2;
-
-		if (strcmp(g_array_index(plains, struct indexed_doc_word, middle).text,
-		        prefix) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (; low < plains->len; low++) {
-		const struct indexed_doc_word *plain =
-		    &g_array_index(plains, struct indexed_doc_word, low);
-
-		if (strncmp(plain->text, prefix, len) != 0)
-			return false;
-		if (plain->texts & texts)
-			return true;
-	}
-	return false;
-}
-
 bool
 document_has_phrase(
     const struct query_document *document, const struct phrase *phrase, unsigned texts)
 {
-	if (phrase->is_prefix && phrase->words->len == 1)
-		return (document->plains->len ? has_prefix : scan_prefix)(
-		    document, phrase_get_word(phrase, 0)->key.text, texts);
 	for (unsigned text = 0; text < DOCUMENT_TEXTS; text++)
 		if (texts & 1U << text &&
 		    document_find_phrase(document, phrase, text, -1) >= 0)
@@ -307,28 +141,344 @@ document_has_phrase(
 	return false;
 }
 
-/* A text of a document. */
-struct near_text {
-	const struct query_document *document;
-	const struct node *node;
-	unsigned text;
-};
-
-/* As near_next. */
+/* @return the next place of a phrase of a NODE_NEAR */
 static int
-find_next_place(const void *data, guint phrase, int after)
+find_next(const struct query_document *document, const struct node *node, unsigned text,
+    guint phrase, int after)
 {
-	const struct near_text *near = data;
+	return document_find_phrase(
+	    document, g_ptr_array_index(node->phrases, phrase), text, after);
+}
 
-	return document_find_phrase(near->document,
-	    g_ptr_array_index(near->node->phrases, phrase), near->text, after);
+/* As FTS5 does: advance the phrase that is too far behind the last one. */
+static bool
+find_interval(const struct query_document *document, const struct node *node,
+    unsigned text, int *places)
+{
+	guint n = node->phrases->len;
+	int last = places[0];
+	bool has_moved = true;
+
+	for (guint i = 1; i < n; i++)
+		last = MAX(last, places[i]);
+	while (has_moved) {
+		has_moved = false;
+		for (guint i = 0; i < n; i++) {
+			const struct phrase *phrase =
+			    g_ptr_array_index(node->phrases, i);
+			int earliest =
+			    last - (int)node->distance - (int)phrase->words->len;
+
+			while (places[i] >= 0 && places[i] < earliest)
+				places[i] =
+				    find_next(document, node, text, i, places[i]);
+			if (places[i] < 0)
+				return false;
+			has_moved |= places[i] > last;
+			last = MAX(last, places[i]);
+		}
+	}
+	return true;
 }
 
 bool
 document_find_near(const struct query_document *document, const struct node *node,
     unsigned text, int *places)
 {
-	const struct near_text near = {document, node, text};
+	bool is_first = places[0] < 0;
+	guint earliest = 0;
 
-	return near_find(node, find_next_place, &near, places);
+	for (guint i = 1; i < node->phrases->len; i++)
+		if (places[i] < places[earliest])
+			earliest = i;
+	for (guint i = 0; i < node->phrases->len; i++) {
+		if (!is_first && i != earliest)
+			continue;
+		places[i] = find_next(document, node, text, i, places[i]);
+		if (places[i] < 0)
+			return false;
+	}
+	return find_interval(document, node, text, places);
+}
+
+/* ---- values other than texts and authors ---- */
+
+static GPtrArray *
+new_list(void)
+{
+	return g_ptr_array_new_with_free_func(g_free);
+}
+
+static void
+add_value(GPtrArray *list, const char *value)
+{
+	if (value)
+		g_ptr_array_add(list, g_strdup(value));
+}
+
+/* A list with one value, or none. */
+static GPtrArray *
+new_list_of(const char *value)
+{
+	GPtrArray *list = new_list();
+
+	add_value(list, value);
+	return list;
+}
+
+static GPtrArray *
+copy_list(const GPtrArray *values)
+{
+	GPtrArray *list = g_ptr_array_new_full(values->len, g_free);
+
+	for (guint i = 0; i < values->len; i++)
+		add_value(list, g_ptr_array_index(values, i));
+	return list;
+}
+
+/* A replaced cross-list is both. */
+static void
+add_types(GPtrArray *types, enum listing_type listing_type)
+{
+	if (listing_type != LISTING_REPLACE_CROSS) {
+		add_value(types, listing_type_name(listing_type));
+		return;
+	}
+	add_value(types, listing_type_name(LISTING_REPLACE));
+	add_value(types, listing_type_name(LISTING_CROSS));
+}
+
+static void
+add_days(struct doc_values *doc_values, const struct paper *paper)
+{
+	doc_values->days = g_array_new(FALSE, FALSE, sizeof(struct doc_values_day));
+	doc_values->values[HIT_FIELD_SOURCE] = new_list();
+	doc_values->values[HIT_FIELD_TYPE] = new_list();
+	for (guint i = 0; i < paper->listings->len; i++) {
+		const struct paper_listing *paper_listing =
+		    &g_array_index(paper->listings, struct paper_listing, i);
+		struct doc_values_day day = {
+		    date_read_day(paper_listing->day), paper_listing->is_late};
+
+		g_array_append_val(doc_values->days, day);
+		add_value(doc_values->values[HIT_FIELD_SOURCE], paper_listing->source);
+		add_types(
+		    doc_values->values[HIT_FIELD_TYPE], paper_listing->listing_type);
+	}
+}
+
+static void
+set_first_day(struct doc_values *doc_values, const char *first_day)
+{
+	doc_values->first_day = first_day ? date_read_day(first_day) : DATE_NONE;
+	if (doc_values->first_day != DATE_NONE)
+		return;
+	for (guint i = 0; i < doc_values->days->len; i++)
+		doc_values->first_day = MAX(doc_values->first_day,
+		    g_array_index(doc_values->days, struct doc_values_day, i).day);
+}
+
+static void
+add_links(struct doc_values *doc_values, const struct paper *paper)
+{
+	GPtrArray *links = doc_values->values[HIT_FIELD_HAS] = new_list();
+
+	add_value(links, paper->code_url ? "code" : NULL);
+	add_value(links, paper->project_url ? "project" : NULL);
+	add_value(links, paper->video_url ? "video" : NULL);
+}
+
+struct doc_values *
+doc_values_new(
+    const struct paper *paper, const char *first_day, const struct tokenizer *tokenizer)
+{
+	struct doc_values *doc_values = g_new0(struct doc_values, 1);
+	GPtrArray **values = doc_values->values;
+
+	doc_values->tokenizer = tokenizer;
+	doc_values->numbers[0] = paper->upvotes;
+	doc_values->numbers[HIT_FIELD_COMMENTS - HIT_FIELD_UPVOTES] = paper->comments;
+	doc_values->numbers[HIT_FIELD_STARS - HIT_FIELD_UPVOTES] = paper->stars;
+	doc_values->numbers[HIT_FIELD_AUTHORS - HIT_FIELD_UPVOTES] =
+	    paper->authors->len;
+	values[HIT_FIELD_ID] = new_list_of(paper->id);
+	if (paper->categories) {
+		values[HIT_FIELD_CATEGORY] = copy_list(paper->categories);
+		values[HIT_FIELD_PRIMARY] = g_ptr_array_ref(values[HIT_FIELD_CATEGORY]);
+	}
+	if (paper->comment || paper->is_enriched)
+		values[HIT_FIELD_COMMENT] = new_list_of(paper->comment);
+	if (paper->journal || paper->is_enriched)
+		values[HIT_FIELD_JOURNAL] = new_list_of(paper->journal);
+	if (paper->doi || paper->is_enriched)
+		values[HIT_FIELD_DOI] = new_list_of(paper->doi);
+	if (paper->organization)
+		values[HIT_FIELD_ORGANIZATION] = new_list_of(paper->organization);
+	if (paper->keywords)
+		values[HIT_FIELD_KEYWORD] = copy_list(paper->keywords);
+	add_links(doc_values, paper);
+	add_days(doc_values, paper);
+	set_first_day(doc_values, first_day);
+	return doc_values;
+}
+
+void
+doc_values_free(struct doc_values *doc_values)
+{
+	if (!doc_values)
+		return;
+	g_array_unref(doc_values->days);
+	for (unsigned i = 0; i < DOC_VALUES_FIELDS; i++) {
+		g_clear_pointer(&doc_values->values[i], g_ptr_array_unref);
+		g_clear_pointer(&doc_values->text_fields[i], g_array_unref);
+	}
+	g_clear_pointer(&doc_values->strings, g_string_chunk_free);
+	g_free(doc_values);
+}
+
+int64_t
+doc_values_get_number(const struct doc_values *doc_values, const struct field *field)
+{
+	return doc_values->numbers[field->hit - HIT_FIELD_UPVOTES];
+}
+
+unsigned
+doc_values_count_values(const struct doc_values *doc_values, const struct field *field)
+{
+	const GPtrArray *values = doc_values->values[field->hit];
+	unsigned n = values ? values->len : 0;
+
+	return field->is_first ? MIN(n, 1) : n;
+}
+
+const char *
+doc_values_get_value(
+    const struct doc_values *doc_values, const struct field *field, unsigned i)
+{
+	return g_ptr_array_index(doc_values->values[field->hit], i);
+}
+
+const GArray *
+doc_values_get_text_fields(struct doc_values *doc_values, const struct field *field)
+{
+	const GPtrArray *values = doc_values->values[field->hit];
+	g_autoptr(GArray) text_fields = NULL;
+
+	if (doc_values->text_fields[field->hit] || !values)
+		return doc_values->text_fields[field->hit];
+	if (!doc_values->strings)
+		doc_values->strings = g_string_chunk_new(512);
+	text_fields = g_array_new(FALSE, TRUE, sizeof(struct text_field));
+	g_array_set_clear_func(text_fields, (GDestroyNotify)text_field_clear);
+	for (guint i = 0; i < values->len; i++) {
+		struct text_field text_field;
+		bool is_split;
+
+		text_field_init(&text_field, g_ptr_array_index(values, i));
+		is_split = text_field_split(
+		    &text_field, doc_values->strings, doc_values->tokenizer);
+		g_array_append_val(text_fields, text_field);
+		if (!is_split)
+			return NULL;
+	}
+	doc_values->text_fields[field->hit] = g_steal_pointer(&text_fields);
+	return doc_values->text_fields[field->hit];
+}
+
+bool
+doc_values_is_value(const struct node *node, const char *value)
+{
+	size_t len = strlen(node->value);
+
+	if (!node->is_prefix)
+		return g_ascii_strcasecmp(node->value, value) == 0;
+	if (g_ascii_strncasecmp(node->value, value, len) != 0)
+		return false;
+	/* cs matches cs.CL, but math does not match math-ph. */
+	return node->field->kind != FIELD_CATEGORY || value[len] == '\0' ||
+	       value[len] == '.';
+}
+
+/* Verdict of a clause that no reported value satisfies. */
+static enum query_verdict
+evaluate_missing(const struct doc_values *doc_values, const struct field *field)
+{
+	bool is_settled = true;
+
+	switch (field->availability) {
+	case FIELD_AVAILABLE_AT_ONCE:
+		break;
+	case FIELD_AVAILABLE_ENRICHED:
+		is_settled = doc_values->values[field->hit] ||
+		             doc_values->settled >= QUERY_FINALITY_ENRICHED;
+		break;
+	case FIELD_AVAILABLE_LATE:
+		is_settled = doc_values->settled >= QUERY_FINALITY_ALL;
+		break;
+	}
+	return is_settled ? QUERY_FALSE : QUERY_UNKNOWN;
+}
+
+enum query_verdict
+doc_values_evaluate_number(
+    const struct doc_values *doc_values, const struct node *node, enum query_mode mode)
+{
+	int64_t number = doc_values_get_number(doc_values, node->field);
+
+	if (mode == QUERY_MAY_CHANGE && node->field->changes &&
+	    doc_values->settled < QUERY_FINALITY_ALL)
+		return QUERY_UNKNOWN;
+	if (number == PAPER_UNKNOWN)
+		return evaluate_missing(doc_values, node->field);
+	return number >= node->min && number <= node->max ? QUERY_TRUE : QUERY_FALSE;
+}
+
+enum query_verdict
+doc_values_evaluate_words(struct doc_values *doc_values, const struct node *node)
+{
+	const GArray *text_fields = doc_values_get_text_fields(doc_values, node->field);
+
+	if (!doc_values->values[node->field->hit])
+		return evaluate_missing(doc_values, node->field);
+	/* Reported, but out of memory while tokenizing it. */
+	if (!text_fields)
+		return QUERY_UNKNOWN;
+	for (guint i = 0; i < text_fields->len; i++)
+		if (text_field_find_phrase(
+		        &g_array_index(text_fields, struct text_field, i), node->phrase,
+		        0) >= 0)
+			return QUERY_TRUE;
+	return QUERY_FALSE;
+}
+
+enum query_verdict
+doc_values_evaluate_value(const struct doc_values *doc_values, const struct node *node)
+{
+	unsigned n = doc_values_count_values(doc_values, node->field);
+
+	for (unsigned i = 0; i < n; i++)
+		if (doc_values_is_value(
+		        node, doc_values_get_value(doc_values, node->field, i)))
+			return QUERY_TRUE;
+	/* A link may still be reported. */
+	return evaluate_missing(doc_values, node->field);
+}
+
+bool
+doc_values_is_day(const struct doc_values *doc_values, const struct node *node,
+    const struct doc_values_day *day)
+{
+	if (day->is_late && date_is_relative(&node->dates))
+		return false;
+	return date_is_within(&node->dates, day->day, doc_values->first_day);
+}
+
+enum query_verdict
+doc_values_evaluate_date(const struct doc_values *doc_values, const struct node *node)
+{
+	for (guint i = 0; i < doc_values->days->len; i++)
+		if (doc_values_is_day(doc_values, node,
+		        &g_array_index(doc_values->days, struct doc_values_day, i)))
+			return QUERY_TRUE;
+	return QUERY_FALSE;
 }

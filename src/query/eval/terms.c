@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/bounds.h"
+#include "base/text.h"
 #include "query/eval/indexed_doc.h"
 #include "query/parse/tree.h"
 
@@ -312,15 +313,22 @@ terms_list(const struct query_document *document,
     void (*add)(void *data, enum term_kind kind, const char *text), void *data)
 {
 	const struct term_sink sink = {add, data};
-	const GArray *plains = document_get_plains(document);
+	g_autoptr(GPtrArray) plains = g_ptr_array_new();
 	g_autoptr(GString) text = g_string_new(NULL);
 	const char *before = "";
 
-	for (unsigned i = 0; i < DOCUMENT_TEXTS; i++)
-		list_words(&sink, document->texts[i].tokens, text);
+	for (unsigned i = 0; i < DOCUMENT_TEXTS; i++) {
+		const GArray *tokens = document->texts[i].tokens;
+
+		list_words(&sink, tokens, text);
+		for (guint at = 0; at < tokens->len; at++)
+			g_ptr_array_add(plains,
+			    (char *)g_array_index(tokens, struct text_field_token, at)
+			        .plain);
+	}
+	g_ptr_array_sort(plains, text_compare_pointers);
 	for (unsigned i = 0; i < plains->len; i++) {
-		const char *plain =
-		    g_array_index(plains, struct indexed_doc_word, i).text;
+		const char *plain = plains->pdata[i];
 
 		list_prefixes(&sink, plain, before, text);
 		before = plain;
