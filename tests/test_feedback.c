@@ -12,7 +12,6 @@
 #include "service/digest/digest_build.h"
 #include "service/people/profile.h"
 #include "service/taste/answers.h"
-#include "service/taste/background.h"
 #include "service/taste/scorer.h"
 #include "store/paper/papers.h"
 #include "store/subscriber/feedback.h"

@@ -11,9 +11,9 @@
 #include "lib/store_fixture.h"
 #include "lib/unit.h"
 #include "service/people/erase.h"
-#include "service/people/export.h"
 #include "service/people/profile.h"
 #include "service/people/subscribe.h"
+#include "service/people/subscriber_csv.h"
 
 #define NOW "2026-11-20T09:00:00Z" /* a Friday */
 #define ADA "ada@example.org"

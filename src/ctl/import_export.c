@@ -12,8 +12,8 @@
 #include "ctl/ctl.h"
 #include "ctl/print.h"
 #include "ctl/subscriber_print.h"
-#include "service/people/export.h"
 #include "service/people/import.h"
+#include "service/people/subscriber_csv.h"
 #include "store/subscriber/subscribers.h"
 
 static bool

@@ -16,6 +16,7 @@
 #include "query/query.h"
 #include "service/people/filters.h"
 #include "service/people/profile.h"
+#include "store/subscriber/subscribers.h"
 
 static const char *const names[CSV_COLUMN_COLUMNS] = {
     [CSV_COLUMN_ADDRESS] = "address",
@@ -35,8 +36,9 @@ static const char *const names[CSV_COLUMN_COLUMNS] = {
     [CSV_COLUMN_FILTERS] = "filters",
 };
 
-const char *
-subscriber_csv_column_name(enum subscriber_csv_column column)
+/* @return the name in the first line */
+static const char *
+get_column_name(enum subscriber_csv_column column)
 {
 	if (column >= CSV_COLUMN_PREFERENCES && column < CSV_COLUMN_LANGUAGE)
 		return preferences_get_name(
@@ -44,14 +46,13 @@ subscriber_csv_column_name(enum subscriber_csv_column column)
 	return names[column];
 }
 
-void
-subscriber_csv_append_head(GString *out, bool has_filters)
+static void
+append_head(GString *out, bool has_filters)
 {
 	for (int column = 0; column < CSV_COLUMN_COLUMNS; column++)
 		if (column != CSV_COLUMN_FILTERS || has_filters)
 			csv_append(out,
-			    subscriber_csv_column_name(
-			        (enum subscriber_csv_column)column),
+			    get_column_name((enum subscriber_csv_column)column),
 			    column == 0);
 	csv_append_end(out);
 }
@@ -89,8 +90,9 @@ format_time(int64_t at)
 	return at < 0 ? g_strdup("") : day_format_time(at);
 }
 
-void
-subscriber_csv_append(
+/* Append the line of a subscriber. @param filters  of struct subscription *; or NULL */
+static void
+append_subscriber(
     GString *out, const struct subscriber *subscriber, const GPtrArray *filters)
 {
 	const struct schedule *schedule = &subscriber->schedule;
@@ -287,9 +289,8 @@ add_problem(
 	reader->is_bad = true;
 	g_ptr_array_add(reader->subscriber_csv->problems,
 	    g_strdup_printf("%s:%u: %s%s%s%s", reader->source->file, reader->row->line,
-	        is_cell ? "column " : "",
-	        is_cell ? subscriber_csv_column_name(column) : "", is_cell ? ": " : "",
-	        message));
+	        is_cell ? "column " : "", is_cell ? get_column_name(column) : "",
+	        is_cell ? ": " : "", message));
 }
 
 /* @param error  taken and freed, or NULL */
@@ -583,7 +584,7 @@ find_column(const char *name)
 	if (is_address_name(name))
 		return CSV_COLUMN_ADDRESS;
 	while (column < CSV_COLUMN_COLUMNS &&
-	       g_ascii_strcasecmp(name, subscriber_csv_column_name(column)) != 0)
+	       g_ascii_strcasecmp(name, get_column_name(column)) != 0)
 		column++;
 	return (enum subscriber_csv_column)column;
 }
@@ -597,7 +598,7 @@ format_unknown(const char *name)
 	    *name ? name : "without a name");
 	for (int column = 0; column < CSV_COLUMN_FILTERS; column++)
 		g_string_append_printf(message, "%s%s", column ? ", " : "",
-		    subscriber_csv_column_name((enum subscriber_csv_column)column));
+		    get_column_name((enum subscriber_csv_column)column));
 	g_string_append(message, " or filters)");
 	return g_string_free(message, FALSE);
 }
@@ -689,4 +690,65 @@ subscriber_csv_read(const struct subscriber_csv_source *source, GError **error)
 	g_array_unref(reader.order);
 	g_hash_table_unref(reader.lines);
 	return reader.subscriber_csv;
+}
+
+/* ---- export ---- */
+
+#define PAGE_PEOPLE 500
+
+bool
+export_includes(
+    const struct export_request *request, const struct subscriber *subscriber)
+{
+	return !request->state ||
+	       strcmp(subscriber_state_name(subscriber->state), request->state) == 0;
+}
+
+/* @param count  increased */
+static bool
+append_page(GString *text, struct store *store, const GPtrArray *people,
+    const struct export_request *request, unsigned *count, GError **error)
+{
+	for (unsigned i = 0; i < people->len; i++) {
+		const struct subscriber *subscriber = people->pdata[i];
+		g_autoptr(GPtrArray) filters = NULL;
+
+		if (!export_includes(request, subscriber))
+			continue;
+		if (request->has_filters) {
+			filters = subscribers_load_subscriptions(
+			    store, subscriber->id, error);
+			if (!filters)
+				return false;
+		}
+		append_subscriber(text, subscriber, filters);
+		++*count;
+	}
+	return true;
+}
+
+bool
+export_people(struct store *store, const struct export_request *request,
+    export_write write, void *data, unsigned *count, GError **error)
+{
+	g_autoptr(GString) text = g_string_new(NULL);
+	int64_t after = 0;
+	unsigned total = 0;
+
+	append_head(text, request->has_filters);
+	for (;;) {
+		g_autoptr(GPtrArray) people =
+		    subscribers_load_page(store, after, PAGE_PEOPLE, error);
+
+		if (!people ||
+		    !append_page(text, store, people, request, &total, error) ||
+		    !write(data, text->str, text->len, error))
+			return false;
+		if (!people->len)
+			break;
+		g_string_truncate(text, 0);
+		after = ((struct subscriber *)people->pdata[people->len - 1])->id;
+	}
+	*count = total;
+	return true;
 }

@@ -27,6 +27,7 @@
 
 #include <glib.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/cleanup.h"
@@ -52,19 +53,6 @@ enum subscriber_csv_column {
 	CSV_COLUMN_FILTERS,
 	CSV_COLUMN_COLUMNS,
 };
-
-/** Get the name in the first line. @param column  less than CSV_COLUMN_COLUMNS */
-const char *subscriber_csv_column_name(enum subscriber_csv_column column);
-
-void subscriber_csv_append_head(GString *out, bool has_filters);
-
-/**
- * Append the line of one subscriber.
- *
- * @param filters  of struct subscription *, or NULL to omit that column
- */
-void subscriber_csv_append(
-    GString *out, const struct subscriber *subscriber, const GPtrArray *filters);
 
 struct subscriber_csv_source {
 	const char *file; /* name for messages */
@@ -103,5 +91,30 @@ PB_DEFINE_AUTO(subscriber_csv, subscriber_csv_free);
  */
 struct subscriber_csv *
 subscriber_csv_read(const struct subscriber_csv_source *source, GError **error);
+
+/* ---- export ---- */
+
+/** Write a chunk of CSV. @return false with an error to abort the export */
+typedef bool (*export_write)(void *data, const char *text, size_t size, GError **error);
+
+struct export_request {
+	bool has_filters;
+	const char *state; /* of the subscribers; NULL: all */
+};
+
+/** Whether a subscriber is to be exported. */
+bool export_includes(
+    const struct export_request *request, const struct subscriber *subscriber);
+
+/**
+ * Export all subscribers except those who left, oldest first (subscriber_csv.h).
+ *
+ * Importing the result into an empty store and exporting again gives the same bytes.
+ * The export is not a snapshot: concurrent changes may or may not be included.
+ *
+ * @param count  set to the number of subscribers
+ */
+bool export_people(struct store *store, const struct export_request *request,
+    export_write write, void *data, unsigned *count, GError **error);
 
 #endif

@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "query/taste/taste.h"
-#include "service/taste/background.h"
+#include "service/taste/scorer.h"
 #include "store/paper/papers.h"
 #include "store/subscriber/feedback.h"
 

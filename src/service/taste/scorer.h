@@ -13,6 +13,7 @@
 
 #include "base/cleanup.h"
 #include "model/taste_vector.h"
+#include "query/taste/matrix.h"
 #include "store/core/store.h"
 
 struct scorer;
@@ -46,5 +47,15 @@ struct scorer_reasons {
 bool scorer_explain(struct scorer *scorer, const struct taste_vector *vector,
     int64_t paper, struct scorer_reasons *reasons, GError **error);
 void scorer_reasons_clear(struct scorer_reasons *reasons);
+
+/* ---- papers against which the words of others are weighed ---- */
+
+/**
+ * Load the papers stored last: a word tells something about a paper if it is rarer in
+ * these.  Takes about 0.1 s.
+ *
+ * @return owned by the caller, while the store is open
+ */
+struct matrix *background_load(struct store *store, GError **error);
 
 #endif

@@ -1,9 +1,12 @@
 /*
- * web_backtest.c - tests of filters as values of a page.
+ * web_backtest.c - tests of filters as values of a page, and searches of the archive by
+ * anybody, with web.search.
  */
+#include "base/bounds.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "message/sanitize.h"
+#include "service/match/search.h"
 #include "service/web/web_private.h"
 
 static char *
@@ -36,6 +39,20 @@ format_days(const struct backtest *backtest)
 	return days;
 }
 
+static void
+add_paper(GVariantBuilder *papers, const char *id, const char *title, const char *url,
+    const char *day)
+{
+	GVariantBuilder *values = web_values_new();
+	g_autofree char *shown = sanitize_paper_text(title, 0);
+
+	web_values_add(values, "id", id);
+	web_values_add(values, "title", shown);
+	web_values_add(values, "url", url);
+	web_values_add(values, "day", day);
+	web_list_add(papers, values);
+}
+
 static GVariantBuilder *
 format_papers(const struct backtest *backtest)
 {
@@ -43,14 +60,8 @@ format_papers(const struct backtest *backtest)
 
 	for (unsigned i = 0; i < backtest->newest->len; i++) {
 		const struct backtest_paper *paper = backtest->newest->pdata[i];
-		GVariantBuilder *values = web_values_new();
-		g_autofree char *title = sanitize_paper_text(paper->title, 0);
 
-		web_values_add(values, "id", paper->id);
-		web_values_add(values, "title", title);
-		web_values_add(values, "url", paper->url);
-		web_values_add(values, "day", paper->day);
-		web_list_add(papers, values);
+		add_paper(papers, paper->id, paper->title, paper->url, paper->day);
 	}
 	return papers;
 }
@@ -99,4 +110,64 @@ web_add_test(
 	    call->values, "backtest", web_format_backtest(call, backtest, true));
 	return !subscriber_id ||
 	       web_offer_suggestions(call, filter, subscriber_id, error);
+}
+
+/* ---- search ---- */
+
+/* Papers on the page. */
+#define SEARCH_RESULTS 20
+
+static GVariantBuilder *
+format_results(const struct search_answer *found)
+{
+	GVariantBuilder *papers = web_list_new();
+
+	for (unsigned i = 0; i < found->results->len; i++) {
+		const struct search_result *result = found->results->pdata[i];
+		const struct paper *paper = result->stored->paper;
+
+		add_paper(
+		    papers, paper->id, paper->title, paper->url, result->stored->day);
+	}
+	return papers;
+}
+
+static bool
+search(struct web_call *call, const char *filter, GError **error)
+{
+	const struct search_scope scope = {.now = call->handler->options.now,
+	    .texts = reply_text_get_texts(&call->text)};
+	pb_local(query_error) problem = {0};
+	g_autoptr(GError) wrong = NULL;
+	pb_auto(search_answer) found = search_run(
+	    call->handler->store, filter, &scope, SEARCH_RESULTS, &problem, &wrong);
+	g_autofree char *count = NULL;
+	GVariantBuilder *results;
+
+	if (!found && !problem.message)
+		return web_add_error(call, "filter", &wrong, error);
+	if (!found) {
+		web_add_query_error(call, filter, &problem);
+		return true;
+	}
+	count = reply_text_format_count(
+	    &call->text, found->is_more ? "papers_least" : "papers", found->found);
+	results = web_values_new();
+	web_values_add(results, "count", count);
+	web_values_take(results, "papers", format_results(found));
+	web_values_take(call->values, "backtest", results);
+	return true;
+}
+
+bool
+web_run_search(struct web_call *call, GError **error)
+{
+	g_autofree char *filter = web_get_line(call, "filter");
+
+	if (!call->handler->options.settings->web_search)
+		return web_refuse(call, WEB_STATUS_NOT_FOUND);
+	call->page = WEB_PAGE_SEARCH;
+	web_values_add(call->values, "form_filter", filter);
+	return !*filter || !web_take_test(call, WEB_LIMIT_ANYBODY) ||
+	       search(call, filter, error);
 }

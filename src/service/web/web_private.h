@@ -6,6 +6,7 @@
 
 #include <glib.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "message/web_proto.h"
 #include "model/subscriber.h"
@@ -14,7 +15,6 @@
 #include "service/explain/backtest.h"
 #include "service/inbound/rate_limit.h"
 #include "service/web/web_handler.h"
-#include "service/web/web_values.h"
 
 /* A request being processed. */
 struct web_call {
@@ -190,5 +190,24 @@ web_run_fn web_run_home, web_run_try, web_run_subscribe, web_run_confirm_show,
     web_run_confirm, web_run_leave_show, web_run_one_click, web_run_leave,
     web_show_preferences, web_run_preferences, web_run_digest, web_run_feed,
     web_run_search;
+
+/* ---- values of a page: names with texts, flags and lists ---- */
+
+/* Values are of type a{sv}. */
+GVariantBuilder *web_values_new(void);
+
+/** @param text  NULL is empty; invalid UTF-8 is replaced */
+void web_values_add(GVariantBuilder *values, const char *name, const char *text);
+void web_values_add_number(GVariantBuilder *values, const char *name, int64_t number);
+void web_values_add_flag(GVariantBuilder *values, const char *name, bool is_set);
+
+/* Lists are of type aa{sv}. */
+GVariantBuilder *web_list_new(void);
+
+/** @param item  taken */
+void web_list_add(GVariantBuilder *list, GVariantBuilder *item);
+
+/** @param inner  values or a list; taken */
+void web_values_take(GVariantBuilder *values, const char *name, GVariantBuilder *inner);
 
 #endif
