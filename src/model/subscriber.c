@@ -81,6 +81,24 @@ subscription_copy(const struct subscription *subscription)
 	return copy;
 }
 
+struct subscription *
+subscription_find_number(const GPtrArray *own, int number)
+{
+	for (unsigned i = 0; i < own->len; i++)
+		if (((struct subscription *)own->pdata[i])->number == number)
+			return own->pdata[i];
+	return NULL;
+}
+
+struct subscription *
+subscription_find_id(const GPtrArray *own, int64_t id)
+{
+	for (unsigned i = 0; i < own->len; i++)
+		if (((struct subscription *)own->pdata[i])->id == id)
+			return own->pdata[i];
+	return NULL;
+}
+
 int64_t
 subscriber_get_joined(const struct subscriber *subscriber)
 {

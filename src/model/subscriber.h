@@ -69,6 +69,10 @@ void subscription_free(struct subscription *subscription);
 PB_DEFINE_AUTO(subscription, subscription_free);
 struct subscription *subscription_copy(const struct subscription *subscription);
 
+/** Find a filter in a list of struct subscription *. @return an element, or NULL */
+struct subscription *subscription_find_number(const GPtrArray *own, int number);
+struct subscription *subscription_find_id(const GPtrArray *own, int64_t id);
+
 /**
  * Get the time since which the subscriber has its current address.  It is part of the
  * tokens in mail, so that tokens sent to an earlier address are invalid.

@@ -20,8 +20,8 @@
 /* ---- references ---- */
 
 /* Pending lines name filters by content, since numbers may be reused. */
-static char *
-format_reference(const struct subscription *subscription)
+char *
+command_format_reference(const struct subscription *subscription)
 {
 	g_autofree char *hash = g_compute_checksum_for_string(
 	    G_CHECKSUM_SHA256, subscription->canonical, -1);
@@ -44,7 +44,7 @@ command_format_references(struct request *request, const char *line, GError **er
 
 	for (unsigned i = 0; own && i < own->len; i++) {
 		const struct subscription *one = own->pdata[i];
-		g_autofree char *reference = format_reference(one);
+		g_autofree char *reference = command_format_reference(one);
 		g_autofree char *number = g_strdup_printf("%d", one->number);
 		g_auto(GStrv) parts = g_strsplit(text, reference, -1);
 
@@ -58,8 +58,8 @@ command_format_references(struct request *request, const char *line, GError **er
  * @param word  a number, a name or a reference
  * @return an element of own
  */
-static struct subscription *
-find_filter(
+struct subscription *
+command_find_filter(
     struct request *request, const GPtrArray *own, const char *word, GError **error)
 {
 	g_autofree char *shown = NULL;
@@ -67,7 +67,7 @@ find_filter(
 	for (unsigned i = 0; i < own->len; i++) {
 		struct subscription *one = own->pdata[i];
 		g_autofree char *number = g_strdup_printf("%d", one->number);
-		g_autofree char *reference = format_reference(one);
+		g_autofree char *reference = command_format_reference(one);
 
 		if (strcmp(word, number) == 0 || strcmp(word, reference) == 0 ||
 		    (one->name && g_ascii_strcasecmp(word, one->name) == 0))
@@ -101,7 +101,7 @@ find_filters(struct request *request, const GPtrArray *own, const char *argument
 			command_fail(request, error, "too_many_words");
 			return NULL;
 		}
-		one = find_filter(request, own, word, error);
+		one = command_find_filter(request, own, word, error);
 		if (!one)
 			return NULL;
 		if (blocks_only && !one->is_block) {
@@ -230,9 +230,8 @@ add_suggestions(struct request *request, const char *text, int number, GError **
 
 	if (!own)
 		return false;
-	for (unsigned i = 0; number && i < own->len; i++)
-		if (((struct subscription *)own->pdata[i])->number == number)
-			filter = own->pdata[i];
+	if (number && subscription_find_number(own, number))
+		filter = subscription_find_number(own, number);
 	proposals = suggest_offer(request->store, filter, request->now, error);
 	if (!proposals)
 		return false;
@@ -398,7 +397,7 @@ command_decide_del(struct request *request, const char *arguments,
 		return false;
 	line = g_string_new(NULL);
 	for (unsigned i = 0; i < found->len; i++) {
-		g_autofree char *reference = format_reference(found->pdata[i]);
+		g_autofree char *reference = command_format_reference(found->pdata[i]);
 
 		g_string_append_printf(line, "%s%s", i ? " " : "", reference);
 		g_ptr_array_remove(request->planned_filters, found->pdata[i]);
@@ -460,7 +459,7 @@ parse_edit(struct request *request, const GPtrArray *own, const char *arguments,
 	const char *rest = arguments;
 	g_autofree char *word = command_take_word(&rest);
 
-	*before = word ? find_filter(request, own, word, error) : NULL;
+	*before = word ? command_find_filter(request, own, word, error) : NULL;
 	return *before && parse_options(request, rest, options, error) &&
 	       (*rest || command_fail(request, error, "edit_wants_query"));
 }
@@ -505,7 +504,7 @@ command_decide_edit(struct request *request, const char *arguments,
 	if (parse_edit(request, own, arguments, &before, &options, error))
 		after = prepare_edit(request, before, &options, error);
 	if (after) {
-		g_autofree char *reference = format_reference(before);
+		g_autofree char *reference = command_format_reference(before);
 
 		g_free(command_take_word(&arguments));
 		decision->arguments = g_strconcat(reference, " ", arguments, NULL);
@@ -580,29 +579,12 @@ command_add_changed_filter(
 {
 	g_autoptr(GPtrArray) own = load_filters(request, error);
 
-	for (unsigned i = 0; own && i < own->len; i++) {
-		const struct subscription *one = own->pdata[i];
-		g_autofree char *what = format_filter(request, one);
+	const struct subscription *filter =
+	    own ? subscription_find_id(own, subscription_id) : NULL;
 
-		if (one->id == subscription_id)
-			reply_text_add(&request->text, "", what);
-	}
+	if (filter)
+		command_add_filter(request, "", filter);
 	return own != NULL;
-}
-
-/* ---- for other commands ---- */
-
-struct subscription *
-command_find_filter(
-    struct request *request, const GPtrArray *own, const char *word, GError **error)
-{
-	return find_filter(request, own, word, error);
-}
-
-char *
-command_format_reference(const struct subscription *subscription)
-{
-	return format_reference(subscription);
 }
 
 void

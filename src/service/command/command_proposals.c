@@ -149,17 +149,6 @@ find_number(struct request *request, unsigned number, GError **error)
 
 /* ---- states ---- */
 
-/* @return the filter that a proposal changes, an element of own; or NULL */
-static const struct subscription *
-find_filter(const GPtrArray *own, const struct proposal *proposal)
-{
-	for (unsigned i = 0; i < own->len; i++)
-		if (((struct subscription *)own->pdata[i])->id ==
-		    proposal->subscription_id)
-			return own->pdata[i];
-	return NULL;
-}
-
 /*
  * Whether the filter still follows the share that has changed: its name may be that of
  * another person's share now.
@@ -186,7 +175,8 @@ check_filter(struct request *request, const struct proposal *proposal, GError **
 {
 	g_autoptr(GPtrArray) own = subscribers_load_subscriptions(
 	    request->store, request->subscriber->id, error);
-	const struct subscription *filter = own ? find_filter(own, proposal) : NULL;
+	const struct subscription *filter =
+	    own ? subscription_find_id(own, proposal->subscription_id) : NULL;
 	g_autofree char *shown = filter ? proposals_format_filter(filter) : NULL;
 
 	if (!own)

@@ -89,15 +89,6 @@ compute_changes(struct store *store, int64_t now, unsigned *count, GError **erro
 
 /* ---- proposals ---- */
 
-static const struct subscription *
-find_filter(const GPtrArray *own, int64_t id)
-{
-	for (unsigned i = 0; i < own->len; i++)
-		if (((struct subscription *)own->pdata[i])->id == id)
-			return own->pdata[i];
-	return NULL;
-}
-
 /* A refused version is not news any more. */
 static bool
 offer(struct store *store, const struct share_news *news,
@@ -133,7 +124,7 @@ offer_all(struct store *store, int64_t subscriber_id, int64_t now, GError **erro
 	for (unsigned i = 0; own && i < news->len; i++) {
 		const struct share_news *one = news->pdata[i];
 		const struct subscription *filter =
-		    find_filter(own, one->subscription_id);
+		    subscription_find_id(own, one->subscription_id);
 
 		if (filter && one->news > 0 && one->added && one->proposal < 0 &&
 		    !offer(store, one, filter, now, error))

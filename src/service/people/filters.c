@@ -204,15 +204,6 @@ check_new_name(struct store *store, const struct subscription *subscription,
 }
 
 static bool
-has_number(const GPtrArray *own, int number)
-{
-	for (unsigned i = 0; i < own->len; i++)
-		if (((struct subscription *)own->pdata[i])->number == number)
-			return true;
-	return false;
-}
-
-static bool
 check_is_new(
     const GPtrArray *own, const struct subscription *subscription, GError **error)
 {
@@ -234,7 +225,7 @@ find_free_number(const GPtrArray *own)
 {
 	int number = 1;
 
-	while (has_number(own, number))
+	while (subscription_find_number(own, number))
 		number++;
 	return number;
 }
@@ -305,15 +296,12 @@ filters_insert(struct store *store, const struct filters_insertion *to,
 static struct subscription *
 find_number(const GPtrArray *own, int number, GError **error)
 {
-	for (unsigned i = 0; i < own->len; i++) {
-		struct subscription *subscription = own->pdata[i];
+	struct subscription *found = subscription_find_number(own, number);
 
-		if (subscription->number == number)
-			return subscription;
-	}
-	pb_error_set(error, PB_ERROR_NOT_FOUND, MSG_FILTER_NONE, "number",
-	    MSG_INT(number), NULL);
-	return NULL;
+	if (!found)
+		pb_error_set(error, PB_ERROR_NOT_FOUND, MSG_FILTER_NONE, "number",
+		    MSG_INT(number), NULL);
+	return found;
 }
 
 /* Remove the filter with a number from an array of filters. */
@@ -367,12 +355,13 @@ move(struct store *store, GPtrArray *own, int from, int to, GError **error)
 
 	if (!moved)
 		return false;
-	if (!has_number(own, to))
+	if (!subscription_find_number(own, to))
 		return subscribers_number_subscription(store, moved->id, to, error);
 	/* Find a number that is unused before and after the shift; the limit on filters
 	 * is far below the number of numbers. */
-	while (has_number(own, free_number - 1) || has_number(own, free_number) ||
-	       has_number(own, free_number + 1))
+	while (subscription_find_number(own, free_number - 1) ||
+	       subscription_find_number(own, free_number) ||
+	       subscription_find_number(own, free_number + 1))
 		free_number--;
 	return subscribers_number_subscription(store, moved->id, free_number, error) &&
 	       shift(store, own, from, to, error) &&
@@ -395,7 +384,7 @@ move_own(struct store *store, struct subscriber *subscriber,
 
 	if (!own)
 		return false;
-	if (from == to && has_number(own, from))
+	if (from == to && subscription_find_number(own, from))
 		return true;
 	return move(store, own, from, to, error) &&
 	       audit_insert(store, change->now, change->who, "filter moved",

@@ -213,15 +213,6 @@ add_filter(struct store *store, const char *line, GPtrArray *filters, GError **e
 	return true;
 }
 
-static bool
-has_number(const GPtrArray *filters, int number)
-{
-	for (unsigned i = 0; i < filters->len; i++)
-		if (((struct subscription *)filters->pdata[i])->number == number)
-			return true;
-	return false;
-}
-
 static void
 number_filters(GPtrArray *filters)
 {
@@ -230,7 +221,7 @@ number_filters(GPtrArray *filters)
 	for (unsigned i = 0; i < filters->len; i++) {
 		struct subscription *filter = filters->pdata[i];
 
-		while (!filter->number && has_number(filters, number))
+		while (!filter->number && subscription_find_number(filters, number))
 			number++;
 		if (!filter->number)
 			filter->number = number;

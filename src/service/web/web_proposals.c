@@ -11,16 +11,6 @@
 #include "store/subscriber/proposals.h"
 #include "store/subscriber/subscribers.h"
 
-/* @return an element of own; NULL if there is none */
-static const struct subscription *
-find_number(const GPtrArray *own, int number)
-{
-	for (unsigned i = 0; i < own->len; i++)
-		if (((struct subscription *)own->pdata[i])->number == number)
-			return own->pdata[i];
-	return NULL;
-}
-
 bool
 web_offer_suggestions(
     struct web_call *call, const char *text, int64_t subscriber_id, GError **error)
@@ -38,7 +28,7 @@ web_offer_suggestions(
 	if (!own)
 		return false;
 	if (number) {
-		filter = find_number(own, number);
+		filter = subscription_find_number(own, number);
 		/* One that is being changed gets them once it is saved. */
 		if (!filter || strcmp(filter->text, text) != 0)
 			return true;
@@ -74,16 +64,12 @@ web_find_answered(
 static bool
 is_valid(const struct proposal *proposal, const GPtrArray *own)
 {
-	for (unsigned i = 0; i < own->len; i++) {
-		const struct subscription *one = own->pdata[i];
-		g_autofree char *shown = NULL;
+	const struct subscription *filter =
+	    subscription_find_id(own, proposal->subscription_id);
+	g_autofree char *shown = filter ? proposals_format_filter(filter) : NULL;
 
-		if (one->id != proposal->subscription_id)
-			continue;
-		shown = proposals_format_filter(one);
-		return strcmp(shown, proposal->filter) == 0;
-	}
-	return proposal->subscription_id == 0;
+	return shown ? strcmp(shown, proposal->filter) == 0
+	             : proposal->subscription_id == 0;
 }
 
 static void
