@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "message/parser_decode.h"
+#include "message/parser_proto.h"
 #include "parser/mime_parser.h"
 
 static void

@@ -2,7 +2,7 @@
  * fuzz_parser_proto.c - decode any output of the parser process.
  */
 #include "fuzz.h"
-#include "message/parser_decode.h"
+#include "message/parser_proto.h"
 
 static void
 parse(const char *data, size_t size)

@@ -8,7 +8,6 @@
 
 #include "base/zone.h"
 #include "fuzz.h"
-#include "model/natural_time.h"
 #include "model/schedule.h"
 #include "sources/fetch_days.h"
 

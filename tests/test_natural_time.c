@@ -1,7 +1,7 @@
 /*
  * test_natural_time.c - informal times and dates.
  */
-#include "model/natural_time.h"
+#include "model/schedule.h"
 
 #include <glib.h>
 

@@ -7,7 +7,6 @@
 #include "base/bounds.h"
 #include "base/error.h"
 #include "lib/unit.h"
-#include "message/parser_decode.h"
 #include "message/parser_proto.h"
 
 #define FIRST "paperboy-parser 1\n"

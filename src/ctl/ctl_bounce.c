@@ -12,7 +12,6 @@
 #include "ctl/print.h"
 #include "ctl/table.h"
 #include "service/bounce/bounce.h"
-#include "service/bounce/bounce_admin.h"
 #include "service/inbound/parser_process.h"
 #include "service/people/subscribe.h"
 #include "store/mail/bounces.h"

@@ -12,7 +12,7 @@
 #include "ctl/print.h"
 #include "ctl/table.h"
 #include "message/dedup_key.h"
-#include "service/inbound/quarantine.h"
+#include "service/inbound/inbox_process.h"
 #include "store/mail/inbox.h"
 #include "transport/lmtp.h"
 

@@ -17,6 +17,9 @@
 
 #include <glib.h>
 #include <stdbool.h>
+#include <stddef.h>
+
+#include "model/inmail.h"
 
 enum proto_tag {
 	PROTO_TAG_REFUSED,  /* reason; no other records */
@@ -53,13 +56,6 @@ enum proto_tag {
 
 #define PROTO_TAGS (PROTO_TAG_END + 1)
 
-struct proto_record {
-	enum proto_tag tag;
-	char *data; /* valid UTF-8 without NUL; one line except for texts */
-};
-
-void proto_record_free(struct proto_record *record);
-
 /** Append the first line. */
 void parser_proto_begin(GString *out);
 
@@ -67,14 +63,17 @@ void parser_proto_begin(GString *out);
 void parser_proto_append(GString *out, enum proto_tag tag, const char *data);
 
 /**
- * Parse a complete output. Rejected: more than BOUNDS_PARSER_OUTPUT_BYTES, another
- * first line, unknown tags, lengths with signs or leading zeros or beyond the end, data
- * that is too long for its tag, not UTF-8 or with control characters, too many records
- * of a tag, a missing end or data after it.
+ * Decode a complete output. Everything is validated again: the parser is not trusted.
+ * Rejected: more than BOUNDS_PARSER_OUTPUT_BYTES, another first line, unknown tags,
+ * lengths with signs or leading zeros or beyond the end, data that is too long for its
+ * tag, not UTF-8 or with control characters, too many records of a tag, a missing end
+ * or data after it.
  *
- * @return array of struct proto_record in order, without the end, owned by the caller;
- *         or NULL with PB_ERROR_INPUT
+ * @param mail     set on success only; NULL if the message was refused
+ * @param refusal  set on success only: why it was refused, owned by the caller, or NULL
+ * @return false with PB_ERROR_INPUT for invalid output
  */
-GPtrArray *parser_proto_read(const char *data, size_t size, GError **error);
+bool parser_decode(const char *data, size_t size, struct inmail **mail, char **refusal,
+    GError **error);
 
 #endif

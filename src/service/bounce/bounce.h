@@ -37,6 +37,7 @@
 #include "render/catalog.h"
 #include "service/bounce/bounce_report.h"
 #include "service/delivery/system_mail.h"
+#include "store/core/store.h"
 
 #define BOUNCE_DEAD_DAYS      2
 #define BOUNCE_QUIET_S        (2 * CLOCK_DAY_S) /* without a digest: probe earlier */
@@ -139,5 +140,26 @@ bool bounce_is_outage(const struct bounce_domain *counts);
  */
 bool bounce_restore(struct store *store, struct subscriber *subscriber, const char *who,
     int64_t now, GError **error);
+
+/* ---- what operators see and clear ---- */
+
+/**
+ * Describe what follows from the evidence of a subscriber if no further message is
+ * returned: one sentence.
+ *
+ * @return a new string; NULL with an error of the store
+ */
+char *bounce_admin_explain(struct store *store, const struct subscriber *subscriber,
+    int64_t now, GError **error);
+
+/**
+ * Clear the evidence and the probe of a subscriber who has not left, and restore one
+ * who is suspended: one commit.
+ *
+ * @param is_restored  set
+ * @return the subscriber; NULL with PB_ERROR_NOT_FOUND
+ */
+struct subscriber *bounce_admin_forget(struct store *store, const char *address,
+    const char *who, int64_t now, bool *is_restored, GError **error);
 
 #endif

@@ -5,8 +5,8 @@
 
 #include "base/bounds.h"
 #include "base/zone.h"
-#include "model/natural_time.h"
 #include "model/preferences.h"
+#include "model/schedule.h"
 #include "service/command/command_private.h"
 #include "service/people/profile.h"
 

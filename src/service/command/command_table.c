@@ -6,7 +6,7 @@
 #include "base/bounds.h"
 #include "base/edit_distance.h"
 #include "base/token.h"
-#include "model/natural_time.h"
+#include "model/schedule.h"
 #include "query/parse/lex.h"
 #include "service/command/command_private.h"
 

@@ -109,4 +109,31 @@ struct inbox_process_report {
 bool inbox_process_run(struct store *store, const struct inbox_process_options *options,
     int64_t now, struct inbox_process_report *report, GError **error);
 
+/* ---- messages that could not be processed ---- */
+
+/* New messages can be retried or dropped, too.  Those done are left alone. */
+enum quarantine_action {
+	QUARANTINE_RETRY, /* make it new and due now, without failed tries */
+	QUARANTINE_DROP,  /* mark it done: its content is deleted */
+};
+
+struct quarantine_request {
+	enum quarantine_action action;
+	const char *who; /* for the audit log */
+	int64_t now;
+};
+
+/**
+ * Retry or drop some messages, in one commit.
+ *
+ * @param is_done  set on success for each: it was done before
+ * @return false with PB_ERROR_NOT_FOUND if one does not exist; then none is changed
+ */
+bool quarantine_change(struct store *store, const struct quarantine_request *request,
+    const int64_t *ids, unsigned count, bool *is_done, GError **error);
+
+/** Retry or drop all quarantined messages, in pages. @param count  increased */
+bool quarantine_change_all(struct store *store,
+    const struct quarantine_request *request, unsigned *count, GError **error);
+
 #endif

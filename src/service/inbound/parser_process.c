@@ -17,7 +17,7 @@
 
 #include "base/bounds.h"
 #include "base/error.h"
-#include "message/parser_decode.h"
+#include "message/parser_proto.h"
 
 #define PROGRAM PAPERBOY_LIBEXECDIR "/paperboy-parser"
 

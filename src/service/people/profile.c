@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "base/zone.h"
-#include "model/natural_time.h"
+#include "model/schedule.h"
 #include "service/people/subscribe.h"
 #include "store/core/audit.h"
 #include "store/mail/outbox.h"

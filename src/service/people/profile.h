@@ -34,7 +34,7 @@ bool profile_is_change(const struct profile_change *change);
 char *profile_format_preferences(const struct subscriber *subscriber);
 
 /**
- * Read a time of day: "07:30", or an informal form (model/natural_time.h).
+ * Read a time of day: "07:30", or an informal form (model/schedule.h).
  *
  * @return false with PB_ERROR_INPUT, also if it is ambiguous (morning or evening)
  */
