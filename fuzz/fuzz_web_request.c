@@ -8,7 +8,7 @@
 #include "../tests/lib/web_fixture.h"
 #include "fuzz.h"
 #include "message/subaddress.h"
-#include "service/web/web_token.h"
+#include "service/web/web_private.h"
 #include "store/core/transaction.h"
 #include "store/subscriber/subscribers.h"
 

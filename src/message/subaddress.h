@@ -52,7 +52,7 @@
  */
 #define SUBADDRESS_TOKEN_VIEW        "view"        /* /d/TOKEN */
 #define SUBADDRESS_TOKEN_CHECK       "web-check"   /* /u/TOKEN */
-#define SUBADDRESS_TOKEN_PREFERENCES "preferences" /* /p/TOKEN, see web_token.h */
+#define SUBADDRESS_TOKEN_PREFERENCES "preferences" /* /p/TOKEN, see web_private.h */
 #define SUBADDRESS_TOKEN_FEED        "feed"        /* /f/TOKEN.atom: all filters */
 #define SUBADDRESS_TOKEN_FILTER_FEED "filter-feed" /* /f/TOKEN.atom: one filter */
 

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/bounds.h"
-#include "query/eval/evaluate.h"
 #include "query/eval/indexed_doc.h"
 #include "query/parse/canonical.h"
 

@@ -126,4 +126,10 @@ doc_values_evaluate_date(const struct doc_values *doc_values, const struct node 
 bool doc_values_is_day(const struct doc_values *doc_values, const struct node *node,
     const struct doc_values_day *day);
 
+/* ---- evaluation ---- */
+
+/** As query_evaluate(), for any node of the tree. */
+enum query_verdict node_evaluate(const struct node *node,
+    const struct query_document *document, enum query_mode mode);
+
 #endif

@@ -5,7 +5,6 @@
 
 #include <math.h>
 
-#include "query/eval/evaluate.h"
 #include "query/eval/indexed_doc.h"
 #include "query/parse/tree.h"
 

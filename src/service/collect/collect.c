@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/day.h"
 #include "base/error.h"
-#include "service/collect/source_backoff.h"
+#include "service/collect/source_status.h"
 #include "service/log/event.h"
 #include "sources/fetch_days.h"
 #include "store/core/backup.h"

@@ -14,7 +14,6 @@
 #include "service/inbound/handler_request.h"
 #include "service/inbound/rate_limit.h"
 #include "service/web/web_private.h"
-#include "service/web/web_token.h"
 #include "store/core/audit.h"
 
 bool

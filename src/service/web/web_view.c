@@ -7,7 +7,6 @@
 #include "service/people/filters.h"
 #include "service/people/profile.h"
 #include "service/web/web_private.h"
-#include "service/web/web_token.h"
 #include "store/subscriber/private_feeds.h"
 #include "store/subscriber/shares.h"
 #include "store/subscriber/subscribers.h"
