@@ -178,7 +178,7 @@ def make_papers(rand, day, words):
 
 
 def test_made_up_days(tap):
-    """on made-up days with common and rare words, likewise"""
+    """on made-up days with common and rare words, max is shared fairly, too"""
     rand = random.Random(7)
     words = ["aardvark", "badger", "cuckoo", "dingo", "egret", "ferret", "gecko", "hare"]
     directory = tap.subdirectory("made-up")

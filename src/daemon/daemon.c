@@ -110,7 +110,8 @@ shutdown_close(int fd)
 /* Time to the next attempt after a failure of the store or the machine. */
 #define RETRY_S 60
 
-/* Likewise if the store is a server, which may be started again at any time. */
+/* Time to the next attempt after a failure of a database server, which may be started
+ * again at any time. */
 #define SERVER_RETRY_S 10
 
 /* Interval of checks for work that other instances have added. */
@@ -130,7 +131,7 @@ struct daemon {
 	struct heartbeats *heartbeats; /* of all threads */
 	struct heartbeat *stage_heartbeats[N_STAGES];
 	struct receivers *receivers;       /* of the main thread */
-	struct web_listener *web_listener; /* likewise */
+	struct web_listener *web_listener; /* of the main thread */
 	struct control *control;
 	GMainLoop *loop;
 	/* Once readable, replies of the relay are no longer awaited; or -1. */
@@ -156,9 +157,9 @@ struct daemon {
 	struct metrics_work work;
 	/* Of the scheduler's thread: the digests of this run; NULL: none are built. */
 	const struct digest_build_report *building;
-	int64_t
-	    inbox_due; /* likewise: when the next received message is due, s; or -1 */
-	const int *scheduler_stop;     /* likewise */
+	int64_t inbox_due; /* of the scheduler: when the next received message is due,
+	                      s; or -1 */
+	const int *scheduler_stop;     /* of the scheduler */
 	_Atomic bool is_inbox_failing; /* the last run over received mail failed */
 	_Atomic bool has_mail;         /* received since the last look at the inbox */
 	_Atomic bool is_building;      /* the mailer is to be woken for more of them */
@@ -825,7 +826,7 @@ quit_outdated(gpointer data)
 	return G_SOURCE_REMOVE;
 }
 
-/* Likewise.  The loop may not run yet. */
+/* From the thread of the lease.  The loop may not run yet. */
 static void
 handle_outdated(void *data)
 {

@@ -20,8 +20,8 @@
  * Mail servers without subaddresses have an empty delimiter.  Then all mail goes to
  * paperboy@host, and what the subaddress says is said by the message:
  *
- *     [c-TOKEN] in the subject           confirms; likewise [u-TOKEN], [p-TOKEN],
- *                                        [w-TOKEN], [f-TOKEN] and [check-TOKEN]
+ *     [c-TOKEN] in the subject           confirms; [u-TOKEN], [p-TOKEN], [w-TOKEN],
+ *                                        [f-TOKEN] and [check-TOKEN] as above
  *     In-Reply-To: our Message-ID        replies to a digest or a reply
  *     SUBADDRESS_BOUNCE_FIELD: TOKEN     in the header of a returned message
  */
@@ -69,8 +69,8 @@ enum subaddress_kind {
 	SUBADDRESS_BOUNCE,
 	SUBADDRESS_CHECK,   /* a probe of paperboyctl check */
 	SUBADDRESS_PAUSE,   /* +p-TOKEN: the subscriber of a token of LEAVE */
-	SUBADDRESS_WEEKLY,  /* +w-TOKEN: likewise */
-	SUBADDRESS_FEWER,   /* +f-TOKEN: likewise */
+	SUBADDRESS_WEEKLY,  /* +w-TOKEN: the subscriber of a token of LEAVE */
+	SUBADDRESS_FEWER,   /* +f-TOKEN: the subscriber of a token of LEAVE */
 	SUBADDRESS_UNKNOWN, /* ours, with an unknown subaddress */
 };
 
@@ -123,7 +123,7 @@ char *subaddress_format_tag(enum subaddress_kind kind, const char *token);
  * Find the first tag in a subject.
  *
  * @param kind   set if there is one, of those listed above
- * @param token  likewise: in lower case, owned by the caller
+ * @param token  set if there is one: in lower case, owned by the caller
  * @return the subject without the tag, owned by the caller; NULL without a tag
  */
 char *

@@ -37,7 +37,7 @@ struct digest_reference {
 	const char *doi;     /* or NULL */
 	int64_t published_at;
 	const char *categories; /* one per line; NULL: unknown */
-	const char *keywords;   /* likewise */
+	const char *keywords;   /* one per line; NULL: unknown */
 };
 
 struct digest_contents_paper {
@@ -56,7 +56,7 @@ struct digest_contents_paper {
 /* Texts are borrowed. */
 struct digest_contents {
 	struct digest_style style;
-	const char *coverage; /* as in struct digest, not NULL; likewise notices */
+	const char *coverage; /* it and notices: as in struct digest, not NULL */
 	const char *notices;
 	GArray *filters; /* of struct digest_filter; one without papers is only a label
 	                  */

@@ -57,11 +57,11 @@ struct paper {
 	char *url;            /* page for readers: http(s), validated; never NULL */
 	int64_t published_at; /* s since the epoch, UTC, or PAPER_UNKNOWN */
 	int64_t upvotes;      /* >= 0, or PAPER_UNKNOWN; may decrease */
-	int64_t comments;     /* likewise */
-	int64_t stars;        /* of the code repository; likewise */
+	int64_t comments;     /* >= 0, or PAPER_UNKNOWN */
+	int64_t stars;        /* of the code repository; >= 0, or PAPER_UNKNOWN */
 	char *code_url;       /* http(s), validated, or NULL */
-	char *project_url;    /* likewise */
-	char *video_url;      /* likewise */
+	char *project_url;    /* http(s), validated, or NULL */
+	char *video_url;      /* http(s), validated, or NULL */
 	char *organization;   /* display name, or NULL if not reported */
 	GPtrArray *keywords;  /* of char *, as in the source; NULL if not reported */
 	GPtrArray *categories; /* of char *, primary first: "cs.CL"; NULL: unknown */

@@ -22,7 +22,7 @@
 /* Names that the templates of a heading may use; ends with NULL. */
 extern const char *const entry_block_heading_names[];
 
-/* Likewise, for the links of an answer. */
+/* Names that the templates of the links for answers may use; ends with NULL. */
 extern const char *const entry_block_answer_names[];
 
 /* All are borrowed for the cache's lifetime. */

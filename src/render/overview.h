@@ -26,7 +26,7 @@ struct overview {
  * Set the values of the reader, the filters and the notices.
  *
  * @param digest  borrowed until overview_clear()
- * @param links   likewise
+ * @param links   borrowed until overview_clear()
  */
 void overview_init(struct overview *overview, const struct digest *digest,
     const struct sender_identity *sender, const struct sender_links *links);

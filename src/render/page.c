@@ -34,7 +34,7 @@ struct pages {
 	char *phrases[PAGE_PHRASES];
 	GMutex lock;          /* of the tables, also while a value is made */
 	GHashTable *entries;  /* parameters as text -> struct page * */
-	GHashTable *subjects; /* likewise -> struct compiled_template * */
+	GHashTable *subjects; /* parameters as text -> struct compiled_template * */
 	GHashTable *counts;   /* number and phrase -> char * */
 	GHashTable *titles;   /* title -> struct page_title * */
 };

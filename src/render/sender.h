@@ -33,7 +33,8 @@ struct sender_identity {
 	GBytes *secret;
 	struct sender_link links[SENDER_ACTIONS]; /* empty without commands */
 	struct subaddress_template reply;
-	char *edit_url;        /* the start of a link that edits a filter; likewise */
+	char *edit_url;        /* the start of a link that edits a filter; empty without
+	                          commands */
 	bool has_commands;     /* else people write to the owner */
 	bool has_subaddresses; /* else tokens are in the subject */
 	char *from_name;       /* or NULL */
@@ -49,7 +50,7 @@ struct sender_identity {
 	char *list_id_value;
 	char *list_owner_value;
 	char *list_help_value;      /* NULL without commands */
-	char *list_subscribe_value; /* likewise */
+	char *list_subscribe_value; /* NULL without commands */
 	char *feedback_value;       /* of CFBL-Address, or NULL */
 };
 

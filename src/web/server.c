@@ -19,7 +19,7 @@
 #include "web/client_network.h"
 
 #define EVENTS        64 /* handled before other sources */
-#define ACCEPTS       64 /* of a listener, likewise */
+#define ACCEPTS       64 /* of a listener, handled before other sources */
 #define READ_BYTES    (16 * 1024)
 #define TICK_MS       1000
 #define OTHER_FILES   64 /* descriptors besides those of connections */

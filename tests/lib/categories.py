@@ -43,6 +43,6 @@ def find_category(typed):
 
 
 def find_archive(typed):
-    """Likewise of an archive: cs, or cs.*"""
+    """The name of an archive as the table spells it, of cs or cs.*; or None."""
     name = typed.lower().removesuffix(".*")
     return _ARCHIVE.get(name) if typed.isascii() else None

@@ -395,7 +395,7 @@ query_explain(const struct query *query, const struct query_document *document)
 	return hits;
 }
 
-/* Likewise in the summary, which filters do not ask for. */
+/* Add hits in the summary, which filters do not search. */
 static void
 add_summary_hits(
     GPtrArray *hits, const struct node *node, const struct query_document *document)
@@ -412,7 +412,7 @@ add_summary_hits(
 
 struct hit_list {
 	GPtrArray *hits;     /* of struct hit * */
-	GPtrArray *repeated; /* likewise */
+	GPtrArray *repeated; /* of struct hit *: of words that another hit has */
 	GArray *words;       /* of struct listed_word */
 	size_t chars, repeated_chars;
 };

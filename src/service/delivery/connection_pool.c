@@ -42,7 +42,7 @@ struct connection_pool {
 	GCond has_task, has_results;
 	GQueue tasks;    /* of struct delivery_task * */
 	unsigned idle;   /* number of connections that wait for a task */
-	GPtrArray *done; /* likewise, with results */
+	GPtrArray *done; /* of struct delivery_task *, with results */
 	unsigned wanted; /* number of results that end a wait */
 	/* The relay has failed, or nothing may be sent: no other message is started
 	 * until that is known. */
@@ -74,7 +74,7 @@ arm_heartbeat(struct connection *connection)
 	    SLACK_S + transport_get_wait_s(connection->transport, connection->largest));
 }
 
-/* Whether others may fail likewise (transport/breaker.h). */
+/* Whether other messages may fail for the same reason (transport/breaker.h). */
 static bool
 is_failure_of_relay(const struct delivery *delivery)
 {

@@ -22,8 +22,9 @@ struct domain {
 
 struct domain_throttle {
 	unsigned per_hour;
-	GHashTable *all;     /* of char *, struct domain * */
-	GHashTable *changed; /* likewise: as they were at the last commit */
+	GHashTable *all; /* of char *, struct domain * */
+	GHashTable
+	    *changed; /* of char *, struct domain *: as they were at the last commit */
 };
 
 struct domain_throttle *

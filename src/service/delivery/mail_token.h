@@ -103,7 +103,10 @@ mail_token_format_answer(GBytes *key, const struct subscriber *subscriber, int64
 char *mail_token_format_bounce(
     const struct token_signer *signer, int64_t digest_id, int64_t made_at);
 
-/** Likewise of system mail to a subscriber. @param queued_at  its time in the outbox */
+/** Format the envelope sender of system mail to a subscriber.
+ *
+ * @param queued_at  its time in the outbox
+ */
 char *mail_token_format_bounce_mail(
     const struct token_signer *signer, int64_t outbox_id, int64_t queued_at);
 

@@ -630,7 +630,7 @@ collect_results(struct mailer *mailer, unsigned count, struct mailer_report *rep
 
 /*
  * How many more messages may be in flight.  The first is sent alone: if the relay is
- * down or rejects the login, other connections would fail likewise, and repeated login
+ * down or rejects the login, other connections would fail as well, and repeated login
  * failures may lock the account.
  */
 static unsigned

@@ -31,7 +31,8 @@ struct digest_item {
 	unsigned finds; /* and their number */
 	unsigned by;    /* index of the candidate whose filter it counts for */
 	double score;   /* query/eval/rank.h; only if the order needs it */
-	double rank;    /* a mean of it and of what answers teach; likewise */
+	double rank; /* a mean of it and of what answers teach; only if the order needs
+	                it */
 };
 
 /**

@@ -92,7 +92,7 @@ struct filters_change {
 	int number;
 	const char *text; /* the new query, as typed */
 	const char *name; /* NULL: unchanged; "" removes it */
-	const char *note; /* likewise */
+	const char *note; /* NULL: unchanged; "" removes it */
 	int max_papers;   /* 0: unchanged; FILTERS_NO_MAX: no limit */
 	const char *who;  /* for the audit log */
 };

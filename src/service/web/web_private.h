@@ -111,7 +111,7 @@ enum web_limit {
 /** Whether a limit allows one more test; else the reply says so. */
 bool web_take_test(struct web_call *call, enum web_limit limit);
 
-/** Likewise, by the limit of a subscriber. */
+/** Whether the limit of a subscriber allows one more test; else the reply says so. */
 bool web_take_own_test(struct web_call *call, const struct subscriber *subscriber);
 
 /**

@@ -19,7 +19,7 @@ struct view {
 	GPtrArray *blocks;
 	GPtrArray *own;
 	GPtrArray *shares;  /* of struct share *, those of the subscriber */
-	GPtrArray *follows; /* of struct follow *, likewise */
+	GPtrArray *follows; /* of struct follow *, those of the subscriber */
 	const char *show;
 };
 

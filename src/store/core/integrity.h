@@ -40,7 +40,8 @@ bool integrity_count(
  */
 bool integrity_check_pages(struct store *store, GPtrArray *problems, GError **error);
 
-/** Find dangling references (PRAGMA foreign_key_check, and match.filter_id); likewise.
+/** Find dangling references (PRAGMA foreign_key_check, and match.filter_id), and
+ * append descriptions.
  */
 bool
 integrity_check_references(struct store *store, GPtrArray *problems, GError **error);

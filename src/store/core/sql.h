@@ -67,7 +67,7 @@ struct sql_value {
 #define SQL_BLOB(x, size_bytes) \
 	((struct sql_value){    \
 	    .kind = SQL_KIND_BLOB, .text = (x), .number = (int64_t)(size_bytes)})
-/* GBytes, neither NULL nor empty; borrowed likewise. */
+/* GBytes, neither NULL nor empty; borrowed until the statement is reset. */
 #define SQL_BYTES(x) SQL_BLOB(g_bytes_get_data(x, NULL), g_bytes_get_size(x))
 /* For a function of ours, which knows the type (sqlite3_bind_pointer(3)). */
 #define SQL_POINTER(x, type_name) \
@@ -189,8 +189,8 @@ enum sql_step sql_step(struct sql_statement *statement, GError **error);
 bool sql_exec_values(struct store *store, const char *sql,
     const struct sql_value *values, GError **error);
 
-/** Likewise. @param count  set to the rows inserted, updated or deleted, without
- * cascades
+/** Execute a statement. @param count  set to the rows inserted, updated or deleted,
+ * without cascades
  */
 #define sql_exec_count(store, sql, count, error, ...) \
 	sql_exec_count_values(store, sql,             \
@@ -289,12 +289,12 @@ struct sql_bytes {
 	size_t size; /* bytes */
 };
 
-/** A blob or text column, empty for NULL. Borrowed likewise. */
+/** A blob or text column, empty for NULL. Borrowed until the next step. */
 struct sql_bytes sql_get_bytes(struct sql_statement *row, int column);
 /** A copy of it, NULL for NULL. */
 GBytes *sql_dup_bytes(struct sql_statement *row, int column);
 
-/** A value to bind; borrowed likewise. */
+/** A value to bind; borrowed until the next step. */
 struct sql_value sql_get_value(struct sql_statement *row, int column);
 
 int sql_count_columns(struct sql_statement *row);

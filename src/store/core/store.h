@@ -138,8 +138,8 @@ typedef bool store_work(struct store *store, void *data, GError **error);
 bool store_transact(struct store *store, store_work *work, void *data, GError **error);
 
 /**
- * Likewise, without conflicts with reading: for work that depends only on rows that it
- * locks (SQL_LOCK_ROWS(), UPDATE, DELETE), or says why it need not.
+ * Run work in a transaction, without conflicts with reading: for work that depends only
+ * on rows that it locks (SQL_LOCK_ROWS(), UPDATE, DELETE), or says why it need not.
  *
  * On a server store_transact() is SERIALIZABLE, and this is READ COMMITTED: each
  * statement reads the last commits, and one that locks or changes a row waits for its
@@ -152,8 +152,8 @@ bool
 store_transact_rows(struct store *store, store_work *work, void *data, GError **error);
 
 /**
- * Likewise, all of it from the snapshot of its first statement, which is to lock what
- * the work depends on; the rest may have changed before the commit.
+ * Run work in a transaction, all of it from the snapshot of its first statement, which
+ * is to lock what the work depends on; the rest may have changed before the commit.
  *
  * On a server this is REPEATABLE READ: the work runs again if a row that it locks or
  * changes was changed after the snapshot.

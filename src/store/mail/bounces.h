@@ -18,7 +18,7 @@ struct bounce_row {
 	int64_t id;
 	int64_t subscriber_id;
 	const char *address; /* of the subscriber; loaded only */
-	const char *state;   /* likewise */
+	const char *state;   /* of the subscriber; loaded only */
 	const char *message; /* "digest-12", "mail-7" */
 	int64_t at;
 	const char *class; /* "dead", "full", "temporary", "sender", "complaint" */

@@ -31,7 +31,7 @@ struct inbox_row {
 	const char *key;
 	const char *receiver;
 	const char *sender;    /* NULL: unknown, or done */
-	const char *recipient; /* likewise */
+	const char *recipient; /* NULL: unknown, or done */
 	int64_t received_at;
 	int64_t size;      /* of the message, bytes; raw may be only its header */
 	const char *state; /* "new", "done" or "quarantined" */

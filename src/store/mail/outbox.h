@@ -163,7 +163,7 @@ enum outbox_status {
 	OUTBOX_RETURNED, /* not tried (the relay is down): does not count as an attempt
 	                  */
 	OUTBOX_UNKNOWN,  /* may have arrived; ended if next_try_at is -1 */
-	OUTBOX_HELD,     /* likewise, until an operator decides */
+	OUTBOX_HELD,     /* may have arrived; waits until an operator decides */
 	OUTBOX_FAILED,
 	OUTBOX_REJECTED,  /* failed, and for what is in it */
 	OUTBOX_CANCELLED, /* not tried: the person left since the claim */
@@ -175,7 +175,7 @@ struct outbox_result {
 	int64_t next_try_at;  /* s, for DEFERRED, RETURNED and UNKNOWN */
 	bool was_unknown;     /* of the job: a RETURNED one goes back to UNKNOWN */
 	unsigned copies;      /* of the message now */
-	unsigned crashes;     /* likewise */
+	unsigned crashes;     /* of the message now */
 	int code;             /* SMTP reply code, or -1 */
 	int stage;            /* of a failure (enum smtp_stage), or -1 */
 	char *reply;          /* one printable line, or NULL */

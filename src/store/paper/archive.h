@@ -42,7 +42,7 @@ struct archive_selection {
 	const struct fts_query *fts;
 	const char *oldest_day;  /* skips papers last listed before; NULL: none */
 	const struct rank *rank; /* for archive_find_best() */
-	int64_t now;             /* likewise: origin of ages, s */
+	int64_t now;             /* for archive_find_best(): origin of ages, s */
 	unsigned limit;          /* maximum number of papers */
 };
 
@@ -58,7 +58,8 @@ struct archive_selection {
 GArray *archive_find_best(
     struct store *store, const struct archive_selection *selection, GError **error);
 
-/** Find the candidates, without a limit. @return likewise, those stored last first */
+/** Find the candidates, without a limit. @return of struct archive_candidate, those
+ * stored last first */
 GArray *archive_find_newest(
     struct store *store, const struct archive_selection *selection, GError **error);
 
@@ -92,11 +93,11 @@ bool archive_count_papers(
 bool archive_count_prefix(
     struct store *store, const char *prefix, int64_t *papers, GError **error);
 
-/** Likewise, of at most 100 words: short prefixes have thousands. */
+/** Count the papers of at most 100 words with a prefix: short ones have thousands. */
 bool archive_estimate_prefix(
     struct store *store, const char *prefix, int64_t *papers, GError **error);
 
-/** Count the papers with two words side by side, likewise with their plurals. */
+/** Count the papers with two words side by side, in the singular or plural. */
 bool archive_count_pair(struct store *store, const char *first, const char *second,
     int64_t *papers, GError **error);
 

@@ -52,7 +52,7 @@ save_list(struct store *store, const struct matches_found *found, int64_t now,
 	return sql_exec_count_values(store, sql, values, count, error);
 }
 
-/* Likewise on a server, at most SQL_LONG_MAX rows: it would log more for ON CONFLICT.
+/* Insert at most SQL_LONG_MAX rows on a server, which would log more for ON CONFLICT.
  */
 static bool
 save_on_server(struct store *store, const struct matches_found *found, unsigned size,

@@ -81,7 +81,7 @@ struct decided_match {
 	int64_t paper_seq, decided_at;
 };
 
-/** Likewise, with times. @return of struct decided_match */
+/** Load the matches of a filter, with times. @return of struct decided_match */
 GArray *matches_load_decided(struct store *store, int64_t filter_id, GError **error);
 
 /* A paper that a filter matches. */
