@@ -5,7 +5,7 @@
 #define PAPERBOY_PARSER_QUOTE_STRIP_H
 
 /**
- * Remove quotes, attributions ("On ... wrote:" in the languages of quote_patterns.h),
+ * Remove quotes, attributions ("On ... wrote:" in several languages),
  * signatures and advertisements of mail programs.
  *
  * Lines with ">" are removed everywhere, as is an attribution followed by such a line
