@@ -34,7 +34,6 @@ TESTS = {
                                "local store does not record jobs"]},
     "test_erase": {FILE: ["file in use is vacuumed later",
                           "interrupted vacuum is repeated by maintenance"]},
-    "test_digest_build": {LOCAL: ["changes while digests are decided are respected"]},
     "test_lease": {LOCAL: ["lease on a local store has no end"]},
     "test_percolator": {TRACE: ["batch finds what each filter finds alone"]},
     "test_paper_cache": {TRACE: ["other commits load no papers"]},
