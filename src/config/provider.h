@@ -40,10 +40,8 @@ struct provider {
 	const char *parameters;    /* of the authorization URL, or NULL */
 	const char *redirect_host; /* of the loopback redirect (RFC 8252 section 7.3) */
 
-	const char *source; /* of these facts, as of PROVIDER_DATE */
+	const char *source; /* of these facts, as of 2026-11-22 */
 };
-
-#define PROVIDER_DATE "2026-11-22"
 
 /** The table, ended by a row without a name. */
 extern const struct provider providers[];

@@ -11,8 +11,6 @@
 
 #include "sources/source.h"
 
-#define ARXIV_FEED_URL            "https://rss.arxiv.org"
-#define ARXIV_API_URL             "https://export.arxiv.org"
 #define ARXIV_REQUEST_INTERVAL_MS 3000
 #define ARXIV_IDS_MAX             100 /* in one request */
 

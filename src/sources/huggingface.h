@@ -10,8 +10,6 @@
 
 #include "sources/source.h"
 
-#define HUGGINGFACE_BASE_URL "https://huggingface.co"
-
 /**
  * Create the source.
  *

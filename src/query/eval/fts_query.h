@@ -17,11 +17,6 @@
 #include "base/cleanup.h"
 #include "query/query.h"
 
-/* Columns of the index, as the expression names them. */
-#define FTS_QUERY_COLUMNS                                                        \
-	"title, abstract, authors, id, doi, categories, organization, keywords," \
-	" comment, journal"
-
 /* The phrases of a clause in the expression. */
 struct fts_clause {
 	unsigned first; /* number of the first one */

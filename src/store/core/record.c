@@ -112,38 +112,6 @@ record_next(struct sql_statement *statement, const char *table, const char *colu
 	           : step;
 }
 
-/* A callback, and the first damaged row. */
-struct checking {
-	const struct record_callback *callback;
-	GError *problem;
-};
-
-static void
-check_each(void *data, struct sql_statement *row)
-{
-	struct checking *checking = data;
-	const struct record_callback *callback = checking->callback;
-
-	if (!checking->problem &&
-	    record_check(row, callback->table, callback->columns, &checking->problem))
-		callback->call(callback->data, row);
-}
-
-bool
-record_foreach_values(struct store *store, const char *sql,
-    const struct sql_value *values, const struct record_callback *callback,
-    GError **error)
-{
-	struct checking checking = {callback, NULL};
-	bool is_ok =
-	    sql_foreach_values(store, sql, values, check_each, &checking, error);
-
-	if (is_ok)
-		return pb_error_forward(error, &checking.problem);
-	g_clear_error(&checking.problem);
-	return false;
-}
-
 enum sql_step
 record_step(
     struct sql_statement *statement, const struct record_layout *layout, GError **error)

@@ -40,22 +40,6 @@ bool record_check(
 enum sql_step record_next(struct sql_statement *statement, const char *table,
     const char *columns, GError **error);
 
-/* Receives the rows of a result, see record_check(). */
-struct record_callback {
-	const char *table, *columns;
-	void (*call)(void *data, struct sql_statement *row);
-	void *data;
-};
-
-/** Call a function for each row, as sql_foreach() does, up to the first damaged one. */
-#define record_foreach(store, sql, callback, error, ...)                         \
-	record_foreach_values(store, sql,                                        \
-	    (const struct sql_value[]){__VA_ARGS__ __VA_OPT__(, ){0}}, callback, \
-	    error)
-bool record_foreach_values(struct store *store, const char *sql,
-    const struct sql_value *values, const struct record_callback *callback,
-    GError **error);
-
 enum record_type {
 	RECORD_INT64, /* NULL is -1 */
 	RECORD_INT,   /* NULL is -1; also an enum, by the order of the words */

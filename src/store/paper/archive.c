@@ -517,24 +517,6 @@ archive_count(struct store *store, const struct archive_selection *selection,
 }
 
 GPtrArray *
-archive_load_prefix(
-    struct store *store, const char *prefix, unsigned limit, GError **error)
-{
-#define COLUMN(...) RECORD_COLUMN(archive_word, __VA_ARGS__)
-	static const struct record_column columns[] = {COLUMN(text), COLUMN(papers)};
-#undef COLUMN
-	static const struct record_layout layout =
-	    RECORD_LAYOUT(archive_word, columns, "vocabulary", "tn");
-	static const char sql[] =
-	    "SELECT text, papers FROM vocabulary"
-	    " WHERE text >= ?1 AND text < ?1 || '\xf4\x8f\xbf\xbf' LIMIT ?2";
-	sql_auto *statement = sql_bind(
-	    store_get_archive(store), sql, error, SQL_TEXT(prefix), SQL_INT(limit));
-
-	return record_load_all(statement, &layout, error);
-}
-
-GPtrArray *
 archive_load_class(struct store *store, const char *folded, GError **error)
 {
 	static const char sql[] = "SELECT text FROM vocabulary WHERE folded = ?1";
@@ -575,20 +557,6 @@ archive_count_papers(
 	}
 	return sql_number(
 	    store_get_archive(store), sql, papers, error, SQL_TEXT(folded));
-}
-
-bool
-archive_count_pair(struct store *store, const char *first, const char *second,
-    int64_t *papers, GError **error)
-{
-	static const char sql[] =
-	    "SELECT count(*) FROM paper_fts WHERE paper_fts MATCH"
-	    " (SELECT '{title abstract} : (' ||"
-	    "  group_concat('\"' || a.text || ' ' || b.text || '\"', ' OR ') || ')'"
-	    "  FROM vocabulary a, vocabulary b WHERE a.folded = ?1 AND b.folded = ?2)";
-
-	return sql_number(store_get_archive(store), sql, papers, error, SQL_TEXT(first),
-	    SQL_TEXT(second));
 }
 
 bool

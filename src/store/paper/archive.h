@@ -70,15 +70,6 @@ bool archive_count(struct store *store, const struct archive_selection *selectio
 /** Load the words of a plural class (model, models). @return of char *, maybe empty */
 GPtrArray *archive_load_class(struct store *store, const char *folded, GError **error);
 
-struct archive_word {
-	const char *text;
-	int64_t papers; /* number of papers with it */
-};
-
-/** Load the words with a prefix. @return of struct archive_word *, at most limit */
-GPtrArray *archive_load_prefix(
-    struct store *store, const char *prefix, unsigned limit, GError **error);
-
 /**
  * Count the papers that contain a word or its plural; one with both may count twice.
  */
@@ -96,10 +87,6 @@ bool archive_count_prefix(
 /** Count the papers of at most 100 words with a prefix: short ones have thousands. */
 bool archive_estimate_prefix(
     struct store *store, const char *prefix, int64_t *papers, GError **error);
-
-/** Count the papers with two words side by side, in the singular or plural. */
-bool archive_count_pair(struct store *store, const char *first, const char *second,
-    int64_t *papers, GError **error);
 
 /** Count the papers listed on a day or later. */
 bool archive_count_since(
