@@ -12,6 +12,7 @@
 #include "model/digest.h"
 #include "service/log/event.h"
 #include "service/match/match.h"
+#include "service/match/match_page.h"
 #include "store/paper/filter_progress.h"
 #include "store/paper/matches.h"
 #include "store/paper/papers.h"

@@ -14,6 +14,7 @@
 #include "model/subscriber.h"
 #include "service/digest/digest_decide.h"
 #include "service/match/match.h"
+#include "service/match/match_page.h"
 #include "store/paper/filter_progress.h"
 #include "store/paper/matches.h"
 #include "store/paper/paper_history.h"

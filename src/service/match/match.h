@@ -44,15 +44,4 @@ struct match_report {
 bool match_run(
     struct store *store, int64_t now, struct match_report *report, GError **error);
 
-/** Which fields of a paper are final at a time. */
-enum query_finality match_get_finality(const struct stored_paper *stored, int64_t now);
-
-/** Index a paper as known at a time. @return NULL with PB_ERROR_TEMPORARY */
-struct query_document *match_make_document(struct store *store,
-    const struct stored_paper *stored, int64_t now, GError **error);
-
-/** Time at which a waiting match is rechecked, s. */
-int64_t match_get_recheck_time(
-    const struct query *query, const struct stored_paper *stored, int64_t now);
-
 #endif

@@ -9,6 +9,57 @@
 #include "base/day.h"
 #include "store/paper/matches.h"
 
+/*
+ * At the hour at which the paper was first seen, if that was on its day: the digest of
+ * that hour is not made without it.
+ */
+static int64_t
+get_final_due(const struct stored_paper *stored)
+{
+	int64_t day = day_start(stored->day);
+	int64_t seen_at = CLAMP(stored->first_seen_at, day, day + CLOCK_DAY_S);
+
+	return seen_at - seen_at % CLOCK_HOUR_S +
+	       MATCH_WAIT_DAYS * (int64_t)CLOCK_DAY_S;
+}
+
+enum query_finality
+match_get_finality(const struct stored_paper *stored, int64_t now)
+{
+	if (now >= get_final_due(stored))
+		return QUERY_FINALITY_ALL;
+	if (now >= stored->first_seen_at + PAPERS_ENRICH_S)
+		return QUERY_FINALITY_ENRICHED;
+	return QUERY_FINALITY_NONE;
+}
+
+int64_t
+match_get_recheck_time(
+    const struct query *query, const struct stored_paper *stored, int64_t now)
+{
+	int64_t final = get_final_due(stored);
+
+	if (paper_awaits_lookup(stored->paper) && query_needs_enrichment(query) &&
+	    match_get_finality(stored, now) == QUERY_FINALITY_NONE)
+		return MIN(final, stored->first_seen_at + PAPERS_ENRICH_S);
+	return final;
+}
+
+struct query_document *
+match_make_document(
+    struct store *store, const struct stored_paper *stored, int64_t now, GError **error)
+{
+	char first_day[DAY_BYTES];
+	struct query_document *document;
+
+	day_format(stored->first_seen_at, first_day);
+	document = query_document_new(
+	    stored->paper, first_day, store_get_tokenizer(store), error);
+	if (document)
+		query_document_finalize(document, match_get_finality(stored, now));
+	return document;
+}
+
 static void
 free_paper(gpointer data)
 {
