@@ -168,11 +168,9 @@ main(int argc, char **argv)
 {
 	struct match_report nothing = {0};
 	pb_auto(store) store = NULL;
-	g_autoptr(GPtrArray) filters = NULL;
-	g_autoptr(GPtrArray) papers = NULL;
 
 	if (argc != 4) {
-		fprintf(stderr, "usage: fill STORE FOLDER FILTERS.tsv\n");
+		fprintf(stderr, "usage: fill STORE DIRECTORY FILTERS.tsv\n");
 		return 64;
 	}
 	store = input_open_store(argv[1]);
@@ -187,8 +185,5 @@ main(int argc, char **argv)
 	add_people(store, argv[3]);
 	add_day(store, argv[2], INPUT_DAY);
 	store_checkpoint(store);
-	filters = input_load_filters(store);
-	papers = input_load_papers(store);
-	printf("filters=%u papers=%u\n", filters->len, papers->len);
 	return 0;
 }

@@ -1,4 +1,4 @@
-"""harness.py - what the benchmarks share: running programs, input, the table, a sink."""
+"""harness.py - what the benchmarks share: running programs, input, a sink."""
 
 import collections
 import glob
@@ -7,18 +7,16 @@ import os
 import random
 import re
 import shutil
-import socket
 import statistics
 import subprocess
 import sys
-import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "tests", "lib"))
 
 from generate import generate
 from papers import load_papers
-from tap import Child, Skip, free_port, need_programs, top_builddir, top_srcdir
+from tap import Child, free_port, need_programs, top_builddir, top_srcdir
 
 DAY = "2026-11-20"  # as in input.h
 EARLIER = "2026-09-01"  # too old for any digest
@@ -26,9 +24,9 @@ PAPERS = 100
 MADE_UP_EARLIER = 2000
 ABSTRACT_WORDS = 180
 HOST = "127.0.0.1"
-FAR_MS = 20  # of a relay
 
-Figure = collections.namedtuple("Figure", "wall cpu peak_kb values")
+# A row of the table; peer tells what others take for the same work.
+Row = collections.namedtuple("Row", "work value unit budget peer", defaults=("",))
 
 
 class Different(Exception):
@@ -53,39 +51,21 @@ def call(*arguments):
     return read_values(done.stdout)
 
 
-def figure(runs):
-    """Medians of several runs."""
-    values = {name: statistics.median(run[name] for run in runs) for name in runs[0]}
-    values["fastest"] = min(run["wall"] for run in runs)
-    values["slowest"] = max(run["wall"] for run in runs)
-    return Figure(values.pop("wall"), values.pop("cpu"), values.pop("peak_kb"), values)
-
-
 def alternate(count, *calls):
-    """Medians of each call; calls alternate, so that load affects all of them."""
+    """Medians of the results of each call; calls alternate, so that load affects all."""
     runs = [[one() for one in calls] for _ in range(count)]
-    return [figure([run[n] for run in runs]) for n in range(len(calls))]
+    return [{name: statistics.median(run[number][name] for run in runs)
+             for name in runs[0][number]} for number in range(len(calls))]
 
 
-def scaled(figure, factor):
-    """Scale to another number of repetitions."""
-    return figure._replace(wall=figure.wall * factor, cpu=figure.cpu * factor)
-
-
-def run_once(instance, hour):
+def run_once(instance):
     """One run of the daemon; an unreachable relay is not a failure.  @return as call()"""
-    command = [program("timed"), *instance.once_command(f"{DAY}T{hour:02}:00:00Z")]
+    command = [program("timed"), *instance.once_command(f"{DAY}T12:00:00Z")]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.DEVNULL, text=True, check=False)
     if done.returncode not in (0, os.EX_TEMPFAIL):
         raise Different(f"paperboyd ended with {done.returncode}")
     return read_values(done.stdout)
-
-
-def same(name, *figures):
-    found = {figure.values[name] for figure in figures}
-    if len(found) != 1:
-        raise Different(f"{name} differ: {sorted(found)}")
 
 
 # ---- input ---------------------------------------------------
@@ -168,9 +148,7 @@ class Store:
                     print(person["address"], person["zone"], number, text, sep="\t",
                           file=file)
         self.path = os.path.join(directory, f"{people}.db")
-        self.values = call(program("fill"), self.path, directory, table)
-        self.matched = os.path.join(directory, f"{people}-matched.db")
-        self.made = os.path.join(directory, f"{people}-made.db")
+        call(program("fill"), self.path, directory, table)
 
     def remove(self):
         """Free disk space: stores can be large."""
@@ -184,45 +162,6 @@ class Store:
         for old in glob.glob(copy + "*"):
             os.unlink(old)
         return shutil.copy(path, copy)  # with its mode: a store must not be readable by others
-
-
-# ---- the table --------------------------------------------------------------
-
-
-HEAD = """
-                                            wall                     CPU             peak MB
-                                     ours  theirs   times    ours  theirs   times  ours theirs
-"""
-
-
-def number(value):
-    """A run has a precision of three digits."""
-    if value >= 100:
-        return f"{value:,.0f}"
-    return f"{value:.3g}" if value >= 1 else f"{value:.2g}"
-
-
-def print_row(what, unit, scale, ours, theirs=None, skip=None):
-    """One line; scale turns seconds into the unit."""
-
-    def times(get):
-        return f"{get(theirs) / get(ours):.2g}x" if theirs else "-"
-
-    def cells(get, form, width):
-        other = form(get(theirs)) if theirs else "-"
-        return f"{form(get(ours)):>{width}}{other:>{width}}"
-
-    def timed(get):
-        return cells(get, lambda value: number(value * scale), 8) + f"{times(get):>8}"
-
-    peak = cells(lambda one: one.peak_kb, lambda kb: f"{kb / 1024:.0f}", 6)
-    note = f"  SKIP: {skip}" if skip else ""
-    print(f"  {what:<28} {unit:<2}{timed(lambda one: one.wall)}"
-          f"{timed(lambda one: one.cpu)}{peak}{note}", flush=True)
-
-
-def section(title, peer):
-    print(f"\n{title}\n  beside {peer}")
 
 
 # ---- the sink ----------------------------------------------------------------
@@ -258,31 +197,3 @@ class Sink:
             file.seek(max(os.path.getsize(self.counts) - 100, 0))
             found = re.findall(rb"mesg=(\d+)", file.read())
         return int(found[-1]) if found else 0
-
-
-def count_connections(count):
-    return f"{count} connection{'s' if count > 1 else ''}"
-
-
-class Distance:
-    """A port that forwards to another one with this delay, both ways."""
-
-    def __init__(self, port, delay_ms):
-        self.port, self.to, self.delay_ms = free_port(), port, delay_ms
-
-    def __enter__(self):
-        self.child = subprocess.Popen(
-            [program("distance"), str(self.port), str(self.to), str(self.delay_ms)],
-            stdin=subprocess.PIPE)
-        deadline = time.monotonic() + 10
-        while time.monotonic() < deadline:
-            try:
-                socket.create_connection((HOST, self.port)).close()
-                return self
-            except ConnectionRefusedError:
-                time.sleep(0.01)
-        raise Skip("the forwarder does not come up")
-
-    def __exit__(self, *_):
-        self.child.stdin.close()
-        self.child.wait()

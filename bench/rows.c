@@ -2,15 +2,13 @@
  * rows.c - SQLite alone writes the rows of a mailing, as paperboy stored them in the
  * revision that mailing.sql is of.
  *
- * rows STORE mailing.sql PEOPLE DIGESTS PAPERS [PAGE]: PEOPLE subscribers get DIGESTS
- * digests with PAPERS papers.  With PAGE, write the rows of built digests, with a
- * commit for each PAGE subscribers; without, those of sent digests, in one commit. They
- * are copied from STORE-made, which is not timed: a statement for each row takes
- * longer. Shape and number of the rows do not depend on what paperboy stores today.
+ * rows STORE mailing.sql PEOPLE DIGESTS PAPERS: PEOPLE subscribers were sent DIGESTS
+ * digests with PAPERS papers.  The rows are written in one commit.  They are copied
+ * from STORE-made, which is not timed: a statement for each row takes longer.  Shape
+ * and number of the rows do not depend on what paperboy stores today.
  */
 #include <glib.h>
 #include <sqlite3.h>
-#include <stdbool.h>
 #include <stdio.h>
 
 #include "stopwatch.h"
@@ -43,7 +41,6 @@ enum statement {
 	ADD_DIGEST,
 	ADD_ITEM,
 	ADD_DELIVERED,
-	ADD_NEW,
 	ADD_SENT,
 	STATEMENTS,
 };
@@ -55,8 +52,8 @@ static const char *const sql[STATEMENTS] = {
         "abstract,"
         " format, attach, grouping, language, is_note, coverage, message_token)"
         " VALUES (?1, ?2, 'first-1795176000', '2026-11-20', ?3,"
-        " iif(?4, 'sent', 'live'), 'brief', 'both', 'none', 'off', NULL, 0, '',"
-        " printf('d%016x', ?5))",
+        " 'sent', 'brief', 'both', 'none', 'off', NULL, 0, '',"
+        " printf('d%016x', ?4))",
     [ADD_ITEM] =
         "INSERT INTO digest_item (digest_id, position, paper_seq, day, upvotes, shown,"
         " reasons, replacement)"
@@ -64,8 +61,6 @@ static const char *const sql[STATEMENTS] = {
     [ADD_DELIVERED] =
         "INSERT INTO delivered (subscriber_id, paper_seq, digest_id, at, replacement)"
         " VALUES (?2, ?4, ?1, ?3, 0)",
-    [ADD_NEW] = "INSERT INTO outbox (kind, subscriber_id, digest_id, state, queued_at,"
-                " next_try_at) VALUES ('digest', ?2, ?1, 'NEW', ?3, ?3)",
     [ADD_SENT] =
         "INSERT INTO outbox (kind, subscriber_id, digest_id, state, queued_at, attempt,"
         " claimed_at, ended_at, code, reply, cache_key, message_hash)"
@@ -78,7 +73,6 @@ struct mailing {
 	sqlite3 *db;
 	sqlite3_stmt *statements[STATEMENTS];
 	int64_t people, digests, papers;
-	bool is_sent;
 	int64_t digest;     /* written so far */
 	int64_t paper;      /* written so far */
 	double paper_share; /* sum of papers_of so far */
@@ -181,8 +175,7 @@ write_item(struct mailing *mailing, unsigned position)
 	    SQLITE_STATIC);
 	step(mailing, ADD_ITEM);
 	bind(mailing, ADD_DELIVERED, 4, paper);
-	if (mailing->is_sent)
-		step(mailing, ADD_DELIVERED);
+	step(mailing, ADD_DELIVERED);
 }
 
 static void
@@ -196,12 +189,11 @@ write_digest(struct mailing *mailing, int64_t subscriber)
 		bind(mailing, (enum statement)i, 2, subscriber);
 		bind(mailing, (enum statement)i, 3, NOW);
 	}
-	bind(mailing, ADD_DIGEST, 4, mailing->is_sent);
-	bind(mailing, ADD_DIGEST, 5, (int64_t)((uint64_t)mailing->digest * TOKEN));
+	bind(mailing, ADD_DIGEST, 4, (int64_t)((uint64_t)mailing->digest * TOKEN));
 	step(mailing, ADD_DIGEST);
 	for (unsigned i = 1; i <= count; i++)
 		write_item(mailing, i);
-	step(mailing, mailing->is_sent ? ADD_SENT : ADD_NEW);
+	step(mailing, ADD_SENT);
 }
 
 /* The digests are spread over the subscribers. */
@@ -219,44 +211,15 @@ write_made(struct mailing *mailing)
 	run(mailing->db, "COMMIT; PRAGMA wal_checkpoint(TRUNCATE)");
 }
 
-/* Copy the rows of the subscribers ?1 <= id < ?2, who are due again the next day. */
-static void
-copy_page(sqlite3 *db, int64_t first, int64_t last)
-{
-	static const char *const copies[] = {
-	    "INSERT INTO digest SELECT * FROM made.digest"
-	    " WHERE subscriber_id >= ?1 AND subscriber_id < ?2",
-	    "INSERT INTO digest_item SELECT i.* FROM made.digest d"
-	    " JOIN made.digest_item i ON i.digest_id = d.id"
-	    " WHERE d.subscriber_id >= ?1 AND d.subscriber_id < ?2",
-	    "INSERT INTO outbox SELECT o.* FROM made.digest d"
-	    " JOIN made.outbox o ON o.digest_id = d.id"
-	    " WHERE d.subscriber_id >= ?1 AND d.subscriber_id < ?2",
-	    "INSERT INTO delivered SELECT * FROM made.delivered"
-	    " WHERE subscriber_id >= ?1 AND subscriber_id < ?2",
-	    "UPDATE subscriber SET next_due_at = next_due_at + 86400, is_first_due = 0"
-	    " WHERE id >= ?1 AND id < ?2",
-	};
-
-	for (size_t i = 0; i < G_N_ELEMENTS(copies); i++) {
-		sqlite3_stmt *statement = compile(db, copies[i]);
-
-		sqlite3_bind_int64(statement, 1, first);
-		sqlite3_bind_int64(statement, 2, last);
-		finish(db, statement);
-		sqlite3_finalize(statement);
-	}
-}
-
-static void
-copy_mailing(sqlite3 *db, int64_t people, int64_t page)
-{
-	for (int64_t first = 1; first <= people; first += page) {
-		run(db, "BEGIN IMMEDIATE");
-		copy_page(db, first, first + page);
-		run(db, "COMMIT");
-	}
-}
+/* The subscribers are due again the next day. */
+static const char copy_mailing[] =
+    "BEGIN IMMEDIATE;"
+    "INSERT INTO digest SELECT * FROM made.digest ORDER BY id;"
+    "INSERT INTO digest_item SELECT * FROM made.digest_item ORDER BY digest_id;"
+    "INSERT INTO outbox SELECT * FROM made.outbox ORDER BY id;"
+    "INSERT INTO delivered SELECT * FROM made.delivered ORDER BY subscriber_id;"
+    "UPDATE subscriber SET next_due_at = next_due_at + 86400, is_first_due = 0;"
+    "COMMIT";
 
 int
 main(int argc, char **argv)
@@ -267,15 +230,14 @@ main(int argc, char **argv)
 	g_autofree char *attach = NULL;
 	sqlite3 *db;
 
-	if (argc != 6 && argc != 7) {
-		fprintf(stderr,
-		    "usage: rows STORE mailing.sql PEOPLE DIGESTS PAPERS [PAGE]\n");
+	if (argc != 6) {
+		fprintf(
+		    stderr, "usage: rows STORE mailing.sql PEOPLE DIGESTS PAPERS\n");
 		return 64;
 	}
 	mailing.people = g_ascii_strtoll(argv[3], NULL, 10);
 	mailing.digests = g_ascii_strtoll(argv[4], NULL, 10);
 	mailing.papers = g_ascii_strtoll(argv[5], NULL, 10);
-	mailing.is_sent = argc == 6;
 	made = g_strconcat(argv[1], "-made", NULL);
 	mailing.db = new_store(made, argv[2], mailing.people);
 	write_made(&mailing);
@@ -284,8 +246,7 @@ main(int argc, char **argv)
 	attach = g_strdup_printf("ATTACH '%s' AS made", made);
 	run(db, attach);
 	stopwatch_start(&watch);
-	copy_mailing(db, mailing.people,
-	    mailing.is_sent ? mailing.people : g_ascii_strtoll(argv[6], NULL, 10));
+	run(db, copy_mailing);
 	stopwatch_stop(&watch);
 	stopwatch_print(&watch);
 	printf("digests=%" G_GINT64_FORMAT " papers=%" G_GINT64_FORMAT "\n",
