@@ -241,7 +241,6 @@
 /* Configuration with included files, and secret files. */
 #define BOUNDS_SETTINGS_BYTES (1024 * 1024)
 #define BOUNDS_SETTINGS_FILES 100
-#define BOUNDS_SETTINGS_DEPTH 10
 #define BOUNDS_SECRET_BYTES   4096
 
 /* Time zone names; the longest installed name has half of that. */

@@ -4,23 +4,177 @@
 #include <libconfig.h>
 #include <string.h>
 
+#include "base/bounds.h"
 #include "base/edit_distance.h"
 #include "base/error.h"
-#include "config/include.h"
-#include "config/recover.h"
+#include "base/text.h"
 #include "config/setting.h"
 #include "config/settings.h"
+#include "config/text_file.h"
 
+/* Maximum number of characters of a line that an error message quotes. */
+#define QUOTE_CHARS 50
+
+/* Setting after the last line: missing from the result when a comment is not ended,
+ * which libconfig does not report. */
+#define END_NAME "*end"
+
+/*
+ * libconfig reads one text, in which we have replaced each @include: libconfig 1.5 ends
+ * the process when the included file is a directory, waits for a pipe, and does not
+ * find an absolute name.
+ */
 struct parse {
 	struct settings *settings;
 	GPtrArray *problems;
-	struct source_map *map;
-	bool is_truncated; /* by a syntax error */
+	char *directory; /* of the main file, to which names are relative */
+	GString *text;
+	GArray *lines;     /* of struct line, those of the text */
+	GPtrArray *files;  /* of char *, the names in lines */
+	bool is_truncated; /* by a problem, which has been reported */
 };
 
-#define add_problem(parse, at, ...)                             \
-	source_map_add_problem((parse)->map, (parse)->problems, \
-	    config_setting_source_line(at), __VA_ARGS__)
+struct line {
+	const char *file;
+	unsigned number; /* in the file, from 1; 0: the whole file */
+	size_t offset;   /* in the text */
+};
+
+static void
+parse_clear(struct parse *parse)
+{
+	settings_free(parse->settings);
+	g_free(parse->directory);
+	g_string_free(parse->text, TRUE);
+	g_array_unref(parse->lines);
+	g_ptr_array_unref(parse->files);
+}
+
+static void G_GNUC_PRINTF(3, 4)
+    report(struct parse *parse, const struct line *line, const char *format, ...)
+{
+	g_autofree char *message = NULL;
+	va_list arguments;
+
+	va_start(arguments, format);
+	message = g_strdup_vprintf(format, arguments);
+	va_end(arguments);
+	g_ptr_array_add(parse->problems,
+	    line->number
+	        ? g_strdup_printf("%s:%u: %s", line->file, line->number, message)
+	        : g_strdup_printf("%s: %s", line->file, message));
+}
+
+/* @param number  in the text, from 1; one after its end is that of the last line */
+static const struct line *
+find_line(const struct parse *parse, unsigned number)
+{
+	return &g_array_index(
+	    parse->lines, struct line, CLAMP(number, 1, parse->lines->len) - 1);
+}
+
+#define add_problem(parse, at, ...) \
+	report((parse), find_line((parse), config_setting_source_line(at)), __VA_ARGS__)
+
+static bool
+add_file(struct parse *parse, const char *path, const struct line *includer);
+
+/* @param text  from "@include" on */
+static bool
+add_included(struct parse *parse, const char *text, const struct line *line)
+{
+	g_auto(GStrv) parts = g_strsplit(text, "\"", 3);
+	g_autofree char *path = NULL;
+
+	g_strstrip(parts[0]);
+	if (strcmp(parts[0], "@include") != 0 || g_strv_length(parts) < 3 ||
+	    !*parts[1] || !strchr("#/;", *g_strchug(parts[2]))) {
+		report(parse, line, "expected @include \"FILE\" on a line of its own");
+		return false;
+	}
+	path = g_path_is_absolute(parts[1]) || strcmp(parse->directory, ".") == 0
+	           ? g_strdup(parts[1])
+	           : g_build_filename(parse->directory, parts[1], NULL);
+	return add_file(parse, path, line);
+}
+
+/* @return false after the first problem, which has been reported */
+static bool
+add_file(struct parse *parse, const char *path, const struct line *includer)
+{
+	struct line line = {.file = g_strdup(path)};
+	g_autofree char *problem = NULL;
+	pb_local(text_file) file = {0};
+
+	g_ptr_array_add(parse->files, (gpointer)line.file);
+	problem = parse->files->len > BOUNDS_SETTINGS_FILES
+	              ? g_strdup_printf("more than %d files (does one include itself?)",
+	                    BOUNDS_SETTINGS_FILES)
+	              : text_file_load(&file, path, BOUNDS_SETTINGS_BYTES);
+	if (problem) {
+		report(parse, includer ? includer : &line,
+		    includer ? "cannot include '%s': %s"
+		             : "%.0scannot read the file: %s",
+		    path, problem);
+		return false;
+	}
+	for (char *at = file.text, *end; at; at = end) {
+		const char *text = at + strspn(at, " \t");
+
+		end = strchr(at, '\n');
+		if (end)
+			*end++ = '\0';
+		line.number++;
+		line.offset = parse->text->len;
+		if (g_str_has_prefix(text, "@include")) {
+			if (!add_included(parse, text, &line))
+				return false;
+			continue;
+		}
+		g_string_append_printf(parse->text, "%s\n", at);
+		g_array_append_val(parse->lines, line);
+	}
+	return true;
+}
+
+static void
+report_syntax_error(struct parse *parse, const config_t *config)
+{
+	unsigned number = (unsigned)config_error_line(config);
+	const struct line *line = find_line(parse, number);
+	const char *text = parse->text->str + line->offset;
+	g_autofree char *copy = g_strndup(text, strcspn(text, "\n"));
+	g_autofree char *quoted = NULL;
+
+	g_strdelimit(copy, "\t", ' ');
+	quoted = text_quote(g_strstrip(copy), QUOTE_CHARS);
+	if (number > parse->lines->len)
+		report(parse, line, "unexpected end of file (missing '}' or quote?)");
+	else if (strstr(config_error_text(config), "duplicate"))
+		report(parse, line, "duplicate setting: %s", quoted);
+	else
+		report(parse, line,
+		    "syntax error here or before (missing quote, '=' or ';'?): %s",
+		    quoted);
+}
+
+static void
+read_lines(struct parse *parse, config_t *config)
+{
+	bool is_read, has_end;
+
+	g_string_append(parse->text, END_NAME " = true;\n");
+	is_read = config_read_string(config, parse->text->str) == CONFIG_TRUE;
+	has_end = config_lookup(config, END_NAME);
+	if (parse->is_truncated)
+		return;
+	parse->is_truncated = !is_read || !has_end;
+	if (!is_read)
+		report_syntax_error(parse, config);
+	else if (!has_end)
+		report(parse, find_line(parse, parse->lines->len),
+		    "unexpected end of file (missing */?)");
+}
 
 /* The type of a value, for error messages. */
 static const char *
@@ -87,6 +241,25 @@ read_text(
 	return false;
 }
 
+/*
+ * libconfig 1.5 keeps the lower 32 bits of a larger number without the suffix L:
+ * 4294967321 would be 25.  No setting allows nine digits.
+ */
+static bool
+has_nine_digits(const struct parse *parse, const config_setting_t *at)
+{
+	const struct line *line = find_line(parse, config_setting_source_line(at));
+	g_autofree char *pattern =
+	    g_strdup_printf("[^\n]*?\\b%s(?:\\s|[=:]|#[^\n]*|//[^\n]*|/\\*.*?\\*/)*"
+	                    "[-+]?(0[xX])?[[:xdigit:]]{9}",
+	        config_setting_name(at));
+	g_autoptr(GRegex) regex =
+	    g_regex_new(pattern, G_REGEX_RAW | G_REGEX_DOTALL, 0, NULL);
+
+	return g_regex_match(
+	    regex, parse->text->str + line->offset, G_REGEX_MATCH_ANCHORED, NULL);
+}
+
 static bool
 read_int(struct parse *parse, const struct setting *setting, const config_setting_t *at)
 {
@@ -100,7 +273,8 @@ read_int(struct parse *parse, const struct setting *setting, const config_settin
 		    setting->name, get_type_name(at));
 		return false;
 	}
-	if (number < setting->minimum || number > setting->maximum) {
+	if (number < setting->minimum || number > setting->maximum ||
+	    has_nine_digits(parse, at)) {
 		add_problem(parse, at, "%s must be from %d to %d", setting->name,
 		    setting->minimum, setting->maximum);
 		return false;
@@ -158,15 +332,13 @@ read_value(
 static void
 read_setting(struct parse *parse, size_t row, const config_setting_t *at)
 {
-	const struct source_map_origin *origin =
-	    source_map_find(parse->map, config_setting_source_line(at));
-	struct setting_origin *setting_origin = &parse->settings->origins[row];
+	const struct line *line = find_line(parse, config_setting_source_line(at));
+	struct setting_origin *origin = &parse->settings->origins[row];
 
-	setting_origin->line = origin->line;
-	g_free(setting_origin->file);
-	setting_origin->file = g_strdup(origin->file);
-	setting_origin->is_invalid =
-	    origin->is_invalid || !read_value(parse, &setting_table[row], at);
+	origin->line = line->number;
+	g_free(origin->file);
+	origin->file = g_strdup(line->file);
+	origin->is_invalid = !read_value(parse, &setting_table[row], at);
 }
 
 static bool
@@ -267,7 +439,8 @@ read_group(struct parse *parse, const config_setting_t *group, const char *prefi
 		size_t row = 0;
 
 		/* A syntax error in it has been reported. */
-		if (config_setting_type(at) == CONFIG_TYPE_NONE)
+		if (config_setting_type(at) == CONFIG_TYPE_NONE ||
+		    strcmp(config_setting_name(at), END_NAME) == 0)
 			continue;
 		if (!*prefix && is_group(name)) {
 			g_autofree char *inner = g_strconcat(name, ".", NULL);
@@ -322,22 +495,21 @@ check_combinations(struct parse *parse)
 	for (size_t i = 0; i < setting_count; i++)
 		if (setting_table[i].type == TYPE_TEXT &&
 		    setting_table[i].minimum > 0 && !settings->origins[i].is_invalid &&
-		    !parse->is_truncated &&
 		    !**setting_get_text(settings, &setting_table[i]))
 			add_combined(parse, setting_table[i].name, "%s is not set: %s",
 			    setting_table[i].name, setting_table[i].help);
 	if (settings->delivery == SETTINGS_DELIVERY_MAILDIR && !*settings->maildir &&
-	    !settings_has_error(settings, "delivery.maildir") && !parse->is_truncated)
+	    !settings_has_error(settings, "delivery.maildir"))
 		add_combined(parse, "delivery.method",
 		    "delivery.method is maildir, but delivery.maildir is not set");
 	if (settings->smtp_login == SETTINGS_LOGIN_OAUTH && !*settings->smtp_user &&
-	    !settings_has_error(settings, "smtp.user") && !parse->is_truncated)
+	    !settings_has_error(settings, "smtp.user"))
 		add_combined(
 		    parse, "smtp.login", "smtp.login is set, but smtp.user is not");
 	if (settings->smtp_login == SETTINGS_LOGIN_PASSWORD && *settings->smtp_user &&
 	    !*settings->smtp_password_file &&
 	    !settings_has_error(settings, "smtp.login") &&
-	    !settings_has_error(settings, "smtp.password_file") && !parse->is_truncated)
+	    !settings_has_error(settings, "smtp.password_file"))
 		add_combined(parse, "smtp.user",
 		    "smtp.user is set, but smtp.password_file is not");
 	if (settings->smtp_protocol == SETTINGS_PROTOCOL_LMTP && *settings->smtp_user)
@@ -367,22 +539,28 @@ settings_has_error(const struct settings *settings, const char *name)
 struct settings *
 settings_read(const char *path, GPtrArray *problems)
 {
-	pb_auto(source_map) map = source_map_load(path, problems);
-	pb_auto(settings) settings = NULL;
-	struct parse parse = {NULL, problems, map, false};
+	pb_local(parse) parse = {
+	    .problems = problems,
+	    .directory = g_path_get_dirname(path),
+	    .text = g_string_new(NULL),
+	    .lines = g_array_new(FALSE, FALSE, sizeof(struct line)),
+	    .files = g_ptr_array_new_with_free_func(g_free),
+	};
 	config_t config;
 
-	if (!map)
+	parse.is_truncated = !add_file(&parse, path, NULL);
+	if (!parse.lines->len)
 		return NULL;
-	settings = settings_new();
-	settings->path = g_strdup(path);
-	parse.settings = settings;
+	parse.settings = settings_new();
+	parse.settings->path = g_strdup(path);
 	config_init(&config);
-	parse.is_truncated = !recover_parse(&config, map, problems);
+	read_lines(&parse, &config);
+	/* Of a truncated text libconfig has the settings before the problem. */
 	read_group(&parse, config_root_setting(&config), "");
-	check_combinations(&parse);
+	if (!parse.is_truncated)
+		check_combinations(&parse);
 	config_destroy(&config);
-	return g_steal_pointer(&settings);
+	return g_steal_pointer(&parse.settings);
 }
 
 struct settings *

@@ -69,13 +69,6 @@ text_file_load(struct text_file *file, const char *path, size_t max_bytes)
 	return problem;
 }
 
-bool
-text_file_is_same(const struct text_file *a, const struct text_file *b)
-{
-	return a->status.st_dev == b->status.st_dev &&
-	       a->status.st_ino == b->status.st_ino;
-}
-
 void
 text_file_clear(struct text_file *file)
 {

@@ -23,9 +23,6 @@ struct text_file {
  */
 char *text_file_load(struct text_file *file, const char *path, size_t max_bytes);
 
-/** Whether both are one file. */
-bool text_file_is_same(const struct text_file *a, const struct text_file *b);
-
 void text_file_clear(struct text_file *file);
 
 #endif
