@@ -472,7 +472,7 @@ TEST(failures_return_no_papers_and_the_retry_time)
 	    {"429", PB_ERROR_TEMPORARY, -1, "status 429"},
 	    {"429-ratelimit", PB_ERROR_TEMPORARY, 292, "We had to rate limit you"},
 	    {"429-retry", PB_ERROR_TEMPORARY, 120, "slow down"},
-	    {"429-date", PB_ERROR_TEMPORARY, 90, "slow down"},
+	    {"429-date", PB_ERROR_TEMPORARY, 86400, "slow down"},
 	    {"late-429", PB_ERROR_TEMPORARY, 292, "status 429"},
 	    {"500", PB_ERROR_TEMPORARY, -1, "status 500: Internal Error"},
 	    {"503", PB_ERROR_TEMPORARY, 60, "status 503"},

@@ -33,22 +33,6 @@ enum verdict {
 	VERDICT_STOPPED,
 };
 
-/* Headers that are recorded. */
-enum header {
-	HEADER_ETAG,
-	HEADER_RETRY_AFTER,
-	HEADER_RATELIMIT,
-	HEADER_DATE,
-	N_HEADERS
-};
-
-static const char *const header_names[N_HEADERS] = {
-    [HEADER_ETAG] = "etag",
-    [HEADER_RETRY_AFTER] = "retry-after",
-    [HEADER_RATELIMIT] = "ratelimit",
-    [HEADER_DATE] = "date",
-};
-
 /* One request and its response; a redirect needs another. */
 struct transfer {
 	const struct http *http;
@@ -58,23 +42,14 @@ struct transfer {
 	enum verdict verdict;
 	GByteArray *body;
 	size_t header_bytes;
-	char *headers[N_HEADERS];
 	char curl_error[CURL_ERROR_SIZE];
 };
-
-static void
-clear_headers(struct transfer *transfer)
-{
-	for (size_t i = 0; i < N_HEADERS; i++)
-		g_clear_pointer(&transfer->headers[i], g_free);
-}
 
 static void
 transfer_free(struct transfer *transfer)
 {
 	if (!transfer)
 		return;
-	clear_headers(transfer);
 	if (transfer->body)
 		g_byte_array_unref(transfer->body);
 	g_free(transfer);
@@ -143,31 +118,16 @@ take_body(char *data, size_t size, size_t count, void *user)
 }
 
 static size_t
-take_header(char *data, size_t size, size_t count, void *user)
+count_header(char *data, size_t size, size_t count, void *user)
 {
 	struct transfer *transfer = user;
-	size_t length = size * count;
-
-	transfer->header_bytes += length;
+	(void)data;
+	transfer->header_bytes += size * count;
 	if (transfer->header_bytes > BOUNDS_HTTP_HEADERS_BYTES) {
 		transfer->verdict = VERDICT_HEADERS;
 		return 0;
 	}
-	/* Interim responses (100, 103) have headers of their own. */
-	if (length > 5 && !memcmp(data, "HTTP/", 5))
-		clear_headers(transfer);
-	for (size_t i = 0; i < N_HEADERS; i++) {
-		size_t name = strlen(header_names[i]);
-
-		if (length <= name || data[name] != ':' ||
-		    length > BOUNDS_HTTP_HEADER ||
-		    g_ascii_strncasecmp(data, header_names[i], name))
-			continue;
-		g_free(transfer->headers[i]);
-		transfer->headers[i] =
-		    g_strstrip(g_strndup(data + name + 1, length - name - 1));
-	}
-	return length;
+	return size * count;
 }
 
 static curl_socket_t
@@ -231,7 +191,7 @@ set_options(struct transfer *transfer, const char *url, struct curl_slist *heade
 	    easy, CURLOPT_MAXFILESIZE_LARGE, (curl_off_t)settings->body_bytes);
 	curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, take_body);
 	curl_easy_setopt(easy, CURLOPT_WRITEDATA, transfer);
-	curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, take_header);
+	curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, count_header);
 	curl_easy_setopt(easy, CURLOPT_HEADERDATA, transfer);
 	curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);
 	curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, transfer);
@@ -391,25 +351,51 @@ follow(const struct target *from, const char *url, GError **error)
 	return NULL;
 }
 
+/* A header of the last response. @return NULL if it has none */
+static const char *
+find_header(const struct http *http, const char *name)
+{
+	struct curl_header *header;
+
+	return curl_easy_header(http->easy, name, 0, CURLH_HEADER, -1, &header) ==
+	               CURLHE_OK
+	           ? header->value
+	           : NULL;
+}
+
+/*
+ * Seconds to wait after an error.  In `ratelimit: "api";r=0;t=291` of Hugging Face a
+ * new window starts in t seconds; one second is added because of rounding.
+ */
+static int64_t
+get_retry_after(const struct http *http, long status)
+{
+	const char *ratelimit = status == 429 ? find_header(http, "ratelimit") : NULL;
+	const char *reset = ratelimit ? strstr(ratelimit, ";r=0;t=") : NULL;
+	curl_off_t wait_s = 0;
+
+	if (reset)
+		wait_s = 1 + CLAMP(g_ascii_strtoll(reset + strlen(";r=0;t="), NULL, 10),
+		                 0, BOUNDS_HTTP_WAIT_S);
+	else if (status >= 400)
+		curl_easy_getinfo(http->easy, CURLINFO_RETRY_AFTER, &wait_s);
+	return wait_s > 0 ? MIN(wait_s, BOUNDS_HTTP_WAIT_S) : HTTP_RETRY_AFTER_UNKNOWN;
+}
+
 static void
 fill_response(struct http_response *response, struct transfer *transfer, long status,
     const char *url)
 {
-	const char *etag = transfer->headers[HEADER_ETAG];
-	int64_t wait_s = HTTP_RETRY_AFTER_UNKNOWN;
+	const char *etag = find_header(transfer->http, "etag");
+	const char *date = find_header(transfer->http, "date");
 
-	if (status == 429)
-		wait_s = http_retry_after_parse_ratelimit(
-		    transfer->headers[HEADER_RATELIMIT]);
-	if (status >= 400 && wait_s == HTTP_RETRY_AFTER_UNKNOWN)
-		wait_s = http_retry_after_parse(transfer->headers[HEADER_RETRY_AFTER],
-		    transfer->headers[HEADER_DATE]);
 	*response = (struct http_response){
 	    .status = (int)status,
 	    .body = g_byte_array_free_to_bytes(g_steal_pointer(&transfer->body)),
 	    .etag = etag && is_etag(etag) ? g_strdup(etag) : NULL,
-	    .retry_after_s = wait_s,
-	    .served_at = http_retry_after_parse_date(transfer->headers[HEADER_DATE]),
+	    .retry_after_s = get_retry_after(transfer->http, status),
+	    .served_at =
+	        date ? MAX(curl_getdate(date, NULL), -1) : HTTP_RETRY_AFTER_UNKNOWN,
 	    .final_url = g_strdup(url),
 	};
 }

@@ -22,7 +22,6 @@
 #include <stdint.h>
 
 #include "base/cleanup.h"
-#include "net/http_retry_after.h"
 
 /* Zero and NULL select the default in the comment; strings are copied. */
 struct http_settings {
@@ -44,11 +43,14 @@ struct http_settings {
 	const int *stop_fd; /* borrowed; readable: the same; or NULL */
 };
 
+#define HTTP_RETRY_AFTER_UNKNOWN ((int64_t)-1)
+
 struct http_response {
 	int status;            /* 200 for a file */
 	GBytes *body;          /* never NULL; empty with 304 */
 	char *etag;            /* verbatim; or NULL */
-	int64_t retry_after_s; /* of status >= 400, or HTTP_RETRY_AFTER_UNKNOWN */
+	int64_t retry_after_s; /* of status >= 400, at most BOUNDS_HTTP_WAIT_S; or
+	                          HTTP_RETRY_AFTER_UNKNOWN */
 	int64_t served_at;     /* the server's Date, s since the epoch, or
 	                          HTTP_RETRY_AFTER_UNKNOWN */
 	char *final_url;       /* after redirects */

@@ -171,7 +171,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def mode_429_date(self):
         self.reply(429, {"error": "slow down"},
-                   [("Retry-After", "Wed, 18 Nov 2026 12:01:30 GMT")])
+                   [("Retry-After", "Wed, 18 Nov 2093 12:01:30 GMT")])
 
     def mode_500(self):
         self.reply(500, {"error": "Internal Error"})
