@@ -23,13 +23,13 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	/* Exact size without a NUL, so that sanitizers detect reads beyond it. */
 	g_autofree char *raw = g_memdup2(data, size);
 	pb_auto(mime_parser) reader = mime_parser_new(raw ? raw : "", size, true);
-	g_autoptr(GString) out = g_string_new(NULL);
+	g_autoptr(GVariant) out = mime_parser_read(reader, false);
 	pb_auto(inmail) mail = NULL;
 	g_autofree char *refusal = NULL;
 	g_autoptr(GError) error = NULL;
 
-	mime_parser_append(out, reader, false);
-	if (!parser_decode(out->str, out->len, &mail, &refusal, &error))
+	if (!parser_decode(g_variant_get_data(out), g_variant_get_size(out), &mail,
+	        &refusal, &error))
 		g_error("%s", error->message);
 	g_assert(!mail == !!refusal);
 	if (mail)

@@ -4,8 +4,8 @@
 #include "fuzz.h"
 #include "message/parser_proto.h"
 
-static void
-parse(const char *data, size_t size)
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	g_autofree char *copy = g_memdup2(data, size);
 	pb_auto(inmail) mail = NULL;
@@ -16,17 +16,5 @@ parse(const char *data, size_t size)
 		fuzz_check_error(error);
 	else
 		g_assert(!mail == !!refusal);
-}
-
-int
-LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
-{
-	g_autoptr(GString) started = g_string_new("paperboy-parser 1\n");
-
-	parse((const char *)data, size);
-	g_string_append_len(started, (const char *)data, (gssize)size);
-	parse(started->str, started->len);
-	g_string_append(started, "end 0\n\n");
-	parse(started->str, started->len);
 	return 0;
 }

@@ -143,9 +143,8 @@ static const struct {
 	const char *words;
 	int time_ms;
 } scripts[] = {
-    {"says nothing", "cat >/dev/null", PB_ERROR_TEMPORARY, "unknown first line",
-        LONG_MS},
-    {"does not read", "exit 0", PB_ERROR_TEMPORARY, "unknown first line", LONG_MS},
+    {"says nothing", "cat >/dev/null", PB_ERROR_TEMPORARY, "no records", LONG_MS},
+    {"does not read", "exit 0", PB_ERROR_TEMPORARY, "no records", LONG_MS},
     {"fails", "exit 3", PB_ERROR_TEMPORARY, "status 3", LONG_MS},
     {"cannot run", "exit 71", PB_ERROR_PERMANENT,
         "cannot run the parser on this machine", LONG_MS},
@@ -158,14 +157,11 @@ static const struct {
         PB_ERROR_TEMPORARY, "signal 9", LONG_MS},
     {"writes too much", "while :; do echo xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx; done",
         PB_ERROR_TEMPORARY, "too long", LONG_MS},
-    {"lies", "printf 'paperboy-parser 1\\nsubject 9\\nx\\nend 0\\n\\n'",
-        PB_ERROR_TEMPORARY, "wrong length", LONG_MS},
-    {"refuses and sends records",
-        "printf 'paperboy-parser 1\\nrefused 1\\nx\\ntext 0\\n\\n"
-        "end 0\\n\\n'",
+    {"lies", "printf '\\011x\\000\\004'", PB_ERROR_TEMPORARY, "no records", LONG_MS},
+    {"refuses and sends records", "printf '\\000x\\000\\027\\000\\003\\005'",
         PB_ERROR_TEMPORARY, "a refusal and other records", LONG_MS},
-    {"sends records and fails", "printf 'paperboy-parser 1\\nend 0\\n\\n'; exit 1",
-        PB_ERROR_TEMPORARY, "status 1", LONG_MS},
+    {"sends records and fails", "printf '\\011x\\000\\003'; exit 1", PB_ERROR_TEMPORARY,
+        "status 1", LONG_MS},
 };
 
 static char *
@@ -205,8 +201,8 @@ ask_script(const char *script)
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autofree char *program = NULL;
 	g_autofree char *whole =
-	    g_strdup_printf("%s\nprintf 'paperboy-parser 1\\nsubject %%s\\n%%s\\nend "
-	                    "0\\n\\n' ${#x} \"$x\"",
+	    g_strdup_printf("%s\nprintf '\\011%%s\\000' \"$x\"\n"
+	                    "printf \"\\\\$(printf %%03o $((${#x} + 2)))\"",
 	        script);
 	struct parser_process_options options = {0};
 	pb_auto(inmail) mail = NULL;

@@ -9,6 +9,7 @@
 #include "base/entity.h"
 #include "base/html.h"
 #include "lib/unit.h"
+#include "message/parser_proto.h"
 #include "parser/authentication.h"
 #include "parser/charset.h"
 #include "parser/encoded_word.h"
@@ -390,13 +391,18 @@ TEST(header_fields_are_split)
 
 TEST(results_are_bounded)
 {
-	g_autoptr(GString) out = g_string_new(NULL);
+	GVariantBuilder out;
+	g_autoptr(GVariant) records = NULL;
+	g_autofree char *text = NULL;
 	unsigned left = 1;
 
-	authentication_append(out, "a; x=pass; y=pass", &left);
+	g_variant_builder_init(&out, G_VARIANT_TYPE(PROTO_TYPE));
+	authentication_append(&out, "a; x=pass; y=pass", &left);
+	records = g_variant_ref_sink(g_variant_builder_end(&out));
+	text = g_variant_print(records, FALSE);
 	g_assert_cmpuint(left, ==, 0);
-	g_assert_nonnull(strstr(out->str, "x pass"));
-	g_assert_null(strstr(out->str, "y pass"));
+	g_assert_nonnull(strstr(text, "'x pass "));
+	g_assert_null(strstr(text, "'y pass "));
 }
 
 UNIT_MAIN

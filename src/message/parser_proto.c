@@ -9,92 +9,94 @@
 #include "base/error.h"
 #include "message/address.h"
 
-#define FIRST_LINE "paperboy-parser 1\n"
-
-/* Longer than any tag name. */
-#define TAG_NAME_BYTES 20
-
-/* Digits of BOUNDS_PARSER_OUTPUT_BYTES. */
-#define LENGTH_DIGITS 7
-
 #define MAILBOX_BYTES (BOUNDS_ADDRESS_BYTES + 1 + BOUNDS_PERSON_NAME_BYTES)
 /* Field names are limited by the line length. */
 #define FIELD_BYTES   (BOUNDS_LINE_BYTES + 2 + BOUNDS_MAIL_VALUE_BYTES)
 
+/* What the data of a tag is, and the type of the member that it is stored in. */
+enum kind {
+	KIND_FLAG,      /* bool */
+	KIND_COUNT,     /* unsigned */
+	KIND_TIME,      /* int64_t */
+	KIND_CHOICE,    /* an enum */
+	KIND_LINE,      /* char * */
+	KIND_LINES,     /* char *: tabs and line ends are allowed */
+	KIND_ID,        /* char * */
+	KIND_ADDRESS,   /* char * */
+	KIND_PATH,      /* char *: an address or nothing */
+	KIND_IDS,       /* GPtrArray * of char * */
+	KIND_MAILBOXES, /* GPtrArray * of struct inmail_address */
+	KIND_FIELDS,    /* GPtrArray * of struct inmail_field */
+	KIND_AUTHENTICATION,
+	KIND_AUTH_SERVER,
+	KIND_AUTH_RESULT,
+	KIND_GROUP,
+	KIND_GROUP_FIELD,
+	KIND_REFUSED,
+};
+
+/* enum inmail_source from 1 */
+static const char *const sources[] = {"plain", "html", NULL};
+
+/* enum inmail_report from 1 */
+static const char *const reports[] = {
+    "delivery", "feedback", "disposition", "other", NULL};
+
+#define FIELD(name) offsetof(struct inmail, name)
+
 static const struct {
-	const char *name;
+	enum kind kind;
 	size_t bytes_max;
 	unsigned count_max;
-	bool has_lines;
+	size_t offset; /* in struct inmail */
+	const char *const *choices;
 } tags[PROTO_TAGS] = {
-    [PROTO_TAG_REFUSED] = {"refused", BOUNDS_MAIL_VALUE_BYTES, 1, false},
-    [PROTO_TAG_FILTERED] = {"filtered", 0, 1, false},
-    [PROTO_TAG_FROM] = {"from", MAILBOX_BYTES, BOUNDS_MAIL_ADDRESSES, false},
-    [PROTO_TAG_SENDER] = {"sender", MAILBOX_BYTES, BOUNDS_MAIL_ADDRESSES, false},
-    [PROTO_TAG_REPLY_TO] = {"reply-to", MAILBOX_BYTES, BOUNDS_MAIL_ADDRESSES, false},
-    [PROTO_TAG_TO] = {"to", MAILBOX_BYTES, BOUNDS_MAIL_ADDRESSES, false},
-    [PROTO_TAG_CC] = {"cc", MAILBOX_BYTES, BOUNDS_MAIL_ADDRESSES, false},
-    [PROTO_TAG_FROM_FIELDS] = {"from-fields", 10, 1, false},
-    [PROTO_TAG_RECEIVED] = {"received", 10, 1, false},
-    [PROTO_TAG_SUBJECT] = {"subject", BOUNDS_MAIL_VALUE_BYTES, 1, false},
-    [PROTO_TAG_MESSAGE_ID] = {"message-id", BOUNDS_MESSAGE_ID_BYTES, 1, false},
-    [PROTO_TAG_IN_REPLY_TO] = {"in-reply-to", BOUNDS_MESSAGE_ID_BYTES, BOUNDS_MAIL_IDS,
-        false},
-    [PROTO_TAG_REFERENCE] = {"reference", BOUNDS_MESSAGE_ID_BYTES, BOUNDS_MAIL_IDS,
-        false},
-    [PROTO_TAG_DATE] = {"date", 12, 1, false},
-    [PROTO_TAG_RETURN_PATH] = {"return-path", BOUNDS_ADDRESS_BYTES, 1, false},
-    [PROTO_TAG_DELIVERED_TO] = {"delivered-to", BOUNDS_ADDRESS_BYTES, 1, false},
-    [PROTO_TAG_ORIGINAL_TO] = {"original-to", BOUNDS_ADDRESS_BYTES, 1, false},
-    [PROTO_TAG_MARK] = {"mark", FIELD_BYTES, BOUNDS_MAIL_MARKS, false},
-    [PROTO_TAG_AUTHENTICATION] = {"authentication", BOUNDS_MAIL_VALUE_BYTES,
-        BOUNDS_MAIL_FIELDS, false},
-    [PROTO_TAG_AUTH_SERVER] = {"auth-server", BOUNDS_MAIL_VALUE_BYTES,
-        BOUNDS_MAIL_FIELDS, false},
-    [PROTO_TAG_AUTH_RESULT] = {"auth-result", BOUNDS_MAIL_VALUE_BYTES,
-        BOUNDS_MAIL_RESULTS, false},
-    [PROTO_TAG_TEXT_SOURCE] = {"text-source", 5, 1, false},
-    [PROTO_TAG_TEXT_CUT] = {"text-cut", 0, 1, false},
-    [PROTO_TAG_TEXT] = {"text", BOUNDS_MAIL_TEXT_BYTES, 1, true},
-    [PROTO_TAG_BODY] = {"body", BOUNDS_MAIL_BODY_BYTES, 1, true},
-    [PROTO_TAG_REPORT] = {"report", 11, 1, false},
-    [PROTO_TAG_REPORT_GROUP] = {"report-group", 0, BOUNDS_REPORT_GROUPS, false},
-    [PROTO_TAG_REPORT_FIELD] = {"report-field", FIELD_BYTES, BOUNDS_REPORT_FIELDS,
-        false},
-    [PROTO_TAG_RETURNED] = {"returned", FIELD_BYTES, BOUNDS_MAIL_FIELDS, false},
-    [PROTO_TAG_END] = {"end", 0, 1, false},
+    [PROTO_TAG_REFUSED] = {KIND_REFUSED, BOUNDS_MAIL_VALUE_BYTES, 1},
+    [PROTO_TAG_FILTERED] = {KIND_FLAG, 0, 1, FIELD(is_filtered)},
+    [PROTO_TAG_FROM] = {KIND_MAILBOXES, MAILBOX_BYTES, BOUNDS_MAIL_ADDRESSES,
+        FIELD(from)},
+    [PROTO_TAG_SENDER] = {KIND_MAILBOXES, MAILBOX_BYTES, BOUNDS_MAIL_ADDRESSES,
+        FIELD(sender)},
+    [PROTO_TAG_REPLY_TO] = {KIND_MAILBOXES, MAILBOX_BYTES, BOUNDS_MAIL_ADDRESSES,
+        FIELD(reply_to)},
+    [PROTO_TAG_TO] = {KIND_MAILBOXES, MAILBOX_BYTES, BOUNDS_MAIL_ADDRESSES, FIELD(to)},
+    [PROTO_TAG_CC] = {KIND_MAILBOXES, MAILBOX_BYTES, BOUNDS_MAIL_ADDRESSES, FIELD(cc)},
+    [PROTO_TAG_FROM_FIELDS] = {KIND_COUNT, 10, 1, FIELD(from_fields)},
+    [PROTO_TAG_RECEIVED] = {KIND_COUNT, 10, 1, FIELD(received)},
+    [PROTO_TAG_SUBJECT] = {KIND_LINE, BOUNDS_MAIL_VALUE_BYTES, 1, FIELD(subject)},
+    [PROTO_TAG_MESSAGE_ID] = {KIND_ID, BOUNDS_MESSAGE_ID_BYTES, 1, FIELD(message_id)},
+    [PROTO_TAG_IN_REPLY_TO] = {KIND_IDS, BOUNDS_MESSAGE_ID_BYTES, BOUNDS_MAIL_IDS,
+        FIELD(in_reply_to)},
+    [PROTO_TAG_REFERENCE] = {KIND_IDS, BOUNDS_MESSAGE_ID_BYTES, BOUNDS_MAIL_IDS,
+        FIELD(references)},
+    [PROTO_TAG_DATE] = {KIND_TIME, 12, 1, FIELD(sent_at)},
+    [PROTO_TAG_RETURN_PATH] = {KIND_PATH, BOUNDS_ADDRESS_BYTES, 1, FIELD(return_path)},
+    [PROTO_TAG_DELIVERED_TO] = {KIND_ADDRESS, BOUNDS_ADDRESS_BYTES, 1,
+        FIELD(delivered_to)},
+    [PROTO_TAG_ORIGINAL_TO] = {KIND_ADDRESS, BOUNDS_ADDRESS_BYTES, 1,
+        FIELD(original_to)},
+    [PROTO_TAG_MARK] = {KIND_FIELDS, FIELD_BYTES, BOUNDS_MAIL_MARKS, FIELD(marks)},
+    [PROTO_TAG_AUTHENTICATION] = {KIND_AUTHENTICATION, BOUNDS_MAIL_VALUE_BYTES,
+        BOUNDS_MAIL_FIELDS},
+    [PROTO_TAG_AUTH_SERVER] = {KIND_AUTH_SERVER, BOUNDS_MAIL_VALUE_BYTES,
+        BOUNDS_MAIL_FIELDS},
+    [PROTO_TAG_AUTH_RESULT] = {KIND_AUTH_RESULT, BOUNDS_MAIL_VALUE_BYTES,
+        BOUNDS_MAIL_RESULTS},
+    [PROTO_TAG_TEXT_SOURCE] = {KIND_CHOICE, 5, 1, FIELD(source), sources},
+    [PROTO_TAG_TEXT_CUT] = {KIND_FLAG, 0, 1, FIELD(is_cut)},
+    [PROTO_TAG_TEXT] = {KIND_LINES, BOUNDS_MAIL_TEXT_BYTES, 1, FIELD(text)},
+    [PROTO_TAG_BODY] = {KIND_LINES, BOUNDS_MAIL_BODY_BYTES, 1, FIELD(body)},
+    [PROTO_TAG_REPORT] = {KIND_CHOICE, 11, 1, FIELD(report), reports},
+    [PROTO_TAG_REPORT_GROUP] = {KIND_GROUP, 0, BOUNDS_REPORT_GROUPS},
+    [PROTO_TAG_REPORT_FIELD] = {KIND_GROUP_FIELD, FIELD_BYTES, BOUNDS_REPORT_FIELDS},
+    [PROTO_TAG_RETURNED] = {KIND_FIELDS, FIELD_BYTES, BOUNDS_MAIL_FIELDS,
+        FIELD(returned)},
 };
-
-struct proto_record {
-	enum proto_tag tag;
-	char *data; /* valid UTF-8 without NUL; one line except for texts */
-};
-
-struct wire {
-	const char *at;
-	size_t left;
-	unsigned counts[PROTO_TAGS];
-};
-
-static void
-free_record(struct proto_record *record)
-{
-	if (!record)
-		return;
-	g_free(record->data);
-	g_free(record);
-}
 
 void
-parser_proto_begin(GString *out)
+parser_proto_append(GVariantBuilder *out, enum proto_tag tag, const char *data)
 {
-	g_string_append(out, FIRST_LINE);
-}
-
-void
-parser_proto_append(GString *out, enum proto_tag tag, const char *data)
-{
-	g_string_append_printf(out, "%s %zu\n%s\n", tags[tag].name, strlen(data), data);
+	g_variant_builder_add(out, "(ys)", (guchar)tag, data);
 }
 
 static bool
@@ -105,48 +107,9 @@ refuse(GError **error, const char *why)
 }
 
 static bool
-read_tag(struct wire *wire, enum proto_tag *tag, GError **error)
+is_plain_text(const char *data, bool has_lines)
 {
-	const char *end = memchr(wire->at, ' ', MIN(wire->left, TAG_NAME_BYTES));
-	size_t size = end ? (size_t)(end - wire->at) : 0;
-
-	for (unsigned i = 0; end && i < PROTO_TAGS; i++) {
-		if (strlen(tags[i].name) != size ||
-		    memcmp(tags[i].name, wire->at, size) != 0)
-			continue;
-		if (++wire->counts[i] > tags[i].count_max)
-			return refuse(error, "too many records of a tag");
-		wire->at += size + 1;
-		wire->left -= size + 1;
-		*tag = (enum proto_tag)i;
-		return true;
-	}
-	return refuse(error, "an unknown tag");
-}
-
-static bool
-read_length(struct wire *wire, size_t *length, GError **error)
-{
-	size_t digits = 0, value = 0;
-
-	while (digits < wire->left && digits < LENGTH_DIGITS &&
-	       g_ascii_isdigit(wire->at[digits]))
-		value = value * 10 + (size_t)(wire->at[digits++] - '0');
-	if (digits == 0 || (digits > 1 && wire->at[0] == '0') || digits == wire->left ||
-	    wire->at[digits] != '\n')
-		return refuse(error, "an invalid length");
-	wire->at += digits + 1;
-	wire->left -= digits + 1;
-	*length = value;
-	return true;
-}
-
-static bool
-is_plain_text(const char *data, size_t size, bool has_lines)
-{
-	if (!g_utf8_validate_len(data, size, NULL))
-		return false;
-	for (const char *p = data; p < data + size; p = g_utf8_next_char(p)) {
+	for (const char *p = data; *p; p = g_utf8_next_char(p)) {
 		gunichar c = g_utf8_get_char(p);
 
 		if (has_lines && (c == '\n' || c == '\t'))
@@ -157,89 +120,26 @@ is_plain_text(const char *data, size_t size, bool has_lines)
 	return true;
 }
 
-static struct proto_record *
-read_record(struct wire *wire, GError **error)
-{
-	struct proto_record *record;
-	enum proto_tag tag = PROTO_TAG_END;
-	size_t length = 0;
-
-	if (!read_tag(wire, &tag, error) || !read_length(wire, &length, error))
-		return NULL;
-	if (length > tags[tag].bytes_max)
-		refuse(error, "a record that is too long");
-	else if (length >= wire->left || wire->at[length] != '\n')
-		refuse(error, "a wrong length");
-	else if (!is_plain_text(wire->at, length, tags[tag].has_lines))
-		refuse(error, "data that is not plain text");
-	else {
-		record = g_new0(struct proto_record, 1);
-		record->tag = tag;
-		record->data = g_strndup(wire->at, length);
-		wire->at += length + 1;
-		wire->left -= length + 1;
-		return record;
-	}
-	return NULL;
-}
-
-/* @return of struct proto_record *, without the end; NULL with PB_ERROR_INPUT */
-static GPtrArray *
-read_records(const char *data, size_t size, GError **error)
-{
-	g_autoptr(GPtrArray) records =
-	    g_ptr_array_new_with_free_func((GDestroyNotify)free_record);
-	struct wire wire = {.at = data, .left = size};
-	struct proto_record *record;
-
-	if (size > BOUNDS_PARSER_OUTPUT_BYTES) {
-		refuse(error, "too much output");
-		return NULL;
-	}
-	if (size < strlen(FIRST_LINE) ||
-	    memcmp(data, FIRST_LINE, strlen(FIRST_LINE)) != 0) {
-		refuse(error, "an unknown first line");
-		return NULL;
-	}
-	wire.at += strlen(FIRST_LINE);
-	wire.left -= strlen(FIRST_LINE);
-	for (;;) {
-		if (wire.left == 0) {
-			refuse(error, "no end record");
-			return NULL;
-		}
-		record = read_record(&wire, error);
-		if (!record)
-			return NULL;
-		if (record->tag == PROTO_TAG_END)
-			break;
-		g_ptr_array_add(records, record);
-	}
-	free_record(record);
-	if (wire.left > 0) {
-		refuse(error, "data after the end");
-		return NULL;
-	}
-	return g_steal_pointer(&records);
-}
-
 /* ---- decoding ---- */
 
 #define DATE_MAX G_GINT64_CONSTANT(253402300799) /* end of the year 9999 */
 
 static bool
+take_text(char **out, const char *data)
+{
+	g_free(*out);
+	*out = g_strdup(data);
+	return true;
+}
+
+static bool
 take_address(char **out, const char *data, GError **error)
 {
-	struct address address = {0};
+	pb_local(address) address = {0};
 
-	if (!address_parse(data, &address, NULL) || strcmp(address.text, data) != 0) {
-		address_clear(&address);
+	if (!address_parse(data, &address, NULL) || strcmp(address.text, data) != 0)
 		return refuse(error, "an invalid address");
-	}
-	g_free(*out);
-	*out = g_steal_pointer(&address.text);
-	address_clear(&address);
-	return true;
+	return take_text(out, data);
 }
 
 static bool
@@ -280,22 +180,12 @@ take_count(unsigned *out, const char *data, GError **error)
 }
 
 static bool
-is_id(const char *data)
+take_id(char **out, const char *data, GError **error)
 {
 	for (const char *p = data; *p; p++)
 		if (!g_ascii_isgraph(*p) || *p == '<' || *p == '>')
-			return false;
-	return data[0] != '\0';
-}
-
-static bool
-take_id(char **out, const char *data, GError **error)
-{
-	if (!is_id(data))
-		return refuse(error, "an invalid message id");
-	g_free(*out);
-	*out = g_strdup(data);
-	return true;
+			return refuse(error, "an invalid message id");
+	return data[0] ? take_text(out, data) : refuse(error, "an invalid message id");
 }
 
 static bool
@@ -321,14 +211,6 @@ add_field(GPtrArray *list, const char *data, GError **error)
 		if (!g_ascii_isgraph(*p))
 			return refuse(error, "an invalid field name");
 	g_ptr_array_add(list, inmail_field_new(name, colon + 2));
-	return true;
-}
-
-static bool
-take_text(char **out, const char *data)
-{
-	g_free(*out);
-	*out = g_strdup(data);
 	return true;
 }
 
@@ -365,38 +247,17 @@ take_server(struct inmail *mail, const char *data, GError **error)
 	return of && take_text(&of->server, data);
 }
 
+/* @param names  by value from 1 */
 static bool
-take_source(struct inmail *mail, const char *data, GError **error)
+take_choice(unsigned *out, const char *data, const char *const *names, GError **error)
 {
-	if (!strcmp(data, "plain"))
-		mail->source = INMAIL_SOURCE_PLAIN;
-	else if (!strcmp(data, "html"))
-		mail->source = INMAIL_SOURCE_HTML;
-	else
-		return refuse(error, "an invalid text source");
-	return true;
-}
-
-static bool
-take_report(struct inmail *mail, const char *data, GError **error)
-{
-	static const struct {
-		const char *name;
-		enum inmail_report report;
-	} reports[] = {
-	    {"delivery", INMAIL_REPORT_DELIVERY},
-	    {"feedback", INMAIL_REPORT_FEEDBACK},
-	    {"disposition", INMAIL_REPORT_DISPOSITION},
-	    {"other", INMAIL_REPORT_OTHER},
-	};
-
-	for (size_t i = 0; i < G_N_ELEMENTS(reports); i++) {
-		if (!strcmp(data, reports[i].name)) {
-			mail->report = reports[i].report;
+	for (unsigned i = 0; names[i]; i++) {
+		if (!strcmp(data, names[i])) {
+			*out = i + 1;
 			return true;
 		}
 	}
-	return refuse(error, "an invalid kind of report");
+	return refuse(error, "an unknown word");
 }
 
 static bool
@@ -412,98 +273,94 @@ add_report_field(struct inmail *mail, const char *data, GError **error)
 static bool
 take_record(struct inmail *mail, enum proto_tag tag, const char *data, GError **error)
 {
-	switch (tag) {
-	case PROTO_TAG_REFUSED:
-		return refuse(error, "a refusal and other records");
-	case PROTO_TAG_FILTERED:
-		mail->is_filtered = true;
+	void *member = (char *)mail + tags[tag].offset;
+
+	switch (tags[tag].kind) {
+	case KIND_FLAG:
+		*(bool *)member = true;
 		return true;
-	case PROTO_TAG_FROM:
-		return take_mailbox(mail->from, data, error);
-	case PROTO_TAG_SENDER:
-		return take_mailbox(mail->sender, data, error);
-	case PROTO_TAG_REPLY_TO:
-		return take_mailbox(mail->reply_to, data, error);
-	case PROTO_TAG_TO:
-		return take_mailbox(mail->to, data, error);
-	case PROTO_TAG_CC:
-		return take_mailbox(mail->cc, data, error);
-	case PROTO_TAG_FROM_FIELDS:
-		return take_count(&mail->from_fields, data, error);
-	case PROTO_TAG_RECEIVED:
-		return take_count(&mail->received, data, error);
-	case PROTO_TAG_SUBJECT:
-		return take_text(&mail->subject, data);
-	case PROTO_TAG_MESSAGE_ID:
-		return take_id(&mail->message_id, data, error);
-	case PROTO_TAG_IN_REPLY_TO:
-		return add_id(mail->in_reply_to, data, error);
-	case PROTO_TAG_REFERENCE:
-		return add_id(mail->references, data, error);
-	case PROTO_TAG_DATE:
-		return take_number(&mail->sent_at, data, DATE_MAX, error);
-	case PROTO_TAG_RETURN_PATH:
-		return data[0] ? take_address(&mail->return_path, data, error)
-		               : take_text(&mail->return_path, data);
-	case PROTO_TAG_DELIVERED_TO:
-		return take_address(&mail->delivered_to, data, error);
-	case PROTO_TAG_ORIGINAL_TO:
-		return take_address(&mail->original_to, data, error);
-	case PROTO_TAG_MARK:
-		return add_field(mail->marks, data, error);
-	case PROTO_TAG_AUTHENTICATION:
+	case KIND_COUNT:
+		return take_count(member, data, error);
+	case KIND_TIME:
+		return take_number(member, data, DATE_MAX, error);
+	case KIND_LINE:
+	case KIND_LINES:
+		return take_text(member, data);
+	case KIND_ID:
+		return take_id(member, data, error);
+	case KIND_PATH:
+		if (!data[0])
+			return take_text(member, data);
+		return take_address(member, data, error);
+	case KIND_ADDRESS:
+		return take_address(member, data, error);
+	case KIND_IDS:
+		return add_id(*(GPtrArray **)member, data, error);
+	case KIND_MAILBOXES:
+		return take_mailbox(*(GPtrArray **)member, data, error);
+	case KIND_FIELDS:
+		return add_field(*(GPtrArray **)member, data, error);
+	case KIND_AUTHENTICATION:
 		g_ptr_array_add(mail->authentications, auth_results_new(data));
 		return true;
-	case PROTO_TAG_AUTH_SERVER:
+	case KIND_AUTH_SERVER:
 		return take_server(mail, data, error);
-	case PROTO_TAG_AUTH_RESULT:
+	case KIND_AUTH_RESULT:
 		return add_result(mail, data, error);
-	case PROTO_TAG_TEXT_SOURCE:
-		return take_source(mail, data, error);
-	case PROTO_TAG_TEXT_CUT:
-		mail->is_cut = true;
-		return true;
-	case PROTO_TAG_TEXT:
-		return take_text(&mail->text, data);
-	case PROTO_TAG_BODY:
-		return take_text(&mail->body, data);
-	case PROTO_TAG_REPORT:
-		return take_report(mail, data, error);
-	case PROTO_TAG_REPORT_GROUP:
+	case KIND_CHOICE:
+		return take_choice(member, data, tags[tag].choices, error);
+	case KIND_GROUP:
 		inmail_add_group(mail);
 		return true;
-	case PROTO_TAG_REPORT_FIELD:
+	case KIND_GROUP_FIELD:
 		return add_report_field(mail, data, error);
-	case PROTO_TAG_RETURNED:
-		return add_field(mail->returned, data, error);
-	case PROTO_TAG_END:
-		break;
+	case KIND_REFUSED:
+		return refuse(error, "a refusal and other records");
 	}
-	g_assert_not_reached();
+	return false;
+}
+
+static bool
+check_record(unsigned *counts, unsigned tag, const char *data, GError **error)
+{
+	if (tag >= PROTO_TAGS)
+		return refuse(error, "an unknown tag");
+	if (++counts[tag] > tags[tag].count_max)
+		return refuse(error, "too many records of a tag");
+	if (strlen(data) > tags[tag].bytes_max)
+		return refuse(error, "a record that is too long");
+	if (!is_plain_text(data, tags[tag].kind == KIND_LINES))
+		return refuse(error, "data that is not plain text");
+	return true;
 }
 
 bool
 parser_decode(
     const char *data, size_t size, struct inmail **mail, char **refusal, GError **error)
 {
-	g_autoptr(GPtrArray) records = read_records(data, size, error);
+	g_autoptr(GBytes) bytes = g_bytes_new_static(data, size);
+	g_autoptr(GVariant) records = g_variant_ref_sink(
+	    g_variant_new_from_bytes(G_VARIANT_TYPE(PROTO_TYPE), bytes, FALSE));
 	pb_auto(inmail) made = inmail_new();
+	unsigned counts[PROTO_TAGS] = {0};
+	GVariantIter iter;
+	const char *text;
+	guchar tag;
 
-	if (!records)
-		return false;
-	if (records->len == 1) {
-		const struct proto_record *only = records->pdata[0];
-
-		if (only->tag == PROTO_TAG_REFUSED) {
+	if (size > BOUNDS_PARSER_OUTPUT_BYTES)
+		return refuse(error, "too much output");
+	if (!g_variant_is_normal_form(records) || !g_variant_n_children(records))
+		return refuse(error, "no records");
+	g_variant_iter_init(&iter, records);
+	while (g_variant_iter_next(&iter, "(y&s)", &tag, &text)) {
+		if (!check_record(counts, tag, text, error))
+			return false;
+		if (tag == PROTO_TAG_REFUSED && g_variant_n_children(records) == 1) {
 			*mail = NULL;
-			*refusal = g_strdup(only->data);
+			*refusal = g_strdup(text);
 			return true;
 		}
-	}
-	for (guint i = 0; i < records->len; i++) {
-		const struct proto_record *record = records->pdata[i];
-
-		if (!take_record(made, record->tag, record->data, error))
+		if (!take_record(made, (enum proto_tag)tag, text, error))
 			return false;
 	}
 	*mail = g_steal_pointer(&made);

@@ -1,14 +1,8 @@
 /*
  * parser_proto.h - output format of paperboy-parser.
  *
- *     paperboy-parser 1\n
- *     from 21\n
- *     eva@example.org Eva E\n
- *     ...
- *     end 0\n
- *     \n
- *
- * A record is the name of its tag, a blank, the number of bytes, LF, the bytes, and LF.
+ * A serialised GVariant in the byte order of the machine: an array of records, each a
+ * tag and its data.
  * The reader treats the writer as hostile: it may have been compromised by the message
  * it parses.
  */
@@ -51,23 +45,25 @@ enum proto_tag {
 	PROTO_TAG_REPORT_GROUP, /* empty: starts a group of fields */
 	PROTO_TAG_REPORT_FIELD, /* name, colon, blank, value */
 	PROTO_TAG_RETURNED,     /* name, colon, blank, value */
-	PROTO_TAG_END,          /* empty; the last record */
 };
 
-#define PROTO_TAGS (PROTO_TAG_END + 1)
+#define PROTO_TAGS (PROTO_TAG_RETURNED + 1)
 
-/** Append the first line. */
-void parser_proto_begin(GString *out);
+#define PROTO_TYPE "a(ys)"
 
-/** Append a record; data must be valid for the tag. */
-void parser_proto_append(GString *out, enum proto_tag tag, const char *data);
+/**
+ * Append a record.
+ *
+ * @param out   of PROTO_TYPE
+ * @param data  valid for the tag
+ */
+void parser_proto_append(GVariantBuilder *out, enum proto_tag tag, const char *data);
 
 /**
  * Decode a complete output. Everything is validated again: the parser is not trusted.
- * Rejected: more than BOUNDS_PARSER_OUTPUT_BYTES, another first line, unknown tags,
- * lengths with signs or leading zeros or beyond the end, data that is too long for its
- * tag, not UTF-8 or with control characters, too many records of a tag, a missing end
- * or data after it.
+ * Rejected: more than BOUNDS_PARSER_OUTPUT_BYTES, anything but the normal form of the
+ * type, no records, unknown tags, data that is too long for its tag, not UTF-8 or with
+ * control characters, too many records of a tag.
  *
  * @param mail     set on success only; NULL if the message was refused
  * @param refusal  set on success only: why it was refused, owned by the caller, or NULL

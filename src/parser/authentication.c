@@ -46,7 +46,7 @@ normalize(const char *value)
 
 /* Parse "dmarc=pass header.from=example.org"; "none" is not a result. */
 static bool
-append_result(GString *out, const char *result)
+append_result(GVariantBuilder *out, const char *result)
 {
 	size_t end = strcspn(result, " ");
 	const char *equals = memchr(result, '=', end);
@@ -70,7 +70,7 @@ append_result(GString *out, const char *result)
 }
 
 void
-authentication_append(GString *out, const char *value, unsigned *left)
+authentication_append(GVariantBuilder *out, const char *value, unsigned *left)
 {
 	g_autofree char *normalized = normalize(value);
 	g_auto(GStrv) results = g_strsplit(normalized, ";", -1);

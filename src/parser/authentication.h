@@ -14,6 +14,6 @@
  * @param value  one sanitized line
  * @param left   in/out: number of results that may still be appended
  */
-void authentication_append(GString *out, const char *value, unsigned *left);
+void authentication_append(GVariantBuilder *out, const char *value, unsigned *left);
 
 #endif

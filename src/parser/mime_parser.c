@@ -49,8 +49,8 @@ static const char *const returned[][2] = {
 
 /* Append a field as a record "Name: value", with encoded words decoded. */
 static void
-dsn_append_field(GString *out, enum proto_tag tag, const struct headers_entry *entry,
-    struct charset_set *charsets)
+dsn_append_field(GVariantBuilder *out, enum proto_tag tag,
+    const struct headers_entry *entry, struct charset_set *charsets)
 {
 	g_autofree char *value = encoded_word_decode(
 	    charsets, entry->value, entry->value_size, BOUNDS_MAIL_VALUE_BYTES);
@@ -61,7 +61,7 @@ dsn_append_field(GString *out, enum proto_tag tag, const struct headers_entry *e
 }
 
 static void
-append_groups(GString *out, const char *text, struct charset_set *charsets)
+append_groups(GVariantBuilder *out, const char *text, struct charset_set *charsets)
 {
 	g_autoptr(GPtrArray) groups = headers_parse_groups(text, strlen(text));
 	unsigned left = BOUNDS_REPORT_FIELDS;
@@ -77,7 +77,7 @@ append_groups(GString *out, const char *text, struct charset_set *charsets)
 }
 
 static void
-append_returned(GString *out, const char *text, struct charset_set *charsets)
+append_returned(GVariantBuilder *out, const char *text, struct charset_set *charsets)
 {
 	g_autoptr(GArray) fields = headers_parse(text, strlen(text));
 
@@ -110,7 +110,8 @@ is_returned(const struct mailmime *part)
  * appended.
  */
 static void
-dsn_append(GString *out, const struct part_tree *tree, struct charset_set *charsets)
+dsn_append(
+    GVariantBuilder *out, const struct part_tree *tree, struct charset_set *charsets)
 {
 	const struct mailmime *report = part_find_report(tree);
 	bool is_report = report && part_is(report, "multipart", "report");
@@ -149,7 +150,7 @@ dsn_append(GString *out, const struct part_tree *tree, struct charset_set *chars
 #define MINUTE_S 60
 
 struct address_list {
-	GString *out;
+	GVariantBuilder *out;
 	enum proto_tag tag;
 	struct charset_set *charsets;
 	unsigned left;
@@ -231,8 +232,8 @@ append_parsed_value(struct address_list *list, const struct headers_entry *entry
  * @return number of such fields
  */
 static unsigned
-address_fields_append_mailboxes(GString *out, const GArray *fields, const char *name,
-    enum proto_tag tag, struct charset_set *charsets)
+address_fields_append_mailboxes(GVariantBuilder *out, const GArray *fields,
+    const char *name, enum proto_tag tag, struct charset_set *charsets)
 {
 	struct address_list list = {out, tag, charsets, BOUNDS_MAIL_ADDRESSES};
 	unsigned count = 0;
@@ -255,8 +256,8 @@ address_fields_append_mailboxes(GString *out, const GArray *fields, const char *
  * @param has_null  whether to append an empty record for "<>"
  */
 static void
-address_fields_append_address(GString *out, const GArray *fields, const char *name,
-    enum proto_tag tag, bool has_null)
+address_fields_append_address(GVariantBuilder *out, const GArray *fields,
+    const char *name, enum proto_tag tag, bool has_null)
 {
 	const struct headers_entry *entry = headers_find(fields, name);
 	g_autofree char *value = entry ? unfold(entry) : NULL;
@@ -288,7 +289,7 @@ is_id(const char *id)
 
 /* More lenient than RFC 5322 section 3.6.4: anything in angle brackets. */
 static void
-address_fields_append_ids(GString *out, const GArray *fields, const char *name,
+address_fields_append_ids(GVariantBuilder *out, const GArray *fields, const char *name,
     enum proto_tag tag, unsigned count)
 {
 	const struct headers_entry *entry = headers_find(fields, name);
@@ -328,7 +329,7 @@ parse_date(const struct mailimf_date_time *date, int64_t *at)
 
 /* Append the topmost Date if valid, years 1970 to 9999. */
 static void
-address_fields_append_date(GString *out, const GArray *fields)
+address_fields_append_date(GVariantBuilder *out, const GArray *fields)
 {
 	const struct headers_entry *entry = headers_find(fields, "Date");
 	g_autofree char *value = entry ? unfold(entry) : NULL;
@@ -407,7 +408,7 @@ is_mark(const struct headers_entry *entry)
 }
 
 static void
-append_authentication(GString *out, const struct headers_entry *entry,
+append_authentication(GVariantBuilder *out, const struct headers_entry *entry,
     struct charset_set *charsets, unsigned *left)
 {
 	g_autofree char *raw = charset_decode(
@@ -418,7 +419,7 @@ append_authentication(GString *out, const struct headers_entry *entry,
 }
 
 static void
-append_number(GString *out, enum proto_tag tag, unsigned number)
+append_number(GVariantBuilder *out, enum proto_tag tag, unsigned number)
 {
 	g_autofree char *record = g_strdup_printf("%u", number);
 
@@ -427,7 +428,7 @@ append_number(GString *out, enum proto_tag tag, unsigned number)
 
 /* Append fields of automatic messages, signatures, authentication results. */
 static void
-append_fields(GString *out, const GArray *fields, struct charset_set *charsets)
+append_fields(GVariantBuilder *out, const GArray *fields, struct charset_set *charsets)
 {
 	unsigned marks_left = BOUNDS_MAIL_MARKS;
 	unsigned signatures_left = BOUNDS_MAIL_SIGNATURES;
@@ -456,7 +457,8 @@ append_fields(GString *out, const GArray *fields, struct charset_set *charsets)
 }
 
 static void
-append_addresses(GString *out, const GArray *fields, struct charset_set *charsets)
+append_addresses(
+    GVariantBuilder *out, const GArray *fields, struct charset_set *charsets)
 {
 	static const struct {
 		const char *name;
@@ -489,7 +491,7 @@ append_addresses(GString *out, const GArray *fields, struct charset_set *charset
 }
 
 static void
-append_subject(GString *out, const GArray *fields, struct charset_set *charsets)
+append_subject(GVariantBuilder *out, const GArray *fields, struct charset_set *charsets)
 {
 	const struct headers_entry *entry = headers_find(fields, "Subject");
 	g_autofree char *subject = NULL;
@@ -547,7 +549,8 @@ cut_lines(char *text, size_t max_bytes)
 }
 
 static void
-append_text(GString *out, const struct part_tree *tree, struct charset_set *charsets)
+append_text(
+    GVariantBuilder *out, const struct part_tree *tree, struct charset_set *charsets)
 {
 	const struct mailmime *part = part_find_text(tree);
 	bool is_html = part && part_is(part, "text", "html");
@@ -578,7 +581,7 @@ append_text(GString *out, const struct part_tree *tree, struct charset_set *char
 }
 
 static void
-append_message(GString *out, struct mime_parser *parser)
+append_message(GVariantBuilder *out, struct mime_parser *parser)
 {
 	pb_auto(part_tree) tree = part_tree_new(parser->text, parser->size);
 	g_autoptr(GArray) fields = headers_parse(parser->text, parser->size);
@@ -592,18 +595,20 @@ append_message(GString *out, struct mime_parser *parser)
 	dsn_append(out, tree, parser->charsets);
 }
 
-void
-mime_parser_append(GString *out, struct mime_parser *parser, bool is_filtered)
+GVariant *
+mime_parser_read(struct mime_parser *parser, bool is_filtered)
 {
-	parser_proto_begin(out);
+	GVariantBuilder out;
+
+	g_variant_builder_init(&out, G_VARIANT_TYPE(PROTO_TYPE));
 	if (!parser->text) {
-		parser_proto_append(out, PROTO_TAG_REFUSED, parser->refusal->message);
+		parser_proto_append(&out, PROTO_TAG_REFUSED, parser->refusal->message);
 	} else {
 		if (is_filtered)
-			parser_proto_append(out, PROTO_TAG_FILTERED, "");
-		append_message(out, parser);
+			parser_proto_append(&out, PROTO_TAG_FILTERED, "");
+		append_message(&out, parser);
 	}
-	parser_proto_append(out, PROTO_TAG_END, "");
+	return g_variant_ref_sink(g_variant_builder_end(&out));
 }
 
 /* Read to the end, but at most one byte more than the limit. */
@@ -626,11 +631,13 @@ read_input(GString *input)
 }
 
 static bool
-write_output(const GString *output)
+write_output(GVariant *records)
 {
-	for (size_t done = 0; done < output->len;) {
-		ssize_t written =
-		    write(STDOUT_FILENO, output->str + done, output->len - done);
+	const char *output = g_variant_get_data(records);
+	size_t size = g_variant_get_size(records);
+
+	for (size_t done = 0; done < size;) {
+		ssize_t written = write(STDOUT_FILENO, output + done, size - done);
 
 		if (written >= 0)
 			done += (size_t)written;
@@ -644,7 +651,7 @@ int
 mime_parser_run(bool is_scanned)
 {
 	g_autoptr(GString) input = g_string_new(NULL);
-	g_autoptr(GString) output = g_string_new(NULL);
+	g_autoptr(GVariant) records = NULL;
 	pb_auto(mime_parser) parser = NULL;
 	bool is_filtered = false;
 
@@ -653,6 +660,6 @@ mime_parser_run(bool is_scanned)
 	parser = mime_parser_new(input->str, input->len, is_scanned);
 	if (!sandbox_enter(SANDBOX_PARSER, &is_filtered))
 		return EX_OSERR;
-	mime_parser_append(output, parser, is_filtered);
-	return write_output(output) ? EX_OK : EX_OSERR;
+	records = mime_parser_read(parser, is_filtered);
+	return write_output(records) ? EX_OK : EX_OSERR;
 }

@@ -24,10 +24,12 @@ void mime_parser_free(struct mime_parser *parser);
 PB_DEFINE_AUTO(mime_parser, mime_parser_free);
 
 /**
- * Append the records, or why the message was refused. @param is_filtered of
- * sandbox_enter()
+ * Parse the message into records, or one that says why it was refused.
+ *
+ * @param is_filtered  of sandbox_enter()
+ * @return of PROTO_TYPE, owned by the caller
  */
-void mime_parser_append(GString *out, struct mime_parser *parser, bool is_filtered);
+GVariant *mime_parser_read(struct mime_parser *parser, bool is_filtered);
 
 /**
  * The program paperboy-parser: read standard input, write records to standard output.

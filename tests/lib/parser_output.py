@@ -9,10 +9,11 @@ import resource
 import subprocess
 import threading
 
-from tap import top_builddir
+from tap import top_builddir, top_srcdir
 
-FIRST = b"paperboy-parser 1\n"
-HEAD = re.compile(rb"([a-z-]+) (0|[1-9][0-9]*)\n")
+with open(os.path.join(top_srcdir(), "src", "message", "parser_proto.h"), encoding="utf-8") as file:
+    TAGS = [name.lower().replace("_", "-")
+            for name in re.findall(r"\tPROTO_TAG_(\w+),", file.read())]
 
 
 def program(name="paperboy-parser"):
@@ -20,25 +21,21 @@ def program(name="paperboy-parser"):
 
 
 def read(output):
-    """Records in order, without the end; ValueError for anything else."""
-    if not output.startswith(FIRST):
-        raise ValueError(f"no beginning: {output[:40]!r}")
-    at = len(FIRST)
+    """Records in order; ValueError for what is not a GVariant of type a(ys)."""
+    width = 1 if len(output) <= 0xff else 2 if len(output) <= 0xffff else 4
+    at = int.from_bytes(output[-width:], "little")
+    if not output or at >= len(output) or (len(output) - at) % width:
+        raise ValueError(f"no end: {output[-40:]!r}")
     records = []
-    while True:
-        head = HEAD.match(output, at)
-        if not head:
-            raise ValueError(f"no record at {at}: {output[at : at + 40]!r}")
-        begin, size = head.end(), int(head[2])
-        text = output[begin : begin + size]
-        if len(text) != size or output[begin + size : begin + size + 1] != b"\n":
-            raise ValueError(f"a length that is not true at {at}")
-        at = begin + size + 1
-        if head[1] == b"end":
-            if size or at != len(output):
-                raise ValueError("an end that is none")
-            return records
-        records.append((head[1].decode(), text.decode("utf-8")))
+    begin = 0
+    for place in range(at, len(output), width):
+        end = int.from_bytes(output[place : place + width], "little")
+        tag, text, nul = output[begin], output[begin + 1 : end - 1], output[end - 1 : end]
+        if nul != b"\0" or 0 in text:
+            raise ValueError(f"no text: {output[begin : end]!r}")
+        records.append((TAGS[tag], text.decode("utf-8")))
+        begin = end
+    return records
 
 
 class Result:
