@@ -351,6 +351,12 @@ follow(const struct target *from, const char *url, GError **error)
 	return NULL;
 }
 
+int64_t
+http_parse_date(const char *date)
+{
+	return MAX((int64_t)curl_getdate(date, NULL), -1);
+}
+
 /* A header of the last response. @return NULL if it has none */
 static const char *
 find_header(const struct http *http, const char *name)
@@ -394,8 +400,7 @@ fill_response(struct http_response *response, struct transfer *transfer, long st
 	    .body = g_byte_array_free_to_bytes(g_steal_pointer(&transfer->body)),
 	    .etag = etag && is_etag(etag) ? g_strdup(etag) : NULL,
 	    .retry_after_s = get_retry_after(transfer->http, status),
-	    .served_at =
-	        date ? MAX(curl_getdate(date, NULL), -1) : HTTP_RETRY_AFTER_UNKNOWN,
+	    .served_at = date ? http_parse_date(date) : HTTP_RETRY_AFTER_UNKNOWN,
 	    .final_url = g_strdup(url),
 	};
 }

@@ -45,6 +45,9 @@ struct http_settings {
 
 #define HTTP_RETRY_AFTER_UNKNOWN ((int64_t)-1)
 
+/** @return a date with the name of a zone, s since the epoch; or -1 */
+int64_t http_parse_date(const char *date);
+
 struct http_response {
 	int status;            /* 200 for a file */
 	GBytes *body;          /* never NULL; empty with 304 */

@@ -3,238 +3,117 @@
  */
 #include "sources/feed_date.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
+#include "net/http.h"
 
-/* RFC 5322 section 4.3; military zones are treated as UTC. */
-static const struct {
-	const char *name;
-	int hours;
-} zones[] = {
-    {"UT", 0},
-    {"UTC", 0},
-    {"GMT", 0},
-    {"Z", 0},
-    {"EST", -5},
-    {"EDT", -4},
-    {"CST", -6},
-    {"CDT", -5},
-    {"MST", -7},
-    {"MDT", -6},
-    {"PST", -8},
-    {"PDT", -7},
-    {"BST", 1},
-    {"CET", 1},
-    {"CEST", 2},
-    {"JST", 9},
+#define TIME            "(?<H>\\d\\d?):(?<M>\\d\\d)(?::(?<S>\\d\\d)(?:[.,]\\d*)?)?"
+#define TIME_AFTER_DATE "(?!\\d)(?:(?:\\s*T\\s*|\\s+)" TIME ")?"
+#define ZONE            "\\s*(?:(?<name>[A-Z]+)|(?<zh>[+-]\\d\\d):?(?<zm>\\d\\d)?)?"
+#define WEEKDAY         "(?:[^\\d\\s]+?\\s*)??"
+#define MONTH           "(?<month>(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[A-Z]*)[.,]?"
+
+/* Without regard to case; what follows is ignored. */
+static const char *const formats[] = {
+    /* ISO 8601 */
+    "^(?<year>\\d{4})(?:-?(?<month>\\d\\d)(?:-?(?<day>\\d\\d))?)?(?![^T\\s]"
+    ")" TIME_AFTER_DATE ZONE,
+    /* RFC 5322 sections 3.3 and 4.3, RFC 850 */
+    "^" WEEKDAY "(?<day>\\d\\d?)[\\s,-]*" MONTH
+    "[\\s,-]*(?<year>\\d{2,4})" TIME_AFTER_DATE ZONE,
+    /* ctime() has the time before the year. */
+    "^" WEEKDAY MONTH "\\s*(?<day>\\d\\d?)[\\s,-]+(?:" TIME
+    "\\s+)?(?<year>\\d{2,4})" TIME_AFTER_DATE ZONE,
 };
 
-static const char *const months[] = {
-    "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"};
-
-struct date_time {
-	int year, month, day, hour, minute, second;
-	int offset_s;
-};
-
-/* @return the number of digits, at most `max` */
+/* @return the digits of a group, with a sign or not; `missing` if there are none */
 static int
-read_number(const char **at, int max, int *number)
+get_number(const GMatchInfo *match, const char *group, int missing)
 {
-	int digits = 0;
+	g_autofree char *text = g_match_info_fetch_named(match, group);
 
-	*number = 0;
-	while (digits < max && g_ascii_isdigit(**at)) {
-		*number = *number * 10 + (**at - '0');
-		(*at)++;
-		digits++;
-	}
-	return digits;
-}
-
-static void
-skip_blanks(const char **at)
-{
-	while (g_ascii_isspace(**at))
-		(*at)++;
-}
-
-/* 12:34, 12:34:56 and 12:34:56.789 */
-static bool
-read_time(const char **at, struct date_time *date_time)
-{
-	if (!read_number(at, 2, &date_time->hour) || **at != ':')
-		return false;
-	(*at)++;
-	if (read_number(at, 2, &date_time->minute) != 2)
-		return false;
-	if (**at == ':') {
-		(*at)++;
-		if (read_number(at, 2, &date_time->second) != 2)
-			return false;
-		if (**at == '.' || **at == ',')
-			*at += 1 + strspn(*at + 1, "0123456789");
-	}
-	return true;
-}
-
-/* Z, +01:00, +0100, +01, or a name. */
-static void
-read_zone(const char **at, struct date_time *date_time)
-{
-	int sign = **at == '-' ? -1 : 1;
-	int hours, minutes = 0;
-	const char *rest;
-
-	if (**at != '+' && **at != '-') {
-		size_t size = strspn(*at, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-		                          "abcdefghijklmnopqrstuvwxyz");
-
-		for (size_t i = 0; i < G_N_ELEMENTS(zones); i++)
-			if (strlen(zones[i].name) == size &&
-			    !g_ascii_strncasecmp(*at, zones[i].name, size))
-				date_time->offset_s = zones[i].hours * CLOCK_HOUR_S;
-		*at += size;
-		return;
-	}
-	rest = *at + 1;
-	if (read_number(&rest, 2, &hours) != 2)
-		return;
-	if (*rest == ':')
-		rest++;
-	if (read_number(&rest, 2, &minutes) == 1 || hours > 15 || minutes > 59)
-		return;
-	date_time->offset_s = sign * (hours * CLOCK_HOUR_S + minutes * 60);
-	*at = rest;
-}
-
-static bool
-read_iso(const char *at, struct date_time *date_time)
-{
-	bool is_dashed;
-
-	if (read_number(&at, 4, &date_time->year) != 4)
-		return false;
-	is_dashed = *at == '-';
-	if (is_dashed)
-		at++;
-	if (*at && !g_ascii_isspace(*at) && read_number(&at, 2, &date_time->month) != 2)
-		return false;
-	if (*at == '-')
-		at++;
-	if (g_ascii_isdigit(*at) && read_number(&at, 2, &date_time->day) != 2)
-		return false;
-	if (*at == 'T' || *at == 't')
-		at++;
-	else if (*at && !g_ascii_isspace(*at))
-		return false;
-	skip_blanks(&at);
-	if (!*at)
-		return true;
-	if (!read_time(&at, date_time))
-		return false;
-	skip_blanks(&at);
-	read_zone(&at, date_time);
-	return true;
-}
-
-/* "Sep", "September" or "Sept." @return 0 if it is not a month */
-static int
-read_month(const char **at)
-{
-	int month = 0;
-
-	for (size_t i = 0; i < G_N_ELEMENTS(months); i++)
-		if (!g_ascii_strncasecmp(*at, months[i], 3))
-			month = (int)i + 1;
-	if (!month)
-		return 0;
-	while (g_ascii_isalpha(**at) || **at == '.' || **at == ',')
-		(*at)++;
-	return month;
+	return text && *text ? (int)g_ascii_strtoll(text, NULL, 10) : missing;
 }
 
 /* Years of two and three digits (RFC 5322 section 4.3). */
 static int
-widen_year(int year, int digits)
+get_year(const GMatchInfo *match)
 {
-	if (digits >= 4)
-		return year;
-	if (digits == 2 && year < 50)
+	int year = get_number(match, "year", 0);
+
+	if (year < 50)
 		return year + 2000;
-	return year + 1900;
+	return year < 1000 ? year + 1900 : year;
 }
 
-/* "Tue, 5 Aug 03 12:00:00 EST"; ctime() has the time before the year. */
-static bool
-read_rfc822(const char *at, struct date_time *date_time)
+/* @return 1 if it is missing, as in an ISO date of a year */
+static int
+get_month(const GMatchInfo *match)
 {
-	const char *comma = strchr(at, ',');
-	bool is_ctime;
-	int digits;
+	static const char names[] = "janfebmaraprmayjunjulaugsepoctnovdec";
+	g_autofree char *text = g_match_info_fetch_named(match, "month");
+	g_autofree char *name = text ? g_ascii_strdown(text, 3) : NULL;
 
-	if (comma && g_ascii_isalpha(*at) && !read_month(&(const char *){at}))
-		at = comma + 1;
-	else if (g_ascii_isalpha(*at) && !read_month(&(const char *){at}))
-		at += strcspn(at, " ");
-	skip_blanks(&at);
-	is_ctime = g_ascii_isalpha(*at);
-	if (is_ctime)
-		date_time->month = read_month(&at);
-	skip_blanks(&at);
-	if (!read_number(&at, 2, &date_time->day))
+	if (!name || !*name)
+		return 1;
+	return g_ascii_isdigit(*name) ? get_number(match, "month", 0)
+	                              : (int)(strstr(names, name) - names) / 3 + 1;
+}
+
+/* The HTTP client knows the names of zones. */
+static int64_t
+get_offset_s(const GMatchInfo *match)
+{
+	g_autofree char *name = g_match_info_fetch_named(match, "name");
+	g_autofree char *date = g_strconcat("1 Jan 2000 12:00:00 ", name, NULL);
+	int64_t noon = http_parse_date("1 Jan 2000 12:00:00 GMT");
+	int64_t there = name && strlen(name) > 1 ? http_parse_date(date) : -1;
+	int hours = get_number(match, "zh", 0), minutes = get_number(match, "zm", 0);
+
+	if (name && *name)
+		return there < 0 ? 0 : noon - there;
+	if (ABS(hours) > 15 || minutes > 59)
+		return 0;
+	return hours * (int64_t)CLOCK_HOUR_S + (hours < 0 ? -minutes : minutes) * 60;
+}
+
+static bool
+read_match(const GMatchInfo *match, int64_t *at, char day[DAY_BYTES])
+{
+	int year = get_year(match), month = get_month(match);
+	int day_number = get_number(match, "day", 1);
+	int hour = get_number(match, "H", 0), minute = get_number(match, "M", 0);
+	int second = get_number(match, "S", 0);
+	g_autoptr(GDateTime) start =
+	    g_date_time_new_utc(year, month, day_number, 0, 0, 0);
+	int64_t seconds;
+
+	/* 60 is a leap second, 24:00 the end of a day. */
+	if (!start || hour > 24 || minute > 59 || second > 60)
 		return false;
-	at += strspn(at, " \t\r\n-,");
-	if (!is_ctime)
-		date_time->month = read_month(&at);
-	at += strspn(at, " \t\r\n-,");
-	if (is_ctime && strchr(at, ':') && !read_time(&at, date_time))
+	seconds = g_date_time_to_unix(start) + hour * (int64_t)CLOCK_HOUR_S +
+	          minute * 60 + second - get_offset_s(match);
+	if (year < 1970 || seconds < 0)
 		return false;
-	skip_blanks(&at);
-	digits = read_number(&at, 4, &date_time->year);
-	if (!date_time->month || digits < 2)
-		return false;
-	date_time->year = widen_year(date_time->year, digits);
-	skip_blanks(&at);
-	if (!is_ctime && g_ascii_isdigit(*at) && !read_time(&at, date_time))
-		return false;
-	skip_blanks(&at);
-	read_zone(&at, date_time);
+	*at = seconds;
+	if (day)
+		g_snprintf(day, DAY_BYTES, "%04d-%02d-%02d", year, month, day_number);
 	return true;
 }
 
 bool
 feed_date_parse(const char *text, int64_t *at, char day[DAY_BYTES])
 {
-	struct date_time date_time = {.month = 1, .day = 1};
-	g_autoptr(GDateTime) time = NULL;
-	int64_t seconds;
+	g_autofree char *line = g_strstrip(g_strdup(text ? text : ""));
 
-	if (!text)
-		return false;
-	skip_blanks(&text);
-	if (strspn(text, "0123456789") >= 4 ? !read_iso(text, &date_time)
-	                                    : !read_rfc822(text, &date_time))
-		return false;
-	/* 60 is a leap second, 24:00 the end of a day. */
-	if (date_time.second > 60 || date_time.hour > 24 || date_time.minute > 59 ||
-	    date_time.year < 1970 ||
-	    !g_date_valid_dmy((GDateDay)date_time.day, (GDateMonth)date_time.month,
-	        (GDateYear)date_time.year))
-		return false;
-	time = g_date_time_new_utc(
-	    date_time.year, date_time.month, date_time.day, 0, 0, 0);
-	if (!time)
-		return false;
-	seconds = g_date_time_to_unix(time) + date_time.hour * (int64_t)CLOCK_HOUR_S +
-	          date_time.minute * 60 + date_time.second - date_time.offset_s;
-	if (seconds < 0)
-		return false;
-	*at = seconds;
-	if (day)
-		g_snprintf(day, 11, "%04d-%02d-%02d", date_time.year % 10000,
-		    date_time.month, date_time.day);
-	return true;
+	for (size_t i = 0; i < G_N_ELEMENTS(formats); i++) {
+		g_autoptr(GRegex) format = g_regex_new(formats[i],
+		    G_REGEX_CASELESS | G_REGEX_RAW | G_REGEX_DUPNAMES, 0, NULL);
+		g_autoptr(GMatchInfo) match = NULL;
+
+		if (g_regex_match(format, line, 0, &match))
+			return read_match(match, at, day);
+	}
+	return false;
 }
