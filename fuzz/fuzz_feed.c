@@ -6,12 +6,12 @@
 #include <string.h>
 
 #include "base/bounds.h"
+#include "base/day.h"
 #include "base/text.h"
 #include "fuzz.h"
 #include "model/paper_id.h"
 #include "sources/arxiv_listing.h"
 #include "sources/feed.h"
-#include "sources/fetch_days.h"
 
 #define DAY "2026-11-20"
 
@@ -77,7 +77,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	}
 	g_assert(!error && feed->entries->len <= BOUNDS_PAPERS_BATCH);
-	g_assert(!*feed->day || fetch_days_is_valid(feed->day));
+	g_assert(!*feed->day || day_is_valid(feed->day));
 	check_listings(feed_source_make_listings(feed, "made-up", DAY));
 	check_listings(arxiv_listing_from_feed(feed, DAY, &error));
 	g_clear_error(&error);

@@ -6,10 +6,10 @@
  */
 #include <string.h>
 
+#include "base/day.h"
 #include "base/zone.h"
 #include "fuzz.h"
 #include "model/schedule.h"
-#include "sources/fetch_days.h"
 
 /* 1 January 2024 to the end of 2027, a minute at a time. */
 #define FIRST_S  1704067200
@@ -79,7 +79,7 @@ check_natural_time(const char *hour, const char *day, int64_t now)
 	                                           : minute >= 0 && minute < 24 * 60);
 	g_assert(!is_exact || (kind == NATURAL_TIME_HOUR_CLEAR && minute == exact));
 	if (natural_time_parse_day(day, here, found))
-		g_assert(fetch_days_is_valid(found) && strcmp(found, today) >= 0);
+		g_assert(day_is_valid(found) && strcmp(found, today) >= 0);
 	else
 		g_assert(!*found);
 }
@@ -135,7 +135,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	zone = check_zone(name, at % 256 == 0);
 	check_slots(&schedule, zone, FIRST_S + (int64_t)(at % MINUTES) * MINUTE_S);
 	check_natural_time(minute, day, FIRST_S + (int64_t)(at % MINUTES) * MINUTE_S);
-	if (fetch_days_is_valid(day))
+	if (day_is_valid(day))
 		g_assert(strlen(day) == strlen("2026-11-20"));
 	return 0;
 }

@@ -37,6 +37,18 @@ TEST(a_day_begins_at_its_first_instant_in_the_zone)
 	}
 }
 
+TEST(only_days_of_the_calendar_are_valid)
+{
+	static const char *const invalid[] = {"2026-02-29", "2026-13-01", "2026-11-31",
+	    "2026-00-10", "0000-01-01", "2026-11-1", "2026-11-018", "2026/11/18",
+	    "2026-11-1x", " 026-11-18", ""};
+
+	g_assert_true(day_is_valid("2026-11-18"));
+	g_assert_true(day_is_valid("2028-02-29"));
+	for (size_t i = 0; i < G_N_ELEMENTS(invalid); i++)
+		g_assert_false(day_is_valid(invalid[i]));
+}
+
 TEST(invalid_days_and_times_are_rejected)
 {
 	static const char *const rows[] = {"", "2026-13-01", "2026-02-29", "2026-1-1",

@@ -4,6 +4,7 @@
 #include "base/day.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -28,15 +29,27 @@ day_format_time(int64_t at)
 }
 
 bool
+day_is_valid(const char *day)
+{
+	static const char shape[] = "0000-00-00";
+
+	if (strlen(day) != strlen(shape))
+		return false;
+	for (size_t i = 0; shape[i]; i++)
+		if (shape[i] == '0' ? !g_ascii_isdigit(day[i]) : day[i] != shape[i])
+			return false;
+	return g_date_valid_dmy(
+	    (GDateDay)atoi(day + 8), (GDateMonth)atoi(day + 5), (GDateYear)atoi(day));
+}
+
+bool
 day_parse(const char *day, GTimeZone *zone, int64_t *at, GError **error)
 {
 	g_autoptr(GDateTime) midnight = NULL;
 
-	if (g_regex_match_simple(
-	        "^(19[7-9]|[2-9][0-9][0-9])[0-9]-[0-9]{2}-[0-9]{2}\\z", day, 0, 0))
-		midnight = g_date_time_new(zone, (int)g_ascii_strtoll(day, NULL, 10),
-		    (int)g_ascii_strtoll(day + 5, NULL, 10),
-		    (int)g_ascii_strtoll(day + 8, NULL, 10), 0, 0, 0);
+	if (day_is_valid(day))
+		midnight = g_date_time_new(
+		    zone, atoi(day), atoi(day + 5), atoi(day + 8), 0, 0, 0);
 	if (!midnight || g_date_time_to_unix(midnight) < 0) {
 		g_autofree char *shown = text_quote(day, SHOWN_CHARS);
 

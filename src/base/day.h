@@ -45,6 +45,9 @@ char *day_format_minute(int64_t at);
 /** Format a time as 2026-11-20T18:00:00Z (RFC 3339). @return a new string */
 char *day_format_time(int64_t at);
 
+/** Whether a text is a day of the calendar, YYYY-MM-DD. */
+bool day_is_valid(const char *day);
+
 /**
  * Parse a day.
  *

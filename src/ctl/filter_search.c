@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/bounds.h"
+#include "base/day.h"
 #include "base/error.h"
 #include "ctl/ctl.h"
 #include "ctl/print.h"
@@ -16,7 +17,6 @@
 #include "service/match/search.h"
 #include "service/people/filters.h"
 #include "service/people/subscribe.h"
-#include "sources/fetch_days.h"
 #include "store/subscriber/subscribers.h"
 
 #define SEARCH_LIMIT 20
@@ -320,7 +320,7 @@ ctl_run_search(struct ctl *ctl, int argc, char **argv, GError **error)
 
 	if (!ctl_parse(entries, 1, &argc, &argv, error))
 		return false;
-	if (since && !fetch_days_is_valid(since))
+	if (since && !day_is_valid(since))
 		return pb_fail(error, PB_ERROR_INPUT,
 		    "invalid day '%s' (expected 2026-11-01)", since);
 	scope.oldest_day = since;

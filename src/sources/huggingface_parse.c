@@ -11,7 +11,6 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "model/paper.h"
-#include "sources/fetch_days.h"
 
 #define PAPER_PAGE "https://huggingface.co/papers/"
 
@@ -351,25 +350,12 @@ huggingface_parse_error(GBytes *bytes)
 	return get_text(json, "error", BOUNDS_SOURCE_ERROR_BYTES);
 }
 
-/* Whether a text contains a date: the limit that was exceeded. */
-static bool
-holds_day(const char *text)
-{
-	for (const char *at = text; strlen(at) >= 10; at++) {
-		char day[DAY_BYTES];
-
-		g_strlcpy(day, at, sizeof(day));
-		if (fetch_days_is_valid(day))
-			return true;
-	}
-	return false;
-}
-
 bool
 huggingface_is_not_yet(const char *text)
 {
 	g_autofree char *lower = g_ascii_strdown(text, -1);
 
 	return (strstr(lower, "too big") || strstr(lower, "invalid")) &&
-	       (strstr(lower, "date") || holds_day(text));
+	       (strstr(lower, "date") ||
+	           g_regex_match_simple("[0-9]{4}-[0-9]{2}-[0-9]{2}", lower, 0, 0));
 }

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/bounds.h"
+#include "base/day.h"
 #include "base/error.h"
 #include "net/http_file.h"
-#include "sources/fetch_days.h"
 
 void
 source_answer_init(struct source_answer *answer)
@@ -73,7 +73,7 @@ source_answer_set_listings(struct source_answer *answer, GPtrArray *listings)
 static bool
 check_day(const char *day, GError **error)
 {
-	if (fetch_days_is_valid(day))
+	if (day_is_valid(day))
 		return true;
 	return pb_fail(
 	    error, PB_ERROR_INPUT, "'%s' is not a date (expected YYYY-MM-DD)", day);

@@ -10,10 +10,16 @@
 #include "base/error.h"
 #include "service/collect/source_status.h"
 #include "service/log/event.h"
-#include "sources/fetch_days.h"
 #include "store/core/backup.h"
 #include "store/paper/papers.h"
 #include "store/paper/source_lists.h"
+
+/*
+ * Lists stay open: 40 % of a day's papers come after the morning, votes change hourly,
+ * code links and organisations are added days later.
+ */
+#define RECENT_DAYS 3  /* days before today that are fetched at every poll */
+#define OLDEST_DAYS 14 /* days before today that are fetched once a day */
 
 /* ---- looks up papers of other sources at arXiv ---- */
 
@@ -87,7 +93,7 @@ enrich_run(const struct collect *collect, int64_t now, struct collect_report *re
 {
 	g_autoptr(GPtrArray) ids = NULL;
 	int64_t fetched_at, all_at, until,
-	    oldest = now - FETCH_DAYS_OLDEST * (int64_t)CLOCK_DAY_S;
+	    oldest = now - OLDEST_DAYS * (int64_t)CLOCK_DAY_S;
 	bool is_failed = false, is_all;
 
 	if (!source_backoff_load(collect->store, NAME, QUERIED, &fetched_at, error) ||
@@ -350,6 +356,28 @@ update_retry_time(struct collect_report *report, int64_t until)
 		report->retry_at = until;
 }
 
+/*
+ * List the days to fetch, today (UTC) first, then backwards.
+ *
+ * @param old_poll_at  when the old days were last fetched; -1: never
+ * @return whether they are included: the first time on each UTC day, or after the clock
+ *         was set to another day
+ */
+static bool
+list_due_days(int64_t now, int64_t old_poll_at, GPtrArray *days)
+{
+	bool has_old =
+	    old_poll_at < 0 || old_poll_at / CLOCK_DAY_S != now / CLOCK_DAY_S;
+
+	for (int64_t i = 0; i <= (has_old ? OLDEST_DAYS : RECENT_DAYS); i++) {
+		char day[DAY_BYTES];
+
+		day_format(now - i * CLOCK_DAY_S, day);
+		g_ptr_array_add(days, g_strdup(day));
+	}
+	return has_old;
+}
+
 static bool
 collect_source(const struct collect *collect, struct source *source, bool is_all,
     int64_t now, struct collect_report *report, GError **error)
@@ -369,7 +397,7 @@ collect_source(const struct collect *collect, struct source *source, bool is_all
 	}
 	/* Current lists are always complete. */
 	has_old = source->kind != SOURCE_BY_DAY ||
-	          fetch_days_due(now, is_all ? -1 : old_poll_at, days);
+	          list_due_days(now, is_all ? -1 : old_poll_at, days);
 	if (source->kind != SOURCE_BY_DAY) {
 		if (collect->progress)
 			collect->progress(

@@ -3,9 +3,9 @@
  */
 #include "store/core/record.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/day.h"
 #include "base/error.h"
 
 static bool
@@ -28,23 +28,6 @@ is_text(struct sql_statement *row, int column)
 }
 
 static bool
-is_day(const char *text)
-{
-	static const char shape[] = "0000-00-00";
-	int year, month, day;
-
-	if (strlen(text) != strlen(shape))
-		return false;
-	for (size_t i = 0; shape[i]; i++)
-		if (shape[i] == '0' ? !g_ascii_isdigit(text[i]) : text[i] != shape[i])
-			return false;
-	year = atoi(text);
-	month = atoi(text + strlen("0000-"));
-	day = atoi(text + strlen("0000-00-"));
-	return g_date_valid_dmy((GDateDay)day, (GDateMonth)month, (GDateYear)year);
-}
-
-static bool
 is_valid(struct sql_statement *row, int column, char code)
 {
 	enum sql_kind kind = sql_get_kind(row, column);
@@ -61,7 +44,7 @@ is_valid(struct sql_statement *row, int column, char code)
 	case 't':
 		return is_text(row, column);
 	case 'd':
-		return is_text(row, column) && is_day(sql_get_text(row, column));
+		return is_text(row, column) && day_is_valid(sql_get_text(row, column));
 	case 'b':
 		return kind == SQL_KIND_BLOB;
 	default:
