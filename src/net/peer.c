@@ -3,74 +3,63 @@
  */
 #include "net/peer.h"
 
-#include <glib.h>
-#include <netinet/in.h>
-#include <stdint.h>
-#include <string.h>
+#include <gio/gio.h>
 
+/* Their addresses contain one of IPv4. */
 static const struct {
-	uint32_t prefix;
-	unsigned bits;
-} special4[] = {
-    {0x00000000, 8},  /* this network */
-    {0x0a000000, 8},  /* private */
-    {0x64400000, 10}, /* shared, carrier-grade NAT */
-    {0x7f000000, 8},  /* loopback */
-    {0xa9fe0000, 16}, /* link-local, clouds' metadata */
-    {0xac100000, 12}, /* private */
-    {0xc0000000, 24}, /* protocol assignments */
-    {0xc0000200, 24}, /* documentation */
-    {0xc0586300, 24}, /* 6to4 relays */
-    {0xc0a80000, 16}, /* private */
-    {0xc6120000, 15}, /* benchmarking */
-    {0xc6336400, 24}, /* documentation */
-    {0xcb007100, 24}, /* documentation */
-    {0xe0000000, 4},  /* multicast */
-    {0xf0000000, 4},  /* reserved, broadcast */
+	const char *network;
+	size_t offset; /* of the four bytes */
+} embedding[] = {
+    {"::ffff:0:0/96", 12}, /* mapped */
+    {"64:ff9b::/96", 12},  /* NAT64 */
+    {"2002::/16", 2},      /* 6to4 */
 };
 
-/* Within 2000::/3; everything outside is special. */
-static const struct {
-	uint8_t prefix[4];
-	unsigned bits;
-} special6[] = {
-    {{0x20, 0x01, 0x00, 0x00}, 23}, /* protocol assignments, Teredo */
-    {{0x20, 0x01, 0x0d, 0xb8}, 32}, /* documentation */
-    {{0x3f, 0xff, 0x00, 0x00}, 20}, /* documentation */
+static const char *const special[] = {
+    "0.0.0.0/8",                         /* this network */
+    "10.0.0.0/8",                        /* private */
+    "100.64.0.0/10",                     /* shared, carrier-grade NAT */
+    "127.0.0.0/8",                       /* loopback */
+    "169.254.0.0/16",                    /* link-local, clouds' metadata */
+    "172.16.0.0/12",                     /* private */
+    "192.0.0.0/24",                      /* protocol assignments */
+    "192.0.2.0/24",                      /* documentation */
+    "192.88.99.0/24",                    /* 6to4 relays */
+    "192.168.0.0/16",                    /* private */
+    "198.18.0.0/15",                     /* benchmarking */
+    "198.51.100.0/24",                   /* documentation */
+    "203.0.113.0/24",                    /* documentation */
+    "224.0.0.0/3",                       /* multicast, reserved, broadcast */
+    "::/3",                              /* all but 2000::/3 */
+    "4000::/2", "8000::/1", "2001::/23", /* protocol assignments, Teredo */
+    "2001:db8::/32",                     /* documentation */
+    "3fff::/20",                         /* documentation */
 };
 
 static bool
-is_public4(uint32_t address)
+is_in(GInetAddress *address, const char *network)
 {
-	for (size_t i = 0; i < G_N_ELEMENTS(special4); i++)
-		if ((address ^ special4[i].prefix) >> (32 - special4[i].bits) == 0)
-			return false;
-	return true;
-}
+	g_autoptr(GInetAddressMask) mask =
+	    g_inet_address_mask_new_from_string(network, NULL);
 
-static uint32_t
-read32(const uint8_t *at)
-{
-	return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 |
-	       at[3];
+	return g_inet_address_mask_matches(mask, address);
 }
 
 static bool
-is_public6(const uint8_t bytes[16])
+is_public(GInetAddress *address)
 {
-	static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
-	static const uint8_t nat64[12] = {0x00, 0x64, 0xff, 0x9b};
+	for (size_t i = 0; i < G_N_ELEMENTS(embedding); i++) {
+		g_autoptr(GInetAddress) inner = NULL;
 
-	if (!memcmp(bytes, mapped, 12) || !memcmp(bytes, nat64, 12))
-		return is_public4(read32(bytes + 12));
-	if (bytes[0] == 0x20 && bytes[1] == 0x02)
-		return is_public4(read32(bytes + 2));
-	if (bytes[0] >> 5 != 1)
-		return false;
-	for (size_t i = 0; i < G_N_ELEMENTS(special6); i++)
-		if ((read32(bytes) ^ read32(special6[i].prefix)) >>
-		        (32 - special6[i].bits) ==
-		    0)
+		if (!is_in(address, embedding[i].network))
+			continue;
+		inner = g_inet_address_new_from_bytes(
+		    g_inet_address_to_bytes(address) + embedding[i].offset,
+		    G_SOCKET_FAMILY_IPV4);
+		return is_public(inner);
+	}
+	for (size_t i = 0; i < G_N_ELEMENTS(special); i++)
+		if (is_in(address, special[i]))
 			return false;
 	return true;
 }
@@ -78,17 +67,10 @@ is_public6(const uint8_t bytes[16])
 bool
 peer_is_public(const struct sockaddr *address, socklen_t length)
 {
-	if (address->sa_family == AF_INET && length >= sizeof(struct sockaddr_in)) {
-		struct sockaddr_in in;
+	g_autoptr(GSocketAddress) peer =
+	    g_socket_address_new_from_native((gpointer)address, length);
 
-		memcpy(&in, address, sizeof(in));
-		return is_public4(ntohl(in.sin_addr.s_addr));
-	}
-	if (address->sa_family == AF_INET6 && length >= sizeof(struct sockaddr_in6)) {
-		struct sockaddr_in6 in6;
-
-		memcpy(&in6, address, sizeof(in6));
-		return is_public6(in6.sin6_addr.s6_addr);
-	}
-	return false;
+	return G_IS_INET_SOCKET_ADDRESS(peer) &&
+	       is_public(
+	           g_inet_socket_address_get_address(G_INET_SOCKET_ADDRESS(peer)));
 }
