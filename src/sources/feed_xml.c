@@ -341,33 +341,18 @@ run(struct parser *parser, const char *text, size_t length)
 static char *
 find_charset(const char *text, size_t length)
 {
-	static const char *const supported[] = {"iso-8859-", "windows-125", "cp125",
-	    "koi8-", "gb", "big5", "shift_jis", "euc-", "macintosh", "tis-620"};
-	size_t head = MIN(length, 200);
-	const char *end = g_strstr_len(text, (gssize)head, "?>");
-	const char *at = end && length > 5 && memcmp(text, "<?xml", 5) == 0
-	                     ? g_strstr_len(text, end - text, "encoding")
-	                     : NULL;
-	char name[BOUNDS_XML_CHARSET_BYTES + 1];
-	size_t size = 0;
+	/* expat reads ISO 8859-1 itself. */
+	static const char declaration[] =
+	    "^<\\?xml\\s[^>]*encoding[\\s=]*[\"']("
+	    "(?:iso-8859-(?!1[\"'])|windows-125|cp125|koi8-|gb|big5|shift_jis|euc-|"
+	    "macintosh|tis-620)[a-z0-9_-]*)[^>]*\\?>";
+	g_autofree char *head = g_strndup(text, MIN(length, 200));
+	g_autoptr(GRegex) regex =
+	    g_regex_new(declaration, G_REGEX_CASELESS | G_REGEX_RAW, 0, NULL);
+	g_autoptr(GMatchInfo) match = NULL;
 
-	if (!at)
-		return NULL;
-	at += strlen("encoding");
-	at += strspn(at, " \t\r\n=");
-	if (*at != '"' && *at != '\'')
-		return NULL;
-	for (at++; size < BOUNDS_XML_CHARSET_BYTES &&
-	           (g_ascii_isalnum(*at) || (*at && strchr("-_", *at)));
-	     at++)
-		name[size++] = g_ascii_tolower(*at);
-	name[size] = '\0';
-	if (strcmp(name, "iso-8859-1") == 0)
-		return NULL;
-	for (size_t i = 0; i < G_N_ELEMENTS(supported); i++)
-		if (g_str_has_prefix(name, supported[i]))
-			return g_strdup(name);
-	return NULL;
+	return g_regex_match(regex, head, 0, &match) ? g_match_info_fetch(match, 1)
+	                                             : NULL;
 }
 
 struct feed_xml *
