@@ -379,7 +379,7 @@ def maildir_survives(tap):
     assert hits >= KILLS * 3 // 4, f"only {hits} kills met a living program"
 
 
-TRACED = re.compile(r"\d+ +(\w+)\((?:\d+<([^>]*)>|AT_FDCWD)(?:, (.*))?\) += 0$")
+TRACED = re.compile(r"\d+ +(\w+)\((?:\d+<([^>]*)>|AT_FDCWD)(?:, (.*))?\) += \d+$")
 
 
 def traced_calls(path):
@@ -400,12 +400,12 @@ def maildir_is_synced_in_order(tap):
     maildir = os.path.join(tap.directory, "Maildir-order")
     instance = Instance(tap.subdirectory("order"), maildir=maildir)
     instance.write_day(DAY, NUMBERS)
-    instance.add_people(1)  # a commit that waits during a link() proves nothing about it
+    instance.add_people(1)
     trace = os.path.join(instance.directory, "trace")
     strace = need_strace()
     instance.once(wanted=0, prefix=[strace, "-f", "-qq", "-y", "-o", trace, "-e",
-                                 "trace=fsync,fdatasync,linkat"])
-    on_disk, in_new, links = set(), set(), 0
+                                 "trace=fsync,linkat,pwrite64", "-s", "8192"])
+    on_disk, in_new, links, is_sent = set(), set(), 0, False
     for line in traced_calls(trace):
         found = TRACED.match(line)
         if not found:
@@ -420,9 +420,10 @@ def maildir_is_synced_in_order(tap):
             in_new.clear()
         elif call == "fsync":
             on_disk.add(path)
-        elif call == "fdatasync" and (path or "").endswith("-wal"):
-            assert not in_new, f"a commit before new/ is synced: {in_new}"
-    assert links == 1, f"{links} messages were linked"
+        elif call == "pwrite64" and path.endswith("-wal") and "SENT" in rest:
+            is_sent = True
+            assert not in_new, f"sent before new/ is synced: {in_new}"
+    assert links == 1 and is_sent, (links, is_sent)
 
 
 # ---- while it collects, matches and builds digests --------------------------
