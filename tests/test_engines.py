@@ -19,9 +19,8 @@ from tap import Skip, Tap, run, skip_all, top_builddir, top_srcdir
 # Programs that make check runs; check-long runs all.
 SHORT = {
     "helper_postgresql", "helper_concurrent", "test_archive_cache", "test_store",
-    "test_inbox_store", "test_outbox_mail", "test_instances", "test_send_limits",
-    "test_one_click", "test_subscribe", "test_filters", "test_feedback",
-    "test_paper_dedup", "test_maintenance",
+    "test_inbox_store", "test_instances", "test_send_limits", "test_one_click",
+    "test_subscribe", "test_filters", "test_maintenance",
 }
 
 # Tests that are of SQLite only.

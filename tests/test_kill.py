@@ -3,8 +3,8 @@
 # test_kill.py - killed at any time, no digest is lost, and duplicates are identical.
 #
 # PAPERBOY_LONG=1: 1,000 kills while 20,000 digests are sent to smtp-sink, 200 while 2,000
-# are sent to Postfix or a Maildir, and a kill at every write; else 100 and 2,000, 20 and
-# 300, and at some writes.  PAPERBOY_SEED=N repeats a run.
+# are sent to Postfix or a Maildir, and a kill at every write; else 40 and 800, 10 and
+# 150, and at some writes.  PAPERBOY_SEED=N repeats a run.
 
 import collections
 import datetime
@@ -30,8 +30,8 @@ from tap import Tap, need_strace, run, top_srcdir, wait_until
 
 IS_LONG = os.environ.get("PAPERBOY_LONG", "") not in ("", "0")
 SEED = int(os.environ.get("PAPERBOY_SEED") or (random.randrange(1 << 30) if IS_LONG else 1))
-SINK_KILLS, SINK_DIGESTS = (1000, 20000) if IS_LONG else (100, 2000)
-KILLS, DIGESTS = (200, 2000) if IS_LONG else (20, 300)
+SINK_KILLS, SINK_DIGESTS = (1000, 20000) if IS_LONG else (40, 800)
+KILLS, DIGESTS = (200, 2000) if IS_LONG else (10, 150)
 NUMBERS = range(3)  # of the made-up papers
 CHECK_EVERY = 5 if IS_LONG else 1  # kills: a look at a large store takes its time
 STEPS = {"pwrite64": 24, "openat": 12, "sendto": 40}  # between two calls that are tried, at most
@@ -642,7 +642,7 @@ def try_edges(tap, fault, calls):
     for call in calls:
         # Writes to pipes and wake-ups of threads do not fail.
         written = drafts if call == "write" and "error" in fault else []
-        step = 1 if IS_LONG or written else STEPS.get(call, 3)
+        step = 1 if IS_LONG or written else STEPS.get(call, 6)
         number = 0
         while True:
             number += rng.randint(1, step)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""test_many_subscribers.py - a thousand subscribers get exactly their papers of a day."""
+"""test_many_subscribers.py - hundreds of subscribers get exactly their papers of a day."""
 
 import collections
 import glob
@@ -19,7 +19,7 @@ from peers import DOMAIN, Ca, Dovecot, Postfix, SmtpSink
 from programs import FROM, Paperboy, as_sent, load_days
 from tap import Skip, Tap, real_data, top_srcdir
 
-PEOPLE = 1000
+PEOPLE = 300
 REAL_DAY = "2026-05-13"
 MAX_FULL = 5  # so that many digests list papers by title too
 
@@ -156,7 +156,7 @@ def test_real_day(subscribers):
 
 
 def test_subscribing(tap, subscribers):
-    """a thousand subscribers are added by paperboyctl"""
+    """hundreds of subscribers are added by paperboyctl"""
     begin = time.monotonic()
     subscribers.fill()
     seconds = time.monotonic() - begin
@@ -221,7 +221,7 @@ def test_postfix(tap, subscribers):
             whole = time.monotonic() - begin
         mails = read_maildirs(dovecot)
         by_imap = {}
-        for mail in mails[::100]:
+        for mail in mails[::30]:
             by_imap[mail.recipient] = dovecot.mails(mail.recipient)
     for mail in mails:
         assert mail.recipient.endswith("@" + DOMAIN)

@@ -588,7 +588,7 @@ def try_points(tap, fault, calls):
     wanted = {"old": state_of(other)}
     points = collections.Counter()
     seen = collections.Counter()
-    step = 1 if os.environ.get("PAPERBOY_LONG") else {"pwrite64": 29, "openat": 41}
+    step = 1 if os.environ.get("PAPERBOY_LONG") else {"pwrite64": 59, "openat": 83}
     for call in calls:
         number = 1
         while True:
