@@ -65,12 +65,16 @@ TEST(missing_and_surplus_arguments_are_reported)
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		struct vector vector;
+		const struct ctl_command command = {
+		    .least = rows[i].least, .most = rows[i].most, .options = ""};
+		struct ctl ctl = {0};
 		g_autoptr(GError) error = NULL;
 		bool is_ok;
 
 		vector_init(&vector, rows[i].line);
-		is_ok = ctl_parse_some(NULL, rows[i].least, rows[i].most, &vector.argc,
-		    &vector.argv, &error);
+		ctl.argc = vector.argc;
+		ctl.argv = vector.argv;
+		is_ok = ctl_parse(&command, &ctl, &error);
 		g_assert_true(is_ok == !rows[i].error);
 		g_assert_cmpstr(error ? error->message : NULL, ==, rows[i].error);
 		vector_clear(&vector);

@@ -81,13 +81,11 @@ def test_options():
             reported.add(option)
             assert re.search(r"Fl -%s\b" % option, text), (command, option)
     # Options that the source accepts, documented or not.
-    directory = os.path.join(os.environ.get("top_srcdir", "."), "src", "ctl")
+    table = os.path.join(os.environ.get("top_srcdir", "."), "src", "ctl", "commands.c")
     known = set()
-    for name in os.listdir(directory):
-        if name.endswith(".c") and name != "main.c":
-            with open(os.path.join(directory, name), encoding="utf-8") as file:
-                known |= set(re.findall(
-                    r'\{\s*"([a-z-]+)",\s*(?:0|\'.\'),\s*0,\s*G_OPTION_ARG_', file.read()))
+    with open(table, encoding="utf-8") as file:
+        for names in re.findall(r'\d,\s+-?\d,\s+((?:"[a-z -]*"\s*)+),\s+ctl_run_', file.read()):
+            known |= set(re.sub('["\\s]+', " ", names).split())
     assert len(known) > 15 and known == reported, (known - reported, reported - known)
 
 

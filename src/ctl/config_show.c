@@ -151,16 +151,14 @@ print_one(struct ctl *ctl, const GPtrArray *rows, const char *name, GError **err
 }
 
 bool
-ctl_run_config(struct ctl *ctl, int argc, char **argv, GError **error)
+ctl_run_config(struct ctl *ctl, GError **error)
 {
 	const struct table table = {config_columns, NULL, NULL, NULL};
 	g_autoptr(GPtrArray) rows = NULL;
 
-	if (!ctl_parse_some(NULL, 0, 1, &argc, &argv, error))
-		return false;
 	rows = load_rows(ctl->settings);
-	if (argc > 1)
-		return print_one(ctl, rows, argv[1], error);
+	if (ctl->argc > 1)
+		return print_one(ctl, rows, ctl->argv[1], error);
 	table_print(ctl, &table, rows);
 	return true;
 }
@@ -191,14 +189,12 @@ print_reload(const struct ctl *ctl, bool is_ok, char **problems)
 }
 
 bool
-ctl_run_reload(struct ctl *ctl, int argc, char **argv, GError **error)
+ctl_run_reload(struct ctl *ctl, GError **error)
 {
 	g_autofree char *reply = NULL;
 	g_auto(GStrv) lines = NULL;
 	bool is_ok, is_refused;
 
-	if (!ctl_parse(NULL, 0, &argc, &argv, error))
-		return false;
 	reply = ctl_ask_daemon(ctl, "reload");
 	if (!reply)
 		return pb_fail(error, PB_ERROR_TEMPORARY,
@@ -227,10 +223,11 @@ static const struct table_column audit_columns[] = {
     {0},
 };
 
-static bool
-show_log(
-    struct ctl *ctl, const char *address, const char *since, int limit, GError **error)
+bool
+ctl_run_log(struct ctl *ctl, GError **error)
 {
+	const char *address = ctl->options.address, *since = ctl->options.since;
+	int limit = ctl_get_number(ctl->options.limit, LOG_LINES);
 	pb_auto(subscriber) subscriber = NULL;
 	const struct table table = {audit_columns, "No changes.", NULL, NULL};
 	g_autoptr(GPtrArray) changes = NULL;
@@ -250,21 +247,4 @@ show_log(
 		return false;
 	table_print(ctl, &table, changes);
 	return true;
-}
-
-bool
-ctl_run_log(struct ctl *ctl, int argc, char **argv, GError **error)
-{
-	g_autofree char *address = NULL;
-	g_autofree char *since = NULL;
-	int limit = LOG_LINES;
-	const GOptionEntry entries[] = {
-	    {"address", 0, 0, G_OPTION_ARG_STRING, &address, NULL, NULL},
-	    {"since", 0, 0, G_OPTION_ARG_STRING, &since, NULL, NULL},
-	    {"limit", 0, 0, G_OPTION_ARG_INT, &limit, NULL, NULL},
-	    {0},
-	};
-
-	return ctl_parse(entries, 0, &argc, &argv, error) &&
-	       show_log(ctl, address, since, limit, error);
 }

@@ -43,42 +43,146 @@ set_option_error(GError **error, const GError *problem)
 		    problem->message);
 }
 
-bool
-ctl_parse_some(const GOptionEntry *entries, int least, int most, int *argc,
-    char ***argv, GError **error)
+static const struct {
+	const char *name;
+	GOptionArg type;
+	size_t offset;
+} option_rows[] = {
+#define OPTION(name, type, member)                                              \
+	{                                                                       \
+		name, G_OPTION_ARG_##type, offsetof(struct ctl_options, member) \
+	}
+    OPTION("address", STRING, address),
+    OPTION("all", NONE, is_all),
+    OPTION("answers", FILENAME, answers_path),
+    OPTION("at", STRING, at),
+    OPTION("block", NONE, is_block),
+    OPTION("browser", NONE, is_browser),
+    OPTION("cadence", STRING, frequency),
+    OPTION("catch-up", INT, catch_up),
+    OPTION("client-credentials", NONE, is_own),
+    OPTION("consent", STRING, consent),
+    OPTION("days", INT, days),
+    OPTION("delivered", NONE, is_delivered),
+    OPTION("device", NONE, is_device),
+    OPTION("dry-run", NONE, is_dry_run),
+    OPTION("filter", STRING_ARRAY, filters),
+    OPTION("filters", NONE, has_filters),
+    OPTION("first", NONE, is_first),
+    OPTION("from", FILENAME, from_path),
+    OPTION("html", NONE, is_html),
+    OPTION("language", STRING, language),
+    OPTION("limit", INT, limit),
+    OPTION("lost", NONE, is_lost),
+    OPTION("max", INT, max),
+    OPTION("name", STRING, name),
+    OPTION("never-again", NONE, is_never_again),
+    OPTION("newest", NONE, is_newest),
+    OPTION("note", STRING, note),
+    OPTION("raw", NONE, is_raw),
+    OPTION("reason", STRING, reason),
+    OPTION("recipient", STRING, recipient),
+    OPTION("refresh-token", FILENAME, token_path),
+    OPTION("sender", STRING, sender),
+    OPTION("set", STRING_ARRAY, settings),
+    OPTION("since", STRING, since),
+    OPTION("skip-bad", NONE, is_skip_bad),
+    OPTION("socket", FILENAME, socket_path),
+    OPTION("state", STRING, state),
+    OPTION("take-back", NONE, is_take_back),
+    OPTION("until", STRING, until),
+    OPTION("wait", INT, wait),
+    OPTION("yes", NONE, is_yes),
+    OPTION("zone", STRING, zone),
+#undef OPTION
+};
+
+/* @return where a preference, or another option, is stored */
+static void *
+find_option(struct ctl_options *options, const char *name, GOptionArg *type)
+{
+	enum preference preference;
+
+	for (size_t i = 0; i < G_N_ELEMENTS(option_rows); i++)
+		if (strcmp(name, option_rows[i].name) == 0) {
+			*type = option_rows[i].type;
+			return (char *)options + option_rows[i].offset;
+		}
+	*type = G_OPTION_ARG_STRING;
+	if (!preferences_find(name, &preference))
+		g_assert_not_reached();
+	return &options->words[preference];
+}
+
+static void
+add_option(GOptionContext *context, struct ctl_options *options, const char *name)
+{
+	GOptionEntry entries[2] = {{.long_name = name}};
+
+	entries[0].arg_data = find_option(options, name, &entries[0].arg);
+	g_option_context_add_main_entries(context, entries, NULL);
+}
+
+static bool
+parse_options(const struct ctl_command *command, struct ctl *ctl, GError **error)
 {
 	GOptionContext *context = g_option_context_new(NULL);
+	g_auto(GStrv) names = g_strsplit(command->options, " ", -1);
 	g_autoptr(GError) problem = NULL;
-	bool is_ok;
 
 	g_option_context_set_help_enabled(context, FALSE);
-	if (entries)
-		g_option_context_add_main_entries(context, entries, NULL);
-	is_ok = g_option_context_parse(context, argc, argv, &problem);
-	g_option_context_free(context);
-	if (!is_ok) {
+	for (char **name = names; *name; name++)
+		add_option(context, &ctl->options, *name);
+	if (!g_option_context_parse(context, &ctl->argc, &ctl->argv, &problem))
 		set_option_error(error, problem);
+	g_option_context_free(context);
+	return !problem;
+}
+
+bool
+ctl_parse(const struct ctl_command *command, struct ctl *ctl, GError **error)
+{
+	ctl->options = (struct ctl_options){.catch_up = CTL_UNSET,
+	    .days = CTL_UNSET,
+	    .limit = CTL_UNSET,
+	    .max = CTL_UNSET,
+	    .wait = CTL_UNSET};
+	if (!parse_options(command, ctl, error))
 		return false;
-	}
-	remove_separator(argc, *argv);
-	if (*argc - 1 < least) {
+	remove_separator(&ctl->argc, ctl->argv);
+	if (ctl->argc - 1 < command->least) {
 		g_set_error(
 		    error, G_OPTION_ERROR, G_OPTION_ERROR_FAILED, "missing argument");
 		return false;
 	}
-	if (most >= 0 && *argc - 1 > most) {
+	if (command->most >= 0 && ctl->argc - 1 > command->most) {
 		g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_FAILED,
-		    "unexpected argument '%s'", (*argv)[most + 1]);
+		    "unexpected argument '%s'", ctl->argv[command->most + 1]);
 		return false;
 	}
 	return true;
 }
 
-bool
-ctl_parse(
-    const GOptionEntry *entries, int wanted, int *argc, char ***argv, GError **error)
+void
+ctl_options_clear(struct ctl_options *options)
 {
-	return ctl_parse_some(entries, wanted, wanted, argc, argv, error);
+	for (size_t i = 0; i < G_N_ELEMENTS(option_rows); i++) {
+		void *value = (char *)options + option_rows[i].offset;
+
+		if (option_rows[i].type == G_OPTION_ARG_STRING_ARRAY)
+			g_strfreev(*(char ***)value);
+		else if (option_rows[i].type == G_OPTION_ARG_STRING ||
+		         option_rows[i].type == G_OPTION_ARG_FILENAME)
+			g_free(*(char **)value);
+	}
+	for (int i = 0; i < PREFERENCE_COUNT; i++)
+		g_free(options->words[i]);
+}
+
+int
+ctl_get_number(int number, int usual)
+{
+	return number == CTL_UNSET ? usual : number;
 }
 
 GBytes *
@@ -99,11 +203,11 @@ ctl_parse_id(const char *text, const char *what, int64_t *id, GError **error)
 }
 
 bool
-ctl_confirm(bool is_yes, const char *question, GError **error)
+ctl_confirm(const struct ctl *ctl, const char *question, GError **error)
 {
 	char answer[16] = "";
 
-	if (is_yes)
+	if (ctl->options.is_yes)
 		return true;
 	if (!isatty(STDIN_FILENO))
 		return pb_fail(error, PB_ERROR_INPUT,
@@ -117,13 +221,17 @@ ctl_confirm(bool is_yes, const char *question, GError **error)
 }
 
 bool
-ctl_check_replaceable(const char *path, GError **error)
+ctl_confirm_replace(const struct ctl *ctl, const char *path, GError **error)
 {
+	g_autofree char *question = g_strdup_printf("Replace %s", path);
 	GStatBuf status;
 
-	if (g_stat(path, &status) != 0 || S_ISREG(status.st_mode))
+	if (g_stat(path, &status) != 0)
 		return true;
-	return pb_fail(error, PB_ERROR_INPUT, "'%s' is not a regular file", path);
+	if (!S_ISREG(status.st_mode))
+		return pb_fail(
+		    error, PB_ERROR_INPUT, "'%s' is not a regular file", path);
+	return ctl_confirm(ctl, question, error);
 }
 
 GString *

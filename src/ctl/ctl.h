@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/day.h"
 #include "config/settings.h"
+#include "model/preferences.h"
 #include "query/query_error.h"
 #include "service/health/status.h"
 #include "store/core/store.h"
@@ -22,7 +23,27 @@
 #define CTL_EXIT_WARNING 1
 #define CTL_EXIT_FAILING 2
 
+/* A number that was not given. */
+#define CTL_UNSET G_MININT
+
+/* Options of all commands; texts are NULL without the option.  Owned. */
+struct ctl_options {
+	char *address, *answers_path, *at, *consent, *frequency, *from_path, *language,
+	    *name, *note, *reason, *recipient, *sender, *since, *socket_path, *state,
+	    *token_path, *until, *zone;
+	char *words[PREFERENCE_COUNT];
+	char **filters, **settings;
+	int catch_up, days, limit, max, wait; /* or CTL_UNSET */
+	gboolean has_filters, is_all, is_block, is_browser, is_delivered, is_device,
+	    is_dry_run, is_first, is_html, is_lost, is_never_again, is_newest, is_own,
+	    is_raw, is_skip_bad, is_take_back, is_yes;
+};
+
 struct ctl {
+	/* argv[0] is the command's name, followed by its arguments and NULL. */
+	int argc;
+	char **argv;
+	struct ctl_options options;
 	const struct settings *settings;
 	const char *config_path; /* of the configuration, which setup writes */
 	struct store *store;     /* NULL for a command that opens it itself */
@@ -36,6 +57,8 @@ struct ctl {
 	const GPtrArray *config_errors;
 };
 
+typedef bool ctl_run_fn(struct ctl *ctl, GError **error);
+
 /* One command: "subscriber add ADDRESS". */
 struct ctl_command {
 	const char *noun;
@@ -43,97 +66,48 @@ struct ctl_command {
 	const char *arguments; /* for the usage line */
 	const char *help;      /* one line */
 	const char *details;   /* for --help of the command; may be NULL */
-	/* argv[0] is the command's name, followed by its options and arguments. */
-	bool (*run)(struct ctl *ctl, int argc, char **argv, GError **error);
+	int least, most;       /* number of arguments; most is -1 without a limit */
+	const char *options;   /* their names, separated by blanks */
+	ctl_run_fn *run;
 };
 
 /** All commands, ended by a row without a noun. */
 extern const struct ctl_command ctl_commands[];
 
-bool ctl_run_subscriber_add(struct ctl *ctl, int argc, char **argv, GError **error);
-bool ctl_run_subscriber_list(struct ctl *ctl, int argc, char **argv, GError **error);
-bool ctl_run_subscriber_show(struct ctl *ctl, int argc, char **argv, GError **error);
-bool ctl_run_subscriber_remove(struct ctl *ctl, int argc, char **argv, GError **error);
-bool ctl_run_subscriber_set(struct ctl *ctl, int argc, char **argv, GError **error);
-bool ctl_run_subscriber_pause(struct ctl *ctl, int argc, char **argv, GError **error);
-bool ctl_run_subscriber_resume(struct ctl *ctl, int argc, char **argv, GError **error);
-bool ctl_run_subscriber_forget(struct ctl *ctl, int argc, char **argv, GError **error);
-bool ctl_run_subscriber_import(struct ctl *ctl, int argc, char **argv, GError **error);
-/** Open the file, as the user who runs the program. @param argv  not changed */
-bool ctl_open_import(struct ctl *ctl, int argc, char **argv, GError **error);
-bool ctl_run_subscriber_export(struct ctl *ctl, int argc, char **argv, GError **error);
-bool ctl_run_confirmation_list(struct ctl *ctl, int argc, char **argv, GError **error);
-bool ctl_run_key_rotate(struct ctl *ctl, int argc, char **argv, GError **error);
-bool ctl_run_key_restore(struct ctl *ctl, int argc, char **argv, GError **error);
-bool ctl_run_suppression_list(struct ctl *ctl, int argc, char **argv, GError **error);
-bool ctl_run_suppression_add(struct ctl *ctl, int argc, char **argv, GError **error);
-bool ctl_run_suppression_remove(struct ctl *ctl, int argc, char **argv, GError **error);
-bool ctl_run_filter_add(struct ctl *ctl, int argc, char **argv, GError **error);
-bool ctl_run_filter_list(struct ctl *ctl, int argc, char **argv, GError **error);
-bool ctl_run_filter_remove(struct ctl *ctl, int argc, char **argv, GError **error);
-bool ctl_run_filter_move(struct ctl *ctl, int argc, char **argv, GError **error);
-bool ctl_run_filter_rename(struct ctl *ctl, int argc, char **argv, GError **error);
-bool ctl_run_filter_edit(struct ctl *ctl, int argc, char **argv, GError **error);
-bool ctl_run_filter_test(struct ctl *ctl, int argc, char **argv, GError **error);
-bool ctl_run_filter_suggest(struct ctl *ctl, int argc, char **argv, GError **error);
-bool ctl_run_share_list(struct ctl *ctl, int argc, char **argv, GError **error);
-bool ctl_run_share_remove(struct ctl *ctl, int argc, char **argv, GError **error);
-bool ctl_run_config(struct ctl *ctl, int argc, char **argv, GError **error);
-bool ctl_run_log(struct ctl *ctl, int argc, char **argv, GError **error);
-bool ctl_run_source_list(struct ctl *ctl, int argc, char **argv, GError **error);
-bool ctl_run_source_fetch(struct ctl *ctl, int argc, char **argv, GError **error);
-bool ctl_run_source_replay(struct ctl *ctl, int argc, char **argv, GError **error);
-bool ctl_run_filter_explain(struct ctl *ctl, int argc, char **argv, GError **error);
-bool ctl_run_search(struct ctl *ctl, int argc, char **argv, GError **error);
-bool ctl_run_why(struct ctl *ctl, int argc, char **argv, GError **error);
-bool ctl_run_preview(struct ctl *ctl, int argc, char **argv, GError **error);
-bool ctl_run_digest_list(struct ctl *ctl, int argc, char **argv, GError **error);
-bool ctl_run_digest_show(struct ctl *ctl, int argc, char **argv, GError **error);
-bool ctl_run_queue_list(struct ctl *ctl, int argc, char **argv, GError **error);
-bool ctl_run_queue_show(struct ctl *ctl, int argc, char **argv, GError **error);
-bool ctl_run_queue_retry(struct ctl *ctl, int argc, char **argv, GError **error);
-bool ctl_run_queue_hold(struct ctl *ctl, int argc, char **argv, GError **error);
-bool ctl_run_queue_release(struct ctl *ctl, int argc, char **argv, GError **error);
-bool ctl_run_queue_drop(struct ctl *ctl, int argc, char **argv, GError **error);
-bool ctl_run_inbox_list(struct ctl *ctl, int argc, char **argv, GError **error);
-bool ctl_run_inbox_show(struct ctl *ctl, int argc, char **argv, GError **error);
-bool ctl_run_inbox_retry(struct ctl *ctl, int argc, char **argv, GError **error);
-bool ctl_run_inbox_drop(struct ctl *ctl, int argc, char **argv, GError **error);
-bool ctl_run_bounce_list(struct ctl *ctl, int argc, char **argv, GError **error);
-bool ctl_run_bounce_show(struct ctl *ctl, int argc, char **argv, GError **error);
-bool ctl_run_bounce_forget(struct ctl *ctl, int argc, char **argv, GError **error);
-bool ctl_run_bounce_explain(struct ctl *ctl, int argc, char **argv, GError **error);
-bool ctl_run_receive(struct ctl *ctl, int argc, char **argv, GError **error);
-bool ctl_run_backup(struct ctl *ctl, int argc, char **argv, GError **error);
-bool ctl_run_restore(struct ctl *ctl, int argc, char **argv, GError **error);
-bool ctl_run_generation(struct ctl *ctl, int argc, char **argv, GError **error);
-bool ctl_run_doctor(struct ctl *ctl, int argc, char **argv, GError **error);
-bool ctl_run_login(struct ctl *ctl, int argc, char **argv, GError **error);
-bool ctl_run_provider_list(struct ctl *ctl, int argc, char **argv, GError **error);
-bool ctl_run_setup(struct ctl *ctl, int argc, char **argv, GError **error);
-bool ctl_run_check(struct ctl *ctl, int argc, char **argv, GError **error);
-bool ctl_run_store_copy(struct ctl *ctl, int argc, char **argv, GError **error);
-bool ctl_run_status(struct ctl *ctl, int argc, char **argv, GError **error);
-bool ctl_run_reload(struct ctl *ctl, int argc, char **argv, GError **error);
-bool ctl_run_metrics(struct ctl *ctl, int argc, char **argv, GError **error);
+ctl_run_fn ctl_run_subscriber_add, ctl_run_subscriber_list, ctl_run_subscriber_show,
+    ctl_run_subscriber_remove, ctl_run_subscriber_set, ctl_run_subscriber_pause,
+    ctl_run_subscriber_resume, ctl_run_subscriber_forget, ctl_run_subscriber_import,
+    ctl_run_subscriber_export, ctl_run_confirmation_list, ctl_run_key_rotate,
+    ctl_run_key_restore, ctl_run_suppression_list, ctl_run_suppression_add,
+    ctl_run_suppression_remove, ctl_run_filter_add, ctl_run_filter_list,
+    ctl_run_filter_remove, ctl_run_filter_move, ctl_run_filter_rename,
+    ctl_run_filter_edit, ctl_run_filter_test, ctl_run_filter_suggest,
+    ctl_run_share_list, ctl_run_share_remove, ctl_run_config, ctl_run_log,
+    ctl_run_source_list, ctl_run_source_fetch, ctl_run_source_replay,
+    ctl_run_filter_explain, ctl_run_search, ctl_run_why, ctl_run_preview,
+    ctl_run_digest_list, ctl_run_digest_show, ctl_run_queue_list, ctl_run_queue_show,
+    ctl_run_queue_retry, ctl_run_queue_hold, ctl_run_queue_release, ctl_run_queue_drop,
+    ctl_run_inbox_list, ctl_run_inbox_show, ctl_run_inbox_retry, ctl_run_inbox_drop,
+    ctl_run_bounce_list, ctl_run_bounce_show, ctl_run_bounce_forget,
+    ctl_run_bounce_explain, ctl_run_receive, ctl_run_backup, ctl_run_restore,
+    ctl_run_generation, ctl_run_doctor, ctl_run_login, ctl_run_provider_list,
+    ctl_run_setup, ctl_run_check, ctl_run_store_copy, ctl_run_status, ctl_run_reload,
+    ctl_run_metrics;
+
+/** Open the file to import, as the user who runs the program. */
+bool ctl_open_import(struct ctl *ctl, GError **error);
 
 /**
- * Parse a command's own options and check the number of arguments.
+ * Take the options of a command off the arguments, and check how many are left.
  *
- * @param entries  ended by an empty one; NULL for none
- * @param wanted   number of arguments besides the command's name
+ * @param ctl  its options are set, also on failure; ctl_options_clear() them
  */
-bool ctl_parse(
-    const GOptionEntry *entries, int wanted, int *argc, char ***argv, GError **error);
+bool ctl_parse(const struct ctl_command *command, struct ctl *ctl, GError **error);
 
-/**
- * The same with optional arguments.
- *
- * @param least  arguments besides the command's name; argv ends with NULL
- * @param most   -1: no limit
- */
-bool ctl_parse_some(const GOptionEntry *entries, int least, int most, int *argc,
-    char ***argv, GError **error);
+void ctl_options_clear(struct ctl_options *options);
+
+/** Get a number of the options. @param usual  unless it was given */
+int ctl_get_number(int number, int usual);
 
 /** Parse the id of a digest, message, ...: at least 1. @param what  "message" */
 bool ctl_parse_id(const char *text, const char *what, int64_t *id, GError **error);
@@ -141,19 +115,19 @@ bool ctl_parse_id(const char *text, const char *what, int64_t *id, GError **erro
 /**
  * Ask for confirmation: "Forget anna@example.org? [y/N]".
  *
- * @param is_yes    --yes was given: do not ask
- * @param question  without the question mark
+ * @param question  without the question mark; with --yes it is not asked
  * @return false with PB_ERROR_INPUT when the answer is not yes or standard input is not
  *         a terminal
  */
-bool ctl_confirm(bool is_yes, const char *question, GError **error);
+bool ctl_confirm(const struct ctl *ctl, const char *question, GError **error);
 
 /**
- * Check that rename(2) may replace a path: root would lose /dev/null by it.
+ * Ask whether a file may be replaced, if it exists.
  *
- * @return false with PB_ERROR_INPUT when path is a device, a pipe or a directory
+ * @return false with PB_ERROR_INPUT also when path is a device, a pipe or a directory:
+ *         root would lose /dev/null by rename(2)
  */
-bool ctl_check_replaceable(const char *path, GError **error);
+bool ctl_confirm_replace(const struct ctl *ctl, const char *path, GError **error);
 
 /**
  * Send a command to a running daemon.

@@ -30,11 +30,8 @@ show_progress(void *data, int done_pages, int all_pages)
 }
 
 bool
-ctl_run_backup(struct ctl *ctl, int argc, char **argv, GError **error)
+ctl_run_backup(struct ctl *ctl, GError **error)
 {
-	gboolean is_yes = FALSE;
-	const GOptionEntry entries[] = {
-	    {"yes", 0, 0, G_OPTION_ARG_NONE, &is_yes, NULL, NULL}, {0}};
 	struct progress progress = {.since_us = g_get_monotonic_time()};
 	struct backup_service_request request = {
 	    .now = clock_get_now(&ctl->clock),
@@ -46,19 +43,12 @@ ctl_run_backup(struct ctl *ctl, int argc, char **argv, GError **error)
 	int64_t bytes;
 	bool is_ok;
 
-	if (!ctl_parse(entries, 1, &argc, &argv, error))
-		return false;
-	request.path = argv[1];
-	if (!ctl_check_replaceable(request.path, error))
-		return false;
-	if (g_file_test(request.path, G_FILE_TEST_EXISTS)) {
-		g_autofree char *question = g_strdup_printf("Replace %s", request.path);
-
-		if (!ctl_confirm(is_yes, question, error)) {
+	request.path = ctl->argv[1];
+	request.may_replace = g_file_test(request.path, G_FILE_TEST_IS_REGULAR);
+	if (!ctl_confirm_replace(ctl, request.path, error)) {
+		if (request.may_replace)
 			g_prefix_error(error, "'%s' exists: ", request.path);
-			return false;
-		}
-		request.may_replace = true;
+		return false;
 	}
 	is_ok = backup_service_run(ctl->settings, ctl->store, &request, &bytes, error);
 	if (progress.is_shown)
@@ -155,26 +145,22 @@ check_replaceable(struct ctl *ctl, GError **error)
 }
 
 bool
-ctl_run_restore(struct ctl *ctl, int argc, char **argv, GError **error)
+ctl_run_restore(struct ctl *ctl, GError **error)
 {
-	gboolean is_yes = FALSE;
-	const GOptionEntry entries[] = {
-	    {"yes", 0, 0, G_OPTION_ARG_NONE, &is_yes, NULL, NULL}, {0}};
 	struct backup_service_report report = {0};
 	struct backup_info info;
 	g_autofree char *made = NULL, *question = NULL;
 
-	if (!ctl_parse(entries, 1, &argc, &argv, error) ||
-	    !check_replaceable(ctl, error) || !backup_check(argv[1], &info, error))
+	if (!check_replaceable(ctl, error) || !backup_check(ctl->argv[1], &info, error))
 		return false;
 	made = day_format_minute(info.made_at);
 	question =
 	    g_strdup_printf("Go back to %s, with %" G_GINT64_FORMAT
 	                    " subscribers and %" G_GINT64_FORMAT " unsent messages",
 	        made, info.subscribers, info.unsent);
-	if (!ctl_confirm(is_yes, question, error) ||
-	    !backup_service_restore(ctl->settings, argv[1], clock_get_now(&ctl->clock),
-	        ctl->who, &report, error))
+	if (!ctl_confirm(ctl, question, error) ||
+	    !backup_service_restore(ctl->settings, ctl->argv[1],
+	        clock_get_now(&ctl->clock), ctl->who, &report, error))
 		return false;
 	print_restored(ctl, &report);
 	g_free(report.aside);
@@ -199,20 +185,15 @@ announce(struct store *store, const char *other, GError **error)
 }
 
 bool
-ctl_run_generation(struct ctl *ctl, int argc, char **argv, GError **error)
+ctl_run_generation(struct ctl *ctl, GError **error)
 {
-	gboolean is_newest = FALSE;
-	const GOptionEntry entries[] = {
-	    {"newest", 0, 0, G_OPTION_ARG_NONE, &is_newest, NULL, NULL}, {0}};
 	struct backup_generation generation;
 
-	if (!ctl_parse_some(entries, 0, 1, &argc, &argv, error))
-		return false;
 	if (store_is_shared(ctl->store))
 		return pb_fail(error, PB_ERROR_INPUT,
 		    "the store is in a database server: it has no generation");
-	if ((argc > 1 && !announce(ctl->store, argv[1], error)) ||
-	    (is_newest && !backup_supersede(ctl->store, 0, error)) ||
+	if ((ctl->argc > 1 && !announce(ctl->store, ctl->argv[1], error)) ||
+	    (ctl->options.is_newest && !backup_supersede(ctl->store, 0, error)) ||
 	    !backup_load_generation(ctl->store, &generation, error))
 		return false;
 	if (ctl->is_json)
@@ -230,23 +211,18 @@ ctl_run_generation(struct ctl *ctl, int argc, char **argv, GError **error)
 /* ---- key ---- */
 
 bool
-ctl_run_key_rotate(struct ctl *ctl, int argc, char **argv, GError **error)
+ctl_run_key_rotate(struct ctl *ctl, GError **error)
 {
-	gboolean is_yes = FALSE, is_lost = FALSE;
-	const GOptionEntry entries[] = {
-	    {"lost", 0, 0, G_OPTION_ARG_NONE, &is_lost, NULL, NULL},
-	    {"yes", 0, 0, G_OPTION_ARG_NONE, &is_yes, NULL, NULL}, {0}};
 	struct key_change change = {.who = ctl->who, .now = clock_get_now(&ctl->clock)};
 	int64_t suppressed;
 
-	if (!ctl_parse(entries, 0, &argc, &argv, error) ||
-	    !ctl_confirm(is_yes,
-	        is_lost
+	if (!ctl_confirm(ctl,
+	        ctl->options.is_lost
 	            ? "Create a new key, and void the links in mail already sent"
 	            : "Create a new key, and keep the old one for mail already sent",
 	        error))
 		return false;
-	change.is_lost = is_lost;
+	change.is_lost = ctl->options.is_lost;
 	if (!key_rotate(ctl->settings, &change, &suppressed, error))
 		return false;
 	if (ctl->is_json) {
@@ -269,16 +245,13 @@ ctl_run_key_rotate(struct ctl *ctl, int argc, char **argv, GError **error)
 }
 
 bool
-ctl_run_key_restore(struct ctl *ctl, int argc, char **argv, GError **error)
+ctl_run_key_restore(struct ctl *ctl, GError **error)
 {
-	const GOptionEntry entries[] = {{0}};
-
-	if (!ctl_parse(entries, 1, &argc, &argv, error) ||
-	    !key_restore(ctl->settings, argv[1], error))
+	if (!key_restore(ctl->settings, ctl->argv[1], error))
 		return false;
 	if (ctl->is_json)
-		print_json(json_pack("{s:s}", "restored", argv[1]));
+		print_json(json_pack("{s:s}", "restored", ctl->argv[1]));
 	else
-		printf("Key restored from %s.\n", argv[1]);
+		printf("Key restored from %s.\n", ctl->argv[1]);
 	return true;
 }

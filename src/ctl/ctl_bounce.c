@@ -41,13 +41,12 @@ load_page(void *store, const void *last, GError **error)
 }
 
 bool
-ctl_run_bounce_list(struct ctl *ctl, int argc, char **argv, GError **error)
+ctl_run_bounce_list(struct ctl *ctl, GError **error)
 {
 	const struct table table = {
 	    summary_columns, "No mail was returned.", load_page, ctl->store};
 
-	return ctl_parse(NULL, 0, &argc, &argv, error) &&
-	       table_print_pages(ctl, &table, error);
+	return table_print_pages(ctl, &table, error);
 }
 
 /* ---- show ---- */
@@ -136,15 +135,13 @@ load_evidence(struct ctl *ctl, const struct subscriber *subscriber,
 }
 
 bool
-ctl_run_bounce_show(struct ctl *ctl, int argc, char **argv, GError **error)
+ctl_run_bounce_show(struct ctl *ctl, GError **error)
 {
 	const struct table table = {row_columns, "No mail was returned.", NULL, NULL};
 	pb_auto(subscriber) subscriber = NULL;
 	pb_local(evidence) evidence = {0};
 
-	if (!ctl_parse(NULL, 1, &argc, &argv, error))
-		return false;
-	subscriber = subscribe_load_any(ctl->store, argv[1], error);
+	subscriber = subscribe_load_any(ctl->store, ctl->argv[1], error);
 	if (!subscriber || !load_evidence(ctl, subscriber, &evidence, error))
 		return false;
 	if (ctl->is_json) {
@@ -160,14 +157,12 @@ ctl_run_bounce_show(struct ctl *ctl, int argc, char **argv, GError **error)
 /* ---- forget ---- */
 
 bool
-ctl_run_bounce_forget(struct ctl *ctl, int argc, char **argv, GError **error)
+ctl_run_bounce_forget(struct ctl *ctl, GError **error)
 {
 	pb_auto(subscriber) subscriber = NULL;
 	bool is_restored;
 
-	if (!ctl_parse(NULL, 1, &argc, &argv, error))
-		return false;
-	subscriber = bounce_admin_forget(ctl->store, argv[1], ctl->who,
+	subscriber = bounce_admin_forget(ctl->store, ctl->argv[1], ctl->who,
 	    clock_get_now(&ctl->clock), &is_restored, error);
 	if (!subscriber)
 		return false;
@@ -274,16 +269,15 @@ explain(const char *program, const char *path, GError **error)
 }
 
 bool
-ctl_run_bounce_explain(struct ctl *ctl, int argc, char **argv, GError **error)
+ctl_run_bounce_explain(struct ctl *ctl, GError **error)
 {
 	static char *const standard_input[] = {(char *)"-", NULL};
 	g_autofree char *program = find_built_parser();
 	g_autoptr(GError) first = NULL;
 
 	(void)ctl;
-	if (!ctl_parse_some(NULL, 0, -1, &argc, &argv, error))
-		return false;
-	for (char *const *path = argc > 1 ? argv + 1 : standard_input; *path; path++) {
+	for (char *const *path = ctl->argc > 1 ? ctl->argv + 1 : standard_input; *path;
+	     path++) {
 		g_autoptr(GError) failure = NULL;
 
 		if (explain(program, *path, &failure))

@@ -408,11 +408,9 @@ check_all(struct work *work, struct self_test *test)
 }
 
 bool
-ctl_run_check(struct ctl *ctl, int argc, char **argv, GError **error)
+ctl_run_check(struct ctl *ctl, GError **error)
 {
-	int wait_s = WAIT_S;
-	const GOptionEntry entries[] = {
-	    {"wait", 0, 0, G_OPTION_ARG_INT, &wait_s, NULL, NULL}, {0}};
+	int wait_s = ctl_get_number(ctl->options.wait, WAIT_S);
 	struct work work = {
 	    .ctl = ctl, .is_daemon_running = ctl_is_daemon_running(ctl)};
 	struct self_test test = {
@@ -425,8 +423,6 @@ ctl_run_check(struct ctl *ctl, int argc, char **argv, GError **error)
 	g_autoptr(GPtrArray) findings =
 	    g_ptr_array_new_with_free_func((GDestroyNotify)health_finding_free);
 
-	if (!ctl_parse(entries, 0, &argc, &argv, error))
-		return false;
 	if (wait_s < 0 || wait_s > WAIT_MAX_S)
 		return pb_fail(error, PB_ERROR_INPUT,
 		    "--wait: expected 0 to %d seconds", WAIT_MAX_S);

@@ -61,7 +61,7 @@ ctl_print_findings(struct ctl *ctl, const GPtrArray *findings)
 }
 
 bool
-ctl_run_doctor(struct ctl *ctl, int argc, char **argv, GError **error)
+ctl_run_doctor(struct ctl *ctl, GError **error)
 {
 	pb_local(status_daemon) daemon = {0};
 	const struct health_options options = {
@@ -71,8 +71,7 @@ ctl_run_doctor(struct ctl *ctl, int argc, char **argv, GError **error)
 	};
 	g_autoptr(GPtrArray) findings = NULL;
 
-	if (!ctl_parse(NULL, 0, &argc, &argv, error))
-		return false;
+	(void)error;
 	ctl_load_daemon(ctl, &daemon);
 	findings = health_examine(&options);
 	ctl_print_findings(ctl, findings);

@@ -48,70 +48,55 @@ print_filter(
 }
 
 bool
-ctl_run_filter_add(struct ctl *ctl, int argc, char **argv, GError **error)
+ctl_run_filter_add(struct ctl *ctl, GError **error)
 {
-	g_autofree char *name = NULL;
-	g_autofree char *note = NULL;
-	gboolean is_block = FALSE;
-	int max = G_MININT;
-	const GOptionEntry entries[] = {
-	    {"name", 0, 0, G_OPTION_ARG_STRING, &name, NULL, NULL},
-	    {"max", 0, 0, G_OPTION_ARG_INT, &max, NULL, NULL},
-	    {"note", 0, 0, G_OPTION_ARG_STRING, &note, NULL, NULL},
-	    {"block", 0, 0, G_OPTION_ARG_NONE, &is_block, NULL, NULL},
-	    {0},
-	};
 	g_autoptr(GPtrArray) warnings = NULL;
 	pb_local(query_error) query_error = {0};
 	struct subscribe_filter filter;
 	pb_auto(subscription) subscription = NULL;
 
-	if (!ctl_parse(entries, 2, &argc, &argv, error))
-		return false;
 	/* Checked here: subscribe_add_filter() takes 0 as no limit. */
-	if (max != G_MININT && !profile_check_max(max, error))
+	if (ctl->options.max != CTL_UNSET &&
+	    !profile_check_max(ctl->options.max, error))
 		return false;
-	filter = (struct subscribe_filter){.text = argv[2],
-	    .name = name,
-	    .max_papers = max == G_MININT ? 0 : max,
-	    .note = note,
-	    .is_block = is_block};
-	subscription = subscribe_add_filter(ctl->store, argv[1], &filter, ctl->who,
+	filter = (struct subscribe_filter){.text = ctl->argv[2],
+	    .name = ctl->options.name,
+	    .max_papers = ctl_get_number(ctl->options.max, 0),
+	    .note = ctl->options.note,
+	    .is_block = ctl->options.is_block};
+	subscription = subscribe_add_filter(ctl->store, ctl->argv[1], &filter, ctl->who,
 	    clock_get_now(&ctl->clock), &query_error, &warnings, error);
 	if (!subscription)
-		ctl_print_query_error(argv[2], &query_error, error);
+		ctl_print_query_error(ctl->argv[2], &query_error, error);
 	return subscription && print_filter(ctl, subscription, warnings);
 }
 
 bool
-ctl_run_filter_edit(struct ctl *ctl, int argc, char **argv, GError **error)
+ctl_run_filter_edit(struct ctl *ctl, GError **error)
 {
 	g_autoptr(GPtrArray) warnings = NULL;
 	pb_local(query_error) query_error = {0};
 	struct filters_change change = {.who = ctl->who};
 	pb_auto(subscription) subscription = NULL;
 
-	if (!ctl_parse(NULL, 3, &argc, &argv, error) ||
-	    !parse_number(argv[1], argv[2], &change.number, error))
+	if (!parse_number(ctl->argv[1], ctl->argv[2], &change.number, error))
 		return false;
-	change.address = argv[1];
-	change.text = argv[3];
+	change.address = ctl->argv[1];
+	change.text = ctl->argv[3];
 	subscription = filters_edit(ctl->store, &change, clock_get_now(&ctl->clock),
 	    &query_error, &warnings, error);
 	if (!subscription)
-		ctl_print_query_error(argv[3], &query_error, error);
+		ctl_print_query_error(ctl->argv[3], &query_error, error);
 	return subscription && print_filter(ctl, subscription, warnings);
 }
 
 bool
-ctl_run_filter_list(struct ctl *ctl, int argc, char **argv, GError **error)
+ctl_run_filter_list(struct ctl *ctl, GError **error)
 {
 	pb_auto(subscriber) subscriber = NULL;
 	g_autoptr(GPtrArray) filters = NULL;
 
-	if (!ctl_parse(NULL, 1, &argc, &argv, error))
-		return false;
-	subscriber = subscribe_load(ctl->store, argv[1], error);
+	subscriber = subscribe_load(ctl->store, ctl->argv[1], error);
 	filters = subscriber ? subscribers_load_subscriptions(
 	                           ctl->store, subscriber->id, error)
 	                     : NULL;
@@ -122,25 +107,21 @@ ctl_run_filter_list(struct ctl *ctl, int argc, char **argv, GError **error)
 }
 
 bool
-ctl_run_filter_remove(struct ctl *ctl, int argc, char **argv, GError **error)
+ctl_run_filter_remove(struct ctl *ctl, GError **error)
 {
-	gboolean is_yes = FALSE;
-	const GOptionEntry entries[] = {
-	    {"yes", 0, 0, G_OPTION_ARG_NONE, &is_yes, NULL, NULL}, {0}};
 	pb_auto(subscription) subscription = NULL;
 	g_autofree char *question = NULL;
 	int number = 0;
 
-	if (!ctl_parse(entries, 2, &argc, &argv, error) ||
-	    !parse_number(argv[1], argv[2], &number, error))
+	if (!parse_number(ctl->argv[1], ctl->argv[2], &number, error))
 		return false;
-	subscription = filters_load(ctl->store, argv[1], number, error);
+	subscription = filters_load(ctl->store, ctl->argv[1], number, error);
 	if (!subscription)
 		return false;
 	question = g_strdup_printf(
-	    "Remove filter %d of %s, %s", number, argv[1], subscription->text);
-	if (!ctl_confirm(is_yes, question, error) ||
-	    !subscribe_remove_filter(ctl->store, argv[1], number, ctl->who,
+	    "Remove filter %d of %s, %s", number, ctl->argv[1], subscription->text);
+	if (!ctl_confirm(ctl, question, error) ||
+	    !subscribe_remove_filter(ctl->store, ctl->argv[1], number, ctl->who,
 	        clock_get_now(&ctl->clock), error))
 		return false;
 	if (ctl->is_json)
@@ -151,14 +132,13 @@ ctl_run_filter_remove(struct ctl *ctl, int argc, char **argv, GError **error)
 }
 
 bool
-ctl_run_filter_move(struct ctl *ctl, int argc, char **argv, GError **error)
+ctl_run_filter_move(struct ctl *ctl, GError **error)
 {
 	int from = 0, to = 0;
 
-	if (!ctl_parse(NULL, 3, &argc, &argv, error) ||
-	    !parse_number(argv[1], argv[2], &from, error) ||
-	    !parse_number(argv[1], argv[3], &to, error) ||
-	    !filters_move(ctl->store, argv[1], from, to, ctl->who,
+	if (!parse_number(ctl->argv[1], ctl->argv[2], &from, error) ||
+	    !parse_number(ctl->argv[1], ctl->argv[3], &to, error) ||
+	    !filters_move(ctl->store, ctl->argv[1], from, to, ctl->who,
 	        clock_get_now(&ctl->clock), error))
 		return false;
 	if (ctl->is_json)
@@ -169,20 +149,20 @@ ctl_run_filter_move(struct ctl *ctl, int argc, char **argv, GError **error)
 }
 
 bool
-ctl_run_filter_rename(struct ctl *ctl, int argc, char **argv, GError **error)
+ctl_run_filter_rename(struct ctl *ctl, GError **error)
 {
 	int number = 0;
 
-	if (!ctl_parse(NULL, 3, &argc, &argv, error) ||
-	    !parse_number(argv[1], argv[2], &number, error) ||
-	    !filters_rename(ctl->store, argv[1], number, argv[3], ctl->who,
+	if (!parse_number(ctl->argv[1], ctl->argv[2], &number, error) ||
+	    !filters_rename(ctl->store, ctl->argv[1], number, ctl->argv[3], ctl->who,
 	        clock_get_now(&ctl->clock), error))
 		return false;
 	if (ctl->is_json)
 		print_json(json_pack("{s:i, s:o}", "number", number, "name",
-		    print_json_text(*argv[3] ? argv[3] : NULL)));
+		    print_json_text(*ctl->argv[3] ? ctl->argv[3] : NULL)));
 	else
 		printf("filter %d %s%s\n", number,
-		    *argv[3] ? "renamed to " : "no longer has a name", argv[3]);
+		    *ctl->argv[3] ? "renamed to " : "no longer has a name",
+		    ctl->argv[3]);
 	return true;
 }

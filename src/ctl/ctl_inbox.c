@@ -76,21 +76,16 @@ check_state(char *state, GError **error)
 }
 
 bool
-ctl_run_inbox_list(struct ctl *ctl, int argc, char **argv, GError **error)
+ctl_run_inbox_list(struct ctl *ctl, GError **error)
 {
-	g_autofree char *state = NULL;
-	const GOptionEntry entries[] = {
-	    {"state", 0, 0, G_OPTION_ARG_STRING, &state, NULL, NULL},
-	    {0},
-	};
 	struct inbox_choice choice = {.store = ctl->store};
 	struct table table = {
 	    row_columns, "No new or quarantined messages.", load_page, &choice};
 
-	if (!ctl_parse(entries, 0, &argc, &argv, error) || !check_state(state, error))
+	if (!check_state(ctl->options.state, error))
 		return false;
-	choice.state = state;
-	if (state)
+	choice.state = ctl->options.state;
+	if (ctl->options.state)
 		table.empty_text = "No such messages.";
 	return table_print_pages(ctl, &table, error);
 }
@@ -172,22 +167,18 @@ print_raw(const struct inbox_row *row, GBytes *raw, GError **error)
 }
 
 bool
-ctl_run_inbox_show(struct ctl *ctl, int argc, char **argv, GError **error)
+ctl_run_inbox_show(struct ctl *ctl, GError **error)
 {
-	gboolean is_raw = FALSE;
-	const GOptionEntry entries[] = {
-	    {"raw", 0, 0, G_OPTION_ARG_NONE, &is_raw, NULL, NULL}, {0}};
 	g_autofree struct inbox_row *row = NULL;
 	g_autoptr(GBytes) raw = NULL;
 	int64_t id;
 
-	if (!ctl_parse(entries, 1, &argc, &argv, error) ||
-	    !ctl_parse_id(argv[1], "message", &id, error))
+	if (!ctl_parse_id(ctl->argv[1], "message", &id, error))
 		return false;
 	row = inbox_load(ctl->store, id, &raw, error);
 	if (!row)
 		return false;
-	if (is_raw)
+	if (ctl->options.is_raw)
 		return print_raw(row, raw, error);
 	if (ctl->is_json)
 		print_json(table_to_json(row_columns, row));
@@ -241,20 +232,19 @@ change_named(struct ctl *ctl, const struct quarantine_request *request, int coun
 	    unchanged == 1 ? "was" : "were");
 }
 
-/* @param argv  from [1]: "all", or ids */
+/* Change the messages of the arguments: "all", or ids. */
 static bool
-change(struct ctl *ctl, enum quarantine_action action, int argc, char **argv,
-    GError **error)
+change(struct ctl *ctl, enum quarantine_action action, GError **error)
 {
 	const struct quarantine_request request = {
 	    .action = action,
 	    .who = ctl->who,
 	    .now = clock_get_now(&ctl->clock),
 	};
-	bool is_all = strcmp(argv[1], "all") == 0, is_ok;
+	bool is_all = strcmp(ctl->argv[1], "all") == 0, is_ok;
 	unsigned count = 0;
 
-	if (is_all && argc > 2) {
+	if (is_all && ctl->argc > 2) {
 		g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_FAILED,
 		    "'all' cannot be combined with ids");
 		return false;
@@ -264,7 +254,8 @@ change(struct ctl *ctl, enum quarantine_action action, int argc, char **argv,
 		if (is_ok)
 			print_counts(ctl, action, count, 0);
 	} else {
-		is_ok = change_named(ctl, &request, argc - 1, argv + 1, error);
+		is_ok =
+		    change_named(ctl, &request, ctl->argc - 1, ctl->argv + 1, error);
 	}
 	if (action == QUARANTINE_RETRY)
 		ctl_wake_daemon(ctl);
@@ -272,28 +263,22 @@ change(struct ctl *ctl, enum quarantine_action action, int argc, char **argv,
 }
 
 bool
-ctl_run_inbox_retry(struct ctl *ctl, int argc, char **argv, GError **error)
+ctl_run_inbox_retry(struct ctl *ctl, GError **error)
 {
-	return ctl_parse_some(NULL, 1, -1, &argc, &argv, error) &&
-	       change(ctl, QUARANTINE_RETRY, argc, argv, error);
+	return change(ctl, QUARANTINE_RETRY, error);
 }
 
 bool
-ctl_run_inbox_drop(struct ctl *ctl, int argc, char **argv, GError **error)
+ctl_run_inbox_drop(struct ctl *ctl, GError **error)
 {
-	gboolean is_yes = FALSE;
-	const GOptionEntry entries[] = {
-	    {"yes", 0, 0, G_OPTION_ARG_NONE, &is_yes, NULL, NULL}, {0}};
 	bool is_all;
 
-	if (!ctl_parse_some(entries, 1, -1, &argc, &argv, error))
-		return false;
-	is_all = strcmp(argv[1], "all") == 0;
-	return ctl_confirm(is_yes,
+	is_all = strcmp(ctl->argv[1], "all") == 0;
+	return ctl_confirm(ctl,
 	           is_all ? "Drop all quarantined messages"
 	                  : "Drop these messages without processing them",
 	           error) &&
-	       change(ctl, QUARANTINE_DROP, argc, argv, error);
+	       change(ctl, QUARANTINE_DROP, error);
 }
 
 /* ---- receive ---- */
@@ -348,36 +333,29 @@ find_sender(GString *mail, const char *option)
 }
 
 bool
-ctl_run_receive(struct ctl *ctl, int argc, char **argv, GError **error)
+ctl_run_receive(struct ctl *ctl, GError **error)
 {
-	g_autofree char *recipient = NULL, *sender = NULL, *path = NULL;
-	const GOptionEntry entries[] = {
-	    {"recipient", 0, 0, G_OPTION_ARG_STRING, &recipient, NULL, NULL},
-	    {"sender", 0, 0, G_OPTION_ARG_STRING, &sender, NULL, NULL},
-	    {"socket", 0, 0, G_OPTION_ARG_FILENAME, &path, NULL, NULL},
-	    {0},
-	};
+	const struct ctl_options *options = &ctl->options;
+	const char *path =
+	    options->socket_path ? options->socket_path : ctl->settings->lmtp_socket;
 	g_autofree char *from = NULL;
 	g_autoptr(GError) problem = NULL;
 	GString *mail;
 	bool is_ok;
 
-	if (!ctl_parse(entries, 0, &argc, &argv, error))
-		return false;
-	if (!path)
-		path = g_strdup(ctl->settings->lmtp_socket);
 	if (!*path)
 		return pb_fail(error, PB_ERROR_TEMPORARY,
 		    "receive.lmtp_socket is not set, and there is no --socket");
 	mail = read_input(error);
 	if (!mail)
 		return false;
-	from = find_sender(mail, sender);
-	is_ok = lmtp_send(path, from, recipient ? recipient : ctl->settings->mail_from,
+	from = find_sender(mail, options->sender);
+	is_ok = lmtp_send(path, from,
+	    options->recipient ? options->recipient : ctl->settings->mail_from,
 	    mail->str, mail->len, &problem);
 	g_string_free(mail, TRUE);
-	/* Success, although rejected: the mail server would send a bounce to a sender
-	 * that may be forged.  The daemon has logged it. */
+	/* Success, although rejected: the mail server would send a bounce to a
+	 * sender that may be forged.  The daemon has logged it. */
 	if (g_error_matches(problem, PB_ERROR, PB_ERROR_NOT_FOUND))
 		return true;
 	pb_error_forward(error, &problem);

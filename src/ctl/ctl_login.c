@@ -35,11 +35,6 @@ struct login {
 	struct http *http;
 };
 
-struct login_options {
-	const char *token_path;
-	gboolean is_own, is_device, is_browser;
-};
-
 /* @param name  "imap", "smtp", "both"; NULL: those that are configured */
 static bool
 find_use(const struct settings *settings, const char *name, enum oauth_use *use,
@@ -292,7 +287,7 @@ use_browser(struct login *login, struct oauth_response *response, GError **error
 /* ---- The command ---- */
 
 static bool
-request(struct login *login, const struct login_options *options,
+request(struct login *login, const struct ctl_options *options,
     struct oauth_response *response, GError **error)
 {
 	bool has_device = *login->endpoints.device_url;
@@ -325,7 +320,7 @@ warn_scope(const char *wanted, const char *granted)
 }
 
 static bool
-log_in(struct login *login, const struct login_options *options, GError **error)
+log_in(struct login *login, const struct ctl_options *options, GError **error)
 {
 	pb_local(oauth_response) response = {0};
 
@@ -361,7 +356,7 @@ check_endpoints(const struct provider_endpoints *endpoints, GError **error)
 }
 
 static bool
-check_options(const struct login_options *options, GError **error)
+check_options(const struct ctl_options *options, GError **error)
 {
 	if (options->is_device + options->is_browser + options->is_own +
 	        (options->token_path != NULL) <=
@@ -437,7 +432,7 @@ bool
 ctl_log_in(const struct settings *settings, const struct clock *clock,
     const char *token_path, GError **error)
 {
-	const struct login_options options = {.token_path = token_path};
+	const struct ctl_options options = {.token_path = (char *)token_path};
 	pb_local(login) login = {0};
 
 	return login_init(&login, settings, clock, NULL, error) &&
@@ -457,25 +452,13 @@ reload_daemon(const struct ctl *ctl)
 }
 
 bool
-ctl_run_login(struct ctl *ctl, int argc, char **argv, GError **error)
+ctl_run_login(struct ctl *ctl, GError **error)
 {
-	struct login_options options = {0};
-	g_autofree char *token_path = NULL;
-	const GOptionEntry entries[] = {
-	    {"device", 0, 0, G_OPTION_ARG_NONE, &options.is_device, NULL, NULL},
-	    {"browser", 0, 0, G_OPTION_ARG_NONE, &options.is_browser, NULL, NULL},
-	    {"refresh-token", 0, 0, G_OPTION_ARG_FILENAME, &token_path, NULL, NULL},
-	    {"client-credentials", 0, 0, G_OPTION_ARG_NONE, &options.is_own, NULL,
-	        NULL},
-	    {0}};
 	pb_local(login) login = {0};
 
-	if (!ctl_parse_some(entries, 0, 1, &argc, &argv, error))
-		return false;
-	options.token_path = token_path;
-	if (!check_options(&options, error) ||
-	    !login_init(&login, ctl->settings, &ctl->clock, argv[1], error) ||
-	    !log_in(&login, &options, error))
+	if (!check_options(&ctl->options, error) ||
+	    !login_init(&login, ctl->settings, &ctl->clock, ctl->argv[1], error) ||
+	    !log_in(&login, &ctl->options, error))
 		return false;
 	reload_daemon(ctl);
 	return true;
@@ -543,13 +526,12 @@ static const struct table_column provider_columns[] = {
 };
 
 bool
-ctl_run_provider_list(struct ctl *ctl, int argc, char **argv, GError **error)
+ctl_run_provider_list(struct ctl *ctl, GError **error)
 {
 	const struct table table = {.columns = provider_columns, .empty_text = ""};
 	g_autoptr(GPtrArray) rows = g_ptr_array_new();
 
-	if (!ctl_parse(NULL, 0, &argc, &argv, error))
-		return false;
+	(void)error;
 	for (const struct provider *row = providers; row->name; row++)
 		g_ptr_array_add(rows, (gpointer)row);
 	table_print(ctl, &table, rows);

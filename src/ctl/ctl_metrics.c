@@ -7,13 +7,11 @@
 #include "service/health/metrics.h"
 
 bool
-ctl_run_metrics(struct ctl *ctl, int argc, char **argv, GError **error)
+ctl_run_metrics(struct ctl *ctl, GError **error)
 {
 	const struct status_daemon none = STATUS_DAEMON_NONE;
 	g_autofree char *text = NULL;
 
-	if (!ctl_parse(NULL, 0, &argc, &argv, error))
-		return false;
 	text = ctl_ask_daemon(ctl, "metrics");
 	if (text) {
 		puts(text);

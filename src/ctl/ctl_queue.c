@@ -135,29 +135,22 @@ format_none_held(const struct ctl *ctl, const char *state)
 }
 
 bool
-ctl_run_queue_list(struct ctl *ctl, int argc, char **argv, GError **error)
+ctl_run_queue_list(struct ctl *ctl, GError **error)
 {
-	gboolean is_all = FALSE;
-	g_autofree char *state = NULL, *address = NULL, *none = NULL;
-	const GOptionEntry entries[] = {
-	    {"all", 0, 0, G_OPTION_ARG_NONE, &is_all, NULL, NULL},
-	    {"state", 0, 0, G_OPTION_ARG_STRING, &state, NULL, NULL},
-	    {"address", 0, 0, G_OPTION_ARG_STRING, &address, NULL, NULL},
-	    {0},
-	};
+	g_autofree char *none = NULL;
 	struct queue_choice choice = {.store = ctl->store};
 	struct outbox_filter *filter = &choice.filter;
 	struct table table = {row_columns, "The queue is empty.", load_page, &choice};
 
-	if (!ctl_parse(entries, 0, &argc, &argv, error) || !check_state(state, error))
+	if (!check_state(ctl->options.state, error))
 		return false;
-	if (address &&
-	    !subscribe_load_id(ctl->store, address, &filter->subscriber_id, error))
+	if (ctl->options.address && !subscribe_load_id(ctl->store, ctl->options.address,
+	                                &filter->subscriber_id, error))
 		return false;
-	filter->is_all = is_all || is_ended_state(state);
-	filter->state = state;
-	none = format_none_held(ctl, state);
-	if (state || address)
+	filter->is_all = ctl->options.is_all || is_ended_state(ctl->options.state);
+	filter->state = ctl->options.state;
+	none = format_none_held(ctl, ctl->options.state);
+	if (ctl->options.state || ctl->options.address)
 		table.empty_text = none ? none : "No such messages.";
 	print_paused_relay(ctl);
 	return table_print_pages(ctl, &table, error);
@@ -284,13 +277,12 @@ static const struct table_column message_columns[] = {
 };
 
 bool
-ctl_run_queue_show(struct ctl *ctl, int argc, char **argv, GError **error)
+ctl_run_queue_show(struct ctl *ctl, GError **error)
 {
 	g_autofree struct outbox_message *message = NULL;
 	int64_t id;
 
-	if (!ctl_parse(NULL, 1, &argc, &argv, error) ||
-	    !ctl_parse_id(argv[1], "message", &id, error))
+	if (!ctl_parse_id(ctl->argv[1], "message", &id, error))
 		return false;
 	message = outbox_load_message(ctl->store, id, error);
 	if (!message)
@@ -410,20 +402,20 @@ change_all(struct ctl *ctl, const struct queue_request *request, const char *sta
 	return true;
 }
 
-/* @param state  NULL, or with "all" only  @param argv  from [1]: "all", or ids */
+/* Change the messages of the arguments: "all", or ids. */
 static bool
-change(struct ctl *ctl, enum queue_action action, const char *state, int argc,
-    char **argv, GError **error)
+change(struct ctl *ctl, enum queue_action action, GError **error)
 {
+	const char *state = ctl->options.state;
 	const struct queue_request request = {
 	    .action = action,
 	    .who = ctl->who,
 	    .now = clock_get_now(&ctl->clock),
 	};
-	bool is_all = strcmp(argv[1], "all") == 0;
+	bool is_all = strcmp(ctl->argv[1], "all") == 0;
 	bool is_ok;
 
-	if (is_all && argc > 2) {
+	if (is_all && ctl->argc > 2) {
 		g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_FAILED,
 		    "'all' cannot be combined with ids");
 		return false;
@@ -433,8 +425,9 @@ change(struct ctl *ctl, enum queue_action action, const char *state, int argc,
 		    "--state needs 'all'");
 		return false;
 	}
-	is_ok = is_all ? change_all(ctl, &request, state, error)
-	               : change_named(ctl, &request, argc - 1, argv + 1, error);
+	is_ok = is_all
+	            ? change_all(ctl, &request, state, error)
+	            : change_named(ctl, &request, ctl->argc - 1, ctl->argv + 1, error);
 	/* Also when some were not changed: the others are due. */
 	if (action == QUEUE_RETRY || action == QUEUE_RELEASE)
 		g_free(ctl_ask_daemon(ctl, "retry"));
@@ -443,32 +436,25 @@ change(struct ctl *ctl, enum queue_action action, const char *state, int argc,
 }
 
 bool
-ctl_run_queue_retry(struct ctl *ctl, int argc, char **argv, GError **error)
+ctl_run_queue_retry(struct ctl *ctl, GError **error)
 {
-	return ctl_parse_some(NULL, 1, -1, &argc, &argv, error) &&
-	       change(ctl, QUEUE_RETRY, NULL, argc, argv, error);
+	return change(ctl, QUEUE_RETRY, error);
 }
 
 bool
-ctl_run_queue_hold(struct ctl *ctl, int argc, char **argv, GError **error)
+ctl_run_queue_hold(struct ctl *ctl, GError **error)
 {
-	return ctl_parse_some(NULL, 1, -1, &argc, &argv, error) &&
-	       change(ctl, QUEUE_HOLD, NULL, argc, argv, error);
+	return change(ctl, QUEUE_HOLD, error);
 }
 
 bool
-ctl_run_queue_release(struct ctl *ctl, int argc, char **argv, GError **error)
+ctl_run_queue_release(struct ctl *ctl, GError **error)
 {
-	gboolean is_yes = FALSE;
-	const GOptionEntry entries[] = {
-	    {"yes", 0, 0, G_OPTION_ARG_NONE, &is_yes, NULL, NULL}, {0}};
 	g_autofree char *question = NULL;
 	bool is_superseded;
 	int64_t count;
 
-	if (!ctl_parse_some(entries, 1, -1, &argc, &argv, error))
-		return false;
-	if (strcmp(argv[1], "all") == 0) {
+	if (strcmp(ctl->argv[1], "all") == 0) {
 		if (!store_load_count(ctl->store, "outbox HELD", &count, error) ||
 		    !backup_is_superseded(ctl->store, &is_superseded, error))
 			return false;
@@ -477,35 +463,26 @@ ctl_run_queue_release(struct ctl *ctl, int argc, char **argv, GError **error)
 		    is_superseded ? " and all others, although another machine has a "
 		                    "newer copy of the store"
 		                  : "");
-		if (((count || is_superseded) &&
-		        !ctl_confirm(is_yes, question, error)) ||
+		if (((count || is_superseded) && !ctl_confirm(ctl, question, error)) ||
 		    (is_superseded && !backup_supersede(ctl->store, 0, error)))
 			return false;
 	}
-	return change(ctl, QUEUE_RELEASE, NULL, argc, argv, error);
+	return change(ctl, QUEUE_RELEASE, error);
 }
 
 bool
-ctl_run_queue_drop(struct ctl *ctl, int argc, char **argv, GError **error)
+ctl_run_queue_drop(struct ctl *ctl, GError **error)
 {
-	gboolean is_yes = FALSE, is_delivered = FALSE;
-	g_autofree char *state = NULL;
-	const GOptionEntry entries[] = {
-	    {"delivered", 0, 0, G_OPTION_ARG_NONE, &is_delivered, NULL, NULL},
-	    {"state", 0, 0, G_OPTION_ARG_STRING, &state, NULL, NULL},
-	    {"yes", 0, 0, G_OPTION_ARG_NONE, &is_yes, NULL, NULL},
-	    {0},
-	};
 	g_autofree char *question = NULL;
 
-	if (!ctl_parse_some(entries, 1, -1, &argc, &argv, error) ||
-	    !check_state(state, error))
+	if (!check_state(ctl->options.state, error))
 		return false;
 	question = g_strdup_printf("Never send %s, and let the papers in %s %s",
-	    strcmp(argv[1], "all") == 0 ? "any queued message" : "these messages",
-	    strcmp(argv[1], "all") == 0 || argc > 2 ? "them" : "it",
-	    is_delivered ? "count as read" : "be in the next digest");
-	return ctl_confirm(is_yes, question, error) &&
-	       change(ctl, is_delivered ? QUEUE_DROP_DELIVERED : QUEUE_DROP, state,
-	           argc, argv, error);
+	    strcmp(ctl->argv[1], "all") == 0 ? "any queued message" : "these messages",
+	    strcmp(ctl->argv[1], "all") == 0 || ctl->argc > 2 ? "them" : "it",
+	    ctl->options.is_delivered ? "count as read" : "be in the next digest");
+	return ctl_confirm(ctl, question, error) &&
+	       change(ctl,
+	           ctl->options.is_delivered ? QUEUE_DROP_DELIVERED : QUEUE_DROP,
+	           error);
 }

@@ -888,19 +888,9 @@ is_shipped(const char *path)
 }
 
 static bool
-may_replace(const char *path, bool is_yes, GError **error)
+run(struct setup *setup, GError **error)
 {
-	g_autofree char *question = g_strdup_printf("Replace %s", path);
-
-	return ctl_check_replaceable(path, error) &&
-	       (!g_file_test(path, G_FILE_TEST_EXISTS) ||
-	           ctl_confirm(is_yes, question, error));
-}
-
-static bool
-run(struct setup *setup, const char *answers, char **settings, bool is_yes,
-    GError **error)
-{
+	const char *answers = setup->ctl->options.answers_path;
 	g_autofree char *directory = g_path_get_dirname(setup->config.path);
 
 	if (answers && !read_answers(setup, answers, error))
@@ -913,28 +903,22 @@ run(struct setup *setup, const char *answers, char **settings, bool is_yes,
 	if (g_access(directory, W_OK) != 0)
 		return file_set_error(
 		    "cannot write to", directory, PB_ERROR_PERMANENT, error);
-	for (char **at = settings; at && *at; at++)
+	for (char **at = setup->ctl->options.settings; at && *at; at++)
 		if (!setup_config_fix(&setup->config, *at, error))
 			return false;
 	return check_base(setup, error) &&
-	       may_replace(setup->config.path, is_yes || is_shipped(setup->config.path),
-	           error) &&
+	       (is_shipped(setup->config.path) ||
+	           ctl_confirm_replace(setup->ctl, setup->config.path, error)) &&
 	       (answers ||
-	           (may_replace(setup->password.path, is_yes, error) &&
-	               may_replace(setup->client_secret.path, is_yes, error))) &&
+	           (ctl_confirm_replace(setup->ctl, setup->password.path, error) &&
+	               ctl_confirm_replace(
+	                   setup->ctl, setup->client_secret.path, error))) &&
 	       ask_all(setup, error) && finish(setup, error);
 }
 
 bool
-ctl_run_setup(struct ctl *ctl, int argc, char **argv, GError **error)
+ctl_run_setup(struct ctl *ctl, GError **error)
 {
-	g_autofree char *answers = NULL;
-	g_auto(GStrv) settings = NULL;
-	gboolean is_yes = FALSE;
-	const GOptionEntry options[] = {
-	    {"answers", 0, 0, G_OPTION_ARG_FILENAME, &answers, NULL, NULL},
-	    {"set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &settings, NULL, NULL},
-	    {"yes", 0, 0, G_OPTION_ARG_NONE, &is_yes, NULL, NULL}, {0}};
 	g_autofree char *path = g_canonicalize_filename(ctl->config_path, NULL);
 	pb_local(setup) setup = {
 	    .ctl = ctl,
@@ -943,6 +927,5 @@ ctl_run_setup(struct ctl *ctl, int argc, char **argv, GError **error)
 	};
 
 	setup_config_init(&setup.config, path);
-	return ctl_parse(options, 0, &argc, &argv, error) &&
-	       run(&setup, answers, settings, is_yes, error);
+	return run(&setup, error);
 }

@@ -30,33 +30,27 @@ load_page(void *store, const void *last, GError **error)
 }
 
 bool
-ctl_run_share_list(struct ctl *ctl, int argc, char **argv, GError **error)
+ctl_run_share_list(struct ctl *ctl, GError **error)
 {
 	const struct table table = {
 	    columns, "No filter is shared.", load_page, ctl->store};
 
-	return ctl_parse(NULL, 0, &argc, &argv, error) &&
-	       table_print_pages(ctl, &table, error);
+	return table_print_pages(ctl, &table, error);
 }
 
 bool
-ctl_run_share_remove(struct ctl *ctl, int argc, char **argv, GError **error)
+ctl_run_share_remove(struct ctl *ctl, GError **error)
 {
-	gboolean is_yes = FALSE;
-	const GOptionEntry entries[] = {
-	    {"yes", 0, 0, G_OPTION_ARG_NONE, &is_yes, NULL, NULL}, {0}};
 	g_autofree char *question = NULL;
 
-	if (!ctl_parse(entries, 1, &argc, &argv, error))
-		return false;
-	question = g_strdup_printf("End the sharing of %s", argv[1]);
-	if (!ctl_confirm(is_yes, question, error) ||
+	question = g_strdup_printf("End the sharing of %s", ctl->argv[1]);
+	if (!ctl_confirm(ctl, question, error) ||
 	    !sharing_remove(
-	        ctl->store, argv[1], ctl->who, clock_get_now(&ctl->clock), error))
+	        ctl->store, ctl->argv[1], ctl->who, clock_get_now(&ctl->clock), error))
 		return false;
 	if (ctl->is_json)
-		print_json(json_pack("{s:s}", "removed", argv[1]));
+		print_json(json_pack("{s:s}", "removed", ctl->argv[1]));
 	else
-		printf("%s is no longer shared\n", argv[1]);
+		printf("%s is no longer shared\n", ctl->argv[1]);
 	return true;
 }

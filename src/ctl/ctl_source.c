@@ -161,18 +161,18 @@ match(
 }
 
 bool
-ctl_run_source_fetch(struct ctl *ctl, int argc, char **argv, GError **error)
+ctl_run_source_fetch(struct ctl *ctl, GError **error)
 {
 	struct collect_report report = {0};
 	struct match_report matched = {0};
 	struct lease *lease = NULL;
 	bool is_ok;
 
-	if (!ctl_parse_some(NULL, 0, 1, &argc, &argv, error) ||
-	    !begin_lease(ctl, &lease, error))
+	if (!begin_lease(ctl, &lease, error))
 		return false;
-	is_ok = fetch(ctl, lease, argc > 1 ? argv[1] : NULL, &report, error) &&
-	        match(ctl, lease, &matched, error);
+	is_ok =
+	    fetch(ctl, lease, ctl->argc > 1 ? ctl->argv[1] : NULL, &report, error) &&
+	    match(ctl, lease, &matched, error);
 	end_lease(ctl, lease);
 	if (!is_ok)
 		return false;
@@ -202,21 +202,17 @@ replay(struct ctl *ctl, char **argv, const char *path, struct collect_report *re
 }
 
 bool
-ctl_run_source_replay(struct ctl *ctl, int argc, char **argv, GError **error)
+ctl_run_source_replay(struct ctl *ctl, GError **error)
 {
-	g_autofree char *path = NULL;
-	const GOptionEntry entries[] = {
-	    {"from", 0, 0, G_OPTION_ARG_FILENAME, &path, NULL, NULL}, {0}};
 	struct collect_report report = {0};
 	struct match_report matched = {0};
 	struct lease *lease = NULL;
 	bool is_ok;
 
-	if (!ctl_parse(entries, 2, &argc, &argv, error) ||
-	    !begin_lease(ctl, &lease, error))
+	if (!begin_lease(ctl, &lease, error))
 		return false;
 	is_ok = take_job(ctl, lease, JOB_COLLECTOR, error) &&
-	        replay(ctl, argv, path, &report, error) &&
+	        replay(ctl, ctl->argv, ctl->options.from_path, &report, error) &&
 	        match(ctl, lease, &matched, error);
 	end_lease(ctl, lease);
 	if (!is_ok)
@@ -321,13 +317,11 @@ print_source(const struct ctl *ctl, const struct source_status_source *source)
 }
 
 bool
-ctl_run_source_list(struct ctl *ctl, int argc, char **argv, GError **error)
+ctl_run_source_list(struct ctl *ctl, GError **error)
 {
 	g_autoptr(GPtrArray) enabled = factory_new_sources(ctl->settings);
 	g_autoptr(GPtrArray) sources = NULL;
 
-	if (!ctl_parse(NULL, 0, &argc, &argv, error))
-		return false;
 	sources = source_status_load(ctl->store, enabled,
 	    ctl->settings->collect_interval_s, clock_get_now(&ctl->clock), error);
 	if (!sources)

@@ -636,7 +636,7 @@ print_status(const struct settings *settings, const struct status *status,
 }
 
 bool
-ctl_run_status(struct ctl *ctl, int argc, char **argv, GError **error)
+ctl_run_status(struct ctl *ctl, GError **error)
 {
 	pb_local(status_daemon) daemon = {0};
 	const struct health_options options = {
@@ -648,8 +648,6 @@ ctl_run_status(struct ctl *ctl, int argc, char **argv, GError **error)
 	pb_local(status) status = {0};
 	bool is_ok;
 
-	if (!ctl_parse(NULL, 0, &argc, &argv, error))
-		return false;
 	ctl_load_daemon(ctl, &daemon);
 	is_ok = status_load(ctl->store, ctl->settings, options.now, &status, error);
 	if (is_ok) {

@@ -111,16 +111,15 @@ print_tables(const GPtrArray *tables, const char *from)
 }
 
 bool
-ctl_run_store_copy(struct ctl *ctl, int argc, char **argv, GError **error)
+ctl_run_store_copy(struct ctl *ctl, GError **error)
 {
 	g_autoptr(GPtrArray) tables = NULL;
 
-	if (!ctl_parse(NULL, 2, &argc, &argv, error) ||
-	    !copy(ctl, argv[1], argv[2], &tables, error))
+	if (!copy(ctl, ctl->argv[1], ctl->argv[2], &tables, error))
 		return false;
 	if (ctl->is_json)
 		print_json_tables(tables);
 	else
-		print_tables(tables, argv[1]);
+		print_tables(tables, ctl->argv[1]);
 	return true;
 }

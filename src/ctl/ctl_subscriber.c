@@ -18,27 +18,10 @@
 #include "store/subscriber/confirmations.h"
 #include "store/subscriber/subscribers.h"
 
-struct add_options {
-	char **filters;
-	char *consent, *name, *zone, *at, *frequency;
-	int max;
-};
-
-static void
-add_options_clear(struct add_options *options)
-{
-	g_strfreev(options->filters);
-	g_free(options->consent);
-	g_free(options->name);
-	g_free(options->zone);
-	g_free(options->at);
-	g_free(options->frequency);
-}
-
 static bool
-parse_schedule(const struct ctl *ctl, const struct add_options *options,
-    struct schedule *schedule, GError **error)
+parse_schedule(const struct ctl *ctl, struct schedule *schedule, GError **error)
 {
+	const struct ctl_options *options = &ctl->options;
 	const char *at = options->at ? options->at : ctl->settings->digest_at;
 
 	*schedule = (struct schedule){.frequency = SCHEDULE_DAILY};
@@ -83,9 +66,9 @@ print_added(struct ctl *ctl, const struct subscriber *subscriber, GError **error
 }
 
 static bool
-add_subscriber(struct ctl *ctl, const char *address, const struct add_options *options,
-    GError **error)
+add_subscriber(struct ctl *ctl, const char *address, GError **error)
 {
+	const struct ctl_options *options = &ctl->options;
 	guint count = options->filters ? g_strv_length(options->filters) : 0;
 	g_autofree struct subscribe_filter *filters =
 	    g_new0(struct subscribe_filter, count + 1);
@@ -94,7 +77,7 @@ add_subscriber(struct ctl *ctl, const char *address, const struct add_options *o
 	    .name = options->name,
 	    .consent = options->consent,
 	    .zone = options->zone ? options->zone : ctl->settings->digest_zone,
-	    .max_full = options->max,
+	    .max_full = ctl_get_number(options->max, ctl->settings->digest_max),
 	    .filters = filters,
 	    .filter_count = count,
 	    .who = ctl->who,
@@ -109,7 +92,7 @@ add_subscriber(struct ctl *ctl, const char *address, const struct add_options *o
 	request.key = key;
 	for (guint i = 0; i < count; i++)
 		filters[i].text = options->filters[i];
-	if (!parse_schedule(ctl, options, &request.schedule, error))
+	if (!parse_schedule(ctl, &request.schedule, error))
 		return false;
 	subscriber = subscribe_add(ctl->store, &request, clock_get_now(&ctl->clock),
 	    &query_error, &refused, error);
@@ -123,30 +106,13 @@ add_subscriber(struct ctl *ctl, const char *address, const struct add_options *o
 }
 
 bool
-ctl_run_subscriber_add(struct ctl *ctl, int argc, char **argv, GError **error)
+ctl_run_subscriber_add(struct ctl *ctl, GError **error)
 {
-	struct add_options options = {.max = ctl->settings->digest_max};
-	const GOptionEntry entries[] = {
-	    {"filter", 0, 0, G_OPTION_ARG_STRING_ARRAY, &options.filters, NULL, NULL},
-	    {"consent", 0, 0, G_OPTION_ARG_STRING, &options.consent, NULL, NULL},
-	    {"name", 0, 0, G_OPTION_ARG_STRING, &options.name, NULL, NULL},
-	    {"zone", 0, 0, G_OPTION_ARG_STRING, &options.zone, NULL, NULL},
-	    {"at", 0, 0, G_OPTION_ARG_STRING, &options.at, NULL, NULL},
-	    {"cadence", 0, 0, G_OPTION_ARG_STRING, &options.frequency, NULL, NULL},
-	    {"max", 0, 0, G_OPTION_ARG_INT, &options.max, NULL, NULL},
-	    {0},
-	};
-	bool is_ok = ctl_parse(entries, 1, &argc, &argv, error);
-
-	if (is_ok && !options.consent) {
-		g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_FAILED,
-		    "--consent is missing: how the person agreed, in words");
-		is_ok = false;
-	}
-	is_ok = is_ok && add_subscriber(ctl, argv[1], &options, error);
-
-	add_options_clear(&options);
-	return is_ok;
+	if (ctl->options.consent)
+		return add_subscriber(ctl, ctl->argv[1], error);
+	g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_FAILED,
+	    "--consent is missing: how the person agreed, in words");
+	return false;
 }
 
 static GPtrArray *
@@ -159,13 +125,12 @@ load_page(void *store, const void *last, GError **error)
 }
 
 bool
-ctl_run_subscriber_list(struct ctl *ctl, int argc, char **argv, GError **error)
+ctl_run_subscriber_list(struct ctl *ctl, GError **error)
 {
 	const struct table table = {subscriber_columns,
 	    "No subscribers: paperboyctl subscriber add", load_page, ctl->store};
 
-	return ctl_parse(NULL, 0, &argc, &argv, error) &&
-	       table_print_pages(ctl, &table, error);
+	return table_print_pages(ctl, &table, error);
 }
 
 static void
@@ -178,7 +143,7 @@ print_bounces(const struct bounce_summary *bounces)
 }
 
 bool
-ctl_run_subscriber_show(struct ctl *ctl, int argc, char **argv, GError **error)
+ctl_run_subscriber_show(struct ctl *ctl, GError **error)
 {
 	const struct bounce_summary no_bounces = {0};
 	pb_auto(subscriber) subscriber = NULL;
@@ -187,9 +152,7 @@ ctl_run_subscriber_show(struct ctl *ctl, int argc, char **argv, GError **error)
 	g_autofree struct bounce_summary *bounces = NULL;
 	unsigned words;
 
-	if (!ctl_parse(NULL, 1, &argc, &argv, error))
-		return false;
-	subscriber = subscribe_load(ctl->store, argv[1], error);
+	subscriber = subscribe_load(ctl->store, ctl->argv[1], error);
 	filters = subscriber ? subscribers_load_subscriptions(
 	                           ctl->store, subscriber->id, error)
 	                     : NULL;
@@ -258,74 +221,32 @@ set(struct ctl *ctl, const char *address, struct profile_change *change, GError 
 }
 
 bool
-ctl_run_subscriber_set(struct ctl *ctl, int argc, char **argv, GError **error)
+ctl_run_subscriber_set(struct ctl *ctl, GError **error)
 {
-	char *name = NULL, *zone = NULL, *at = NULL, *frequency = NULL,
-	     *language = NULL;
-	char *words[PREFERENCE_COUNT] = {0};
-	int max = G_MININT;
-	const GOptionEntry entries[] = {
-	    {"name", 0, 0, G_OPTION_ARG_STRING, &name, NULL, NULL},
-	    {"zone", 0, 0, G_OPTION_ARG_STRING, &zone, NULL, NULL},
-	    {"at", 0, 0, G_OPTION_ARG_STRING, &at, NULL, NULL},
-	    {"cadence", 0, 0, G_OPTION_ARG_STRING, &frequency, NULL, NULL},
-	    {"max", 0, 0, G_OPTION_ARG_INT, &max, NULL, NULL},
-	    {"language", 0, 0, G_OPTION_ARG_STRING, &language, NULL, NULL},
-	    {"order", 0, 0, G_OPTION_ARG_STRING, &words[PREFERENCE_ORDER], NULL, NULL},
-	    {"abstract", 0, 0, G_OPTION_ARG_STRING, &words[PREFERENCE_ABSTRACT], NULL,
-	        NULL},
-	    {"format", 0, 0, G_OPTION_ARG_STRING, &words[PREFERENCE_FORMAT], NULL,
-	        NULL},
-	    {"quiet", 0, 0, G_OPTION_ARG_STRING, &words[PREFERENCE_EMPTY], NULL, NULL},
-	    {"updates", 0, 0, G_OPTION_ARG_STRING, &words[PREFERENCE_UPDATES], NULL,
-	        NULL},
-	    {"crosslist", 0, 0, G_OPTION_ARG_STRING, &words[PREFERENCE_CROSSLIST], NULL,
-	        NULL},
-	    {"attach", 0, 0, G_OPTION_ARG_STRING, &words[PREFERENCE_ATTACH], NULL,
-	        NULL},
-	    {"group", 0, 0, G_OPTION_ARG_STRING, &words[PREFERENCE_GROUP], NULL, NULL},
-	    {"feedback", 0, 0, G_OPTION_ARG_STRING, &words[PREFERENCE_FEEDBACK], NULL,
-	        NULL},
-	    {"checkup", 0, 0, G_OPTION_ARG_STRING, &words[PREFERENCE_CHECKUP], NULL,
-	        NULL},
-	    {0},
+	const struct ctl_options *options = &ctl->options;
+	struct profile_change change = {
+	    .name = options->name,
+	    .zone = options->zone,
+	    .at = options->at,
+	    .frequency = options->frequency,
+	    .language = options->language,
+	    .max_full = ctl_get_number(options->max, 0),
 	};
-	bool is_ok = ctl_parse(entries, 1, &argc, &argv, error);
-	struct profile_change change = {.name = name,
-	    .zone = zone,
-	    .at = at,
-	    .frequency = frequency,
-	    .language = language};
 
-	memcpy(change.words, words, sizeof(words));
-
+	memcpy(change.words, options->words, sizeof(change.words));
 	/* Checked here: profile_set() takes 0 as unchanged. */
-	if (is_ok && max != G_MININT)
-		is_ok = profile_check_max(change.max_full = max, error);
-	is_ok = is_ok && set(ctl, argv[1], &change, error);
-	for (int i = 0; i < PREFERENCE_COUNT; i++)
-		g_free(words[i]);
-	g_free(language);
-	g_free(name);
-	g_free(zone);
-	g_free(at);
-	g_free(frequency);
-	return is_ok;
+	return (options->max == CTL_UNSET || profile_check_max(options->max, error)) &&
+	       set(ctl, ctl->argv[1], &change, error);
 }
 
 bool
-ctl_run_subscriber_pause(struct ctl *ctl, int argc, char **argv, GError **error)
+ctl_run_subscriber_pause(struct ctl *ctl, GError **error)
 {
-	g_autofree char *until = NULL;
-	const GOptionEntry entries[] = {
-	    {"until", 0, 0, G_OPTION_ARG_STRING, &until, NULL, NULL}, {0}};
 	pb_auto(subscriber) subscriber = NULL;
 	g_autofree char *state = NULL;
 
-	if (!ctl_parse(entries, 1, &argc, &argv, error))
-		return false;
-	subscriber = profile_pause(
-	    ctl->store, argv[1], until, ctl->who, clock_get_now(&ctl->clock), error);
+	subscriber = profile_pause(ctl->store, ctl->argv[1], ctl->options.until,
+	    ctl->who, clock_get_now(&ctl->clock), error);
 	if (!subscriber)
 		return false;
 	state = subscriber_format_state(subscriber);
@@ -333,18 +254,15 @@ ctl_run_subscriber_pause(struct ctl *ctl, int argc, char **argv, GError **error)
 }
 
 bool
-ctl_run_subscriber_resume(struct ctl *ctl, int argc, char **argv, GError **error)
+ctl_run_subscriber_resume(struct ctl *ctl, GError **error)
 {
-	int max = G_MININT;
-	const GOptionEntry entries[] = {
-	    {"catch-up", 0, 0, G_OPTION_ARG_INT, &max, NULL, NULL}, {0}};
+	int max = ctl->options.catch_up;
 	pb_auto(subscriber) subscriber = NULL;
 
 	/* Checked here: profile_resume() takes 0 as the usual number. */
-	if (!ctl_parse(entries, 1, &argc, &argv, error) ||
-	    (max != G_MININT && !profile_check_max(max, error)))
+	if (max != CTL_UNSET && !profile_check_max(max, error))
 		return false;
-	subscriber = profile_resume(ctl->store, argv[1], max == G_MININT ? 0 : max,
+	subscriber = profile_resume(ctl->store, ctl->argv[1], ctl_get_number(max, 0),
 	    ctl->who, clock_get_now(&ctl->clock), error);
 	return subscriber && print_changed(ctl, subscriber,
 	                         "active; the next digest has the papers missed");
@@ -397,11 +315,10 @@ load_confirmations(void *data, const void *last, GError **error)
 }
 
 bool
-ctl_run_confirmation_list(struct ctl *ctl, int argc, char **argv, GError **error)
+ctl_run_confirmation_list(struct ctl *ctl, GError **error)
 {
 	const struct table table = {
 	    confirmation_columns, "No pending confirmations.", load_confirmations, ctl};
 
-	return ctl_parse(NULL, 0, &argc, &argv, error) &&
-	       table_print_pages(ctl, &table, error);
+	return table_print_pages(ctl, &table, error);
 }

@@ -214,16 +214,14 @@ print_why(const struct why *why)
 }
 
 bool
-ctl_run_why(struct ctl *ctl, int argc, char **argv, GError **error)
+ctl_run_why(struct ctl *ctl, GError **error)
 {
 	g_autofree char *id = NULL;
 	pb_auto(why) why = NULL;
 
-	if (!ctl_parse(NULL, 2, &argc, &argv, error))
-		return false;
-	id = why_clean_id(argv[2]);
+	id = why_clean_id(ctl->argv[2]);
 	why = why_find_outcome(
-	    ctl->store, argv[1], id, clock_get_now(&ctl->clock), error);
+	    ctl->store, ctl->argv[1], id, clock_get_now(&ctl->clock), error);
 	if (!why)
 		return false;
 	if (ctl->is_json)
@@ -234,7 +232,7 @@ ctl_run_why(struct ctl *ctl, int argc, char **argv, GError **error)
 }
 
 bool
-ctl_run_filter_explain(struct ctl *ctl, int argc, char **argv, GError **error)
+ctl_run_filter_explain(struct ctl *ctl, GError **error)
 {
 	bool has_paper;
 	pb_local(query_error) query_error = {0};
@@ -244,26 +242,24 @@ ctl_run_filter_explain(struct ctl *ctl, int argc, char **argv, GError **error)
 	pb_auto(why_filter) filter = NULL;
 	g_autofree char *shown = NULL;
 
-	if (!ctl_parse_some(NULL, 1, 2, &argc, &argv, error))
-		return false;
-	has_paper = argc == 3;
+	has_paper = ctl->argc == 3;
 	if (has_paper) {
-		id = why_clean_id(argv[2]);
+		id = why_clean_id(ctl->argv[2]);
 		stored = papers_load_id(ctl->store, id, error);
 		if (!stored)
 			return false;
 	}
-	filter = why_explain(ctl->store, argv[1], stored, clock_get_now(&ctl->clock),
-	    &warnings, &query_error, error);
+	filter = why_explain(ctl->store, ctl->argv[1], stored,
+	    clock_get_now(&ctl->clock), &warnings, &query_error, error);
 	if (!filter)
-		return ctl_print_query_error(argv[1], &query_error, error);
+		return ctl_print_query_error(ctl->argv[1], &query_error, error);
 	if (ctl->is_json) {
 		print_json(json_of_filter(filter));
 		return true;
 	}
 	ctl_print_warnings(warnings);
 	shown = query_format_accented(
-	    filter->canonical, argv[1], store_get_tokenizer(ctl->store));
+	    filter->canonical, ctl->argv[1], store_get_tokenizer(ctl->store));
 	printf("%s\n", shown);
 	if (stored) {
 		g_autofree char *title = sanitize_paper_text(stored->paper->title, 0);

@@ -27,8 +27,7 @@ new_renderer(struct ctl *ctl, GError **error)
 }
 
 static bool
-print_digest(struct ctl *ctl, const struct digest *digest, bool is_html, bool is_raw,
-    GError **error)
+print_digest(struct ctl *ctl, const struct digest *digest, GError **error)
 {
 	pb_auto(renderer) renderer = new_renderer(ctl, error);
 	g_autoptr(GBytes) message = NULL;
@@ -36,15 +35,15 @@ print_digest(struct ctl *ctl, const struct digest *digest, bool is_html, bool is
 
 	if (!renderer)
 		return false;
-	if (is_raw) {
+	if (ctl->options.is_raw) {
 		message = renderer_compose(renderer, digest, error);
 		if (message)
 			fwrite(g_bytes_get_data(message, NULL), 1,
 			    g_bytes_get_size(message), stdout);
 		return message != NULL;
 	}
-	text = is_html ? renderer_format_html(renderer, digest, error)
-	               : renderer_format_text(renderer, digest, error);
+	text = ctl->options.is_html ? renderer_format_html(renderer, digest, error)
+	                            : renderer_format_text(renderer, digest, error);
 	if (text)
 		fputs(text, stdout);
 	return text != NULL;
@@ -128,23 +127,15 @@ json_of_digest(const struct digest *digest)
 }
 
 bool
-ctl_run_preview(struct ctl *ctl, int argc, char **argv, GError **error)
+ctl_run_preview(struct ctl *ctl, GError **error)
 {
-	gboolean is_html = FALSE, is_raw = FALSE;
-	const GOptionEntry entries[] = {
-	    {"html", 0, 0, G_OPTION_ARG_NONE, &is_html, NULL, NULL},
-	    {"raw", 0, 0, G_OPTION_ARG_NONE, &is_raw, NULL, NULL},
-	    {0},
-	};
 	struct match_report matched = {0};
 	pb_auto(subscriber) subscriber = NULL;
 	pb_auto(catalog) catalog = NULL;
 	pb_auto(digest) digest = NULL;
 	int64_t now = clock_get_now(&ctl->clock);
 
-	if (!ctl_parse(entries, 1, &argc, &argv, error))
-		return false;
-	subscriber = subscribe_load(ctl->store, argv[1], error);
+	subscriber = subscribe_load(ctl->store, ctl->argv[1], error);
 	/* Include filters added since the last match run. */
 	if (!subscriber || !match_run(ctl->store, now, &matched, error))
 		return false;
@@ -159,8 +150,8 @@ ctl_run_preview(struct ctl *ctl, int argc, char **argv, GError **error)
 		return true;
 	}
 	if (digest->entries->len || digest->is_note)
-		return print_digest(ctl, digest, is_html, is_raw, error);
-	printf("No new papers for %s: no digest would be sent now.\n", argv[1]);
+		return print_digest(ctl, digest, error);
+	printf("No new papers for %s: no digest would be sent now.\n", ctl->argv[1]);
 	return true;
 }
 
@@ -177,25 +168,18 @@ static const struct table_column digest_columns[] = {
 };
 
 bool
-ctl_run_digest_list(struct ctl *ctl, int argc, char **argv, GError **error)
+ctl_run_digest_list(struct ctl *ctl, GError **error)
 {
-	g_autofree char *address = NULL;
-	int limit = 20;
-	const GOptionEntry entries[] = {
-	    {"address", 0, 0, G_OPTION_ARG_STRING, &address, NULL, NULL},
-	    {"limit", 0, 0, G_OPTION_ARG_INT, &limit, NULL, NULL},
-	    {0},
-	};
+	int limit = ctl_get_number(ctl->options.limit, 20);
 	const struct table table = {digest_columns, "No digests yet.", NULL, NULL};
 	g_autoptr(GPtrArray) rows = NULL;
 	int64_t subscriber_id = 0;
 
-	if (!ctl_parse(entries, 0, &argc, &argv, error))
-		return false;
 	if (limit < 1 || limit > BOUNDS_LIST_ROWS)
 		return pb_fail(error, PB_ERROR_INPUT, "--limit must be from 1 to %d",
 		    BOUNDS_LIST_ROWS);
-	if (address && !subscribe_load_id(ctl->store, address, &subscriber_id, error))
+	if (ctl->options.address &&
+	    !subscribe_load_id(ctl->store, ctl->options.address, &subscriber_id, error))
 		return false;
 	rows = digests_load_newest(ctl->store, subscriber_id, (unsigned)limit, error);
 	if (!rows)
@@ -219,19 +203,12 @@ find_digest(struct ctl *ctl, const char *text, int64_t *id, GError **error)
 }
 
 bool
-ctl_run_digest_show(struct ctl *ctl, int argc, char **argv, GError **error)
+ctl_run_digest_show(struct ctl *ctl, GError **error)
 {
-	gboolean is_html = FALSE, is_raw = FALSE;
-	const GOptionEntry entries[] = {
-	    {"html", 0, 0, G_OPTION_ARG_NONE, &is_html, NULL, NULL},
-	    {"raw", 0, 0, G_OPTION_ARG_NONE, &is_raw, NULL, NULL},
-	    {0},
-	};
 	pb_auto(digest) digest = NULL;
 	int64_t id;
 
-	if (!ctl_parse(entries, 1, &argc, &argv, error) ||
-	    !find_digest(ctl, argv[1], &id, error))
+	if (!find_digest(ctl, ctl->argv[1], &id, error))
 		return false;
 	digest = digests_load(ctl->store, id, error);
 	if (!digest)
@@ -241,5 +218,5 @@ ctl_run_digest_show(struct ctl *ctl, int argc, char **argv, GError **error)
 		return true;
 	}
 	return warn_of_difference(ctl, digest, error) &&
-	       print_digest(ctl, digest, is_html, is_raw, error);
+	       print_digest(ctl, digest, error);
 }

@@ -161,28 +161,21 @@ find_filter(struct ctl *ctl, const char *address, struct backtest_request *reque
 }
 
 bool
-ctl_run_filter_test(struct ctl *ctl, int argc, char **argv, GError **error)
+ctl_run_filter_test(struct ctl *ctl, GError **error)
 {
-	g_autofree char *address = NULL;
-	int days = BACKTEST_DAYS;
-	const GOptionEntry entries[] = {
-	    {"address", 0, 0, G_OPTION_ARG_STRING, &address, NULL, NULL},
-	    {"days", 0, 0, G_OPTION_ARG_INT, &days, NULL, NULL},
-	    {0},
-	};
+	int days = ctl_get_number(ctl->options.days, BACKTEST_DAYS);
 	struct backtest_request request = {.now = clock_get_now(&ctl->clock)};
 	pb_local(query_error) query_error = {0};
 	pb_auto(subscription) own = NULL;
 	pb_auto(backtest) backtest = NULL;
 
-	if (!ctl_parse(entries, 1, &argc, &argv, error))
-		return false;
 	if (days < 1 || days > BOUNDS_BACKTEST_DAYS)
 		return pb_fail(error, PB_ERROR_INPUT, "--days must be from 1 to %d",
 		    BOUNDS_BACKTEST_DAYS);
-	request.text = argv[1];
+	request.text = ctl->argv[1];
 	request.days = (unsigned)days;
-	if (address && !find_filter(ctl, address, &request, &own, error))
+	if (ctl->options.address &&
+	    !find_filter(ctl, ctl->options.address, &request, &own, error))
 		return false;
 	backtest = backtest_run(ctl->store, &request, &query_error, error);
 	if (!backtest)
@@ -231,22 +224,16 @@ print_suggestions(const GPtrArray *suggestions)
 }
 
 bool
-ctl_run_filter_suggest(struct ctl *ctl, int argc, char **argv, GError **error)
+ctl_run_filter_suggest(struct ctl *ctl, GError **error)
 {
-	g_autofree char *address = NULL;
-	const GOptionEntry entries[] = {
-	    {"address", 0, 0, G_OPTION_ARG_STRING, &address, NULL, NULL},
-	    {0},
-	};
 	struct backtest_request wanted = {0};
 	pb_auto(subscription) own = NULL;
 	g_autoptr(GPtrArray) found = NULL;
 	struct suggest_request request = {.now = clock_get_now(&ctl->clock)};
 
-	if (!ctl_parse(entries, 1, &argc, &argv, error))
-		return false;
-	wanted.text = argv[1];
-	if (address && !find_filter(ctl, address, &wanted, &own, error))
+	wanted.text = ctl->argv[1];
+	if (ctl->options.address &&
+	    !find_filter(ctl, ctl->options.address, &wanted, &own, error))
 		return false;
 	request.text = wanted.text;
 	request.subscriber_id = own ? own->subscriber_id : 0;
@@ -305,34 +292,26 @@ print_search(const struct search_answer *answer, const char *filter)
 }
 
 bool
-ctl_run_search(struct ctl *ctl, int argc, char **argv, GError **error)
+ctl_run_search(struct ctl *ctl, GError **error)
 {
-	g_autofree char *since = NULL;
-	int limit = SEARCH_LIMIT;
-	const GOptionEntry entries[] = {
-	    {"limit", 0, 0, G_OPTION_ARG_INT, &limit, NULL, NULL},
-	    {"since", 0, 0, G_OPTION_ARG_STRING, &since, NULL, NULL},
-	    {0},
-	};
+	int limit = ctl_get_number(ctl->options.limit, SEARCH_LIMIT);
 	struct search_scope scope = {.now = clock_get_now(&ctl->clock)};
 	pb_local(query_error) query_error = {0};
 	pb_auto(search_answer) answer = NULL;
 
-	if (!ctl_parse(entries, 1, &argc, &argv, error))
-		return false;
-	if (since && !day_is_valid(since))
+	if (ctl->options.since && !day_is_valid(ctl->options.since))
 		return pb_fail(error, PB_ERROR_INPUT,
-		    "invalid day '%s' (expected 2026-11-01)", since);
-	scope.oldest_day = since;
-	answer = search_run(
-	    ctl->store, argv[1], &scope, (unsigned)MAX(limit, 0), &query_error, error);
+		    "invalid day '%s' (expected 2026-11-01)", ctl->options.since);
+	scope.oldest_day = ctl->options.since;
+	answer = search_run(ctl->store, ctl->argv[1], &scope, (unsigned)MAX(limit, 0),
+	    &query_error, error);
 	if (!answer)
-		return ctl_print_query_error(argv[1], &query_error, error);
+		return ctl_print_query_error(ctl->argv[1], &query_error, error);
 	if (ctl->is_json) {
 		print_json(json_of_search(answer));
 	} else {
 		g_autofree char *filter = query_format_accented(
-		    answer->canonical, argv[1], store_get_tokenizer(ctl->store));
+		    answer->canonical, ctl->argv[1], store_get_tokenizer(ctl->store));
 
 		ctl_print_warnings(answer->warnings);
 		print_search(answer, filter);

@@ -100,64 +100,38 @@ import(struct ctl *ctl, struct import_request *request, GError **error)
 	return is_ok;
 }
 
-/* @param consent  set to a new string, or NULL */
-static bool
-parse_import(struct import_request *request, char **consent, int *argc, char ***argv,
-    GError **error)
+bool
+ctl_open_import(struct ctl *ctl, GError **error)
 {
-	gboolean is_dry_run = FALSE, is_skip_bad = FALSE, is_resubscribe = FALSE,
-	         is_first = FALSE;
-	const GOptionEntry entries[] = {
-	    {"consent", 0, 0, G_OPTION_ARG_STRING, consent, NULL, NULL},
-	    {"dry-run", 0, 0, G_OPTION_ARG_NONE, &is_dry_run, NULL, NULL},
-	    {"skip-bad", 0, 0, G_OPTION_ARG_NONE, &is_skip_bad, NULL, NULL},
-	    {"take-back", 0, 0, G_OPTION_ARG_NONE, &is_resubscribe, NULL, NULL},
-	    {"first", 0, 0, G_OPTION_ARG_NONE, &is_first, NULL, NULL},
-	    {0},
+	const char *file = ctl->argv[1];
+
+	ctl->input_fd =
+	    is_standard(file) ? STDIN_FILENO : open(file, O_RDONLY | O_CLOEXEC);
+	return ctl->input_fd >= 0 || set_read_error(file, error);
+}
+
+bool
+ctl_run_subscriber_import(struct ctl *ctl, GError **error)
+{
+	const struct ctl_options *options = &ctl->options;
+	g_autoptr(GString) text = read_input(ctl->input_fd, ctl->argv[1], error);
+	struct import_request request = {
+	    .who = ctl->who,
+	    .is_dry_run = options->is_dry_run,
+	    .is_skip_bad = options->is_skip_bad,
+	    .is_resubscribe = options->is_take_back,
+	    .is_first = options->is_first,
 	};
 
-	if (!ctl_parse(entries, 1, argc, argv, error))
-		return false;
-	request->is_dry_run = is_dry_run;
-	request->is_skip_bad = is_skip_bad;
-	request->is_resubscribe = is_resubscribe;
-	request->is_first = is_first;
-	return true;
-}
-
-bool
-ctl_open_import(struct ctl *ctl, int argc, char **argv, GError **error)
-{
-	g_autofree char **copy = g_memdup2(argv, ((size_t)argc + 1) * sizeof(*argv));
-	struct import_request request = {0};
-	g_autofree char *consent = NULL;
-
-	if (!parse_import(&request, &consent, &argc, &copy, error))
-		return false;
-	ctl->input_fd =
-	    is_standard(copy[1]) ? STDIN_FILENO : open(copy[1], O_RDONLY | O_CLOEXEC);
-	return ctl->input_fd >= 0 || set_read_error(copy[1], error);
-}
-
-bool
-ctl_run_subscriber_import(struct ctl *ctl, int argc, char **argv, GError **error)
-{
-	g_autofree char *consent = NULL;
-	struct import_request request = {.who = ctl->who};
-	g_autoptr(GString) text = NULL;
-
-	if (!parse_import(&request, &consent, &argc, &argv, error))
-		return false;
-	text = read_input(ctl->input_fd, argv[1], error);
 	if (!text)
 		return false;
 	request.source = (struct subscriber_csv_source){
-	    .file = argv[1],
+	    .file = ctl->argv[1],
 	    .data = text->str,
 	    .size = text->len,
 	    .store = ctl->store,
 	    .now = clock_get_now(&ctl->clock),
-	    .consent = consent,
+	    .consent = options->consent,
 	    .zone = ctl->settings->digest_zone,
 	    .max_full = ctl->settings->digest_max,
 	};
@@ -185,18 +159,14 @@ collect_text(void *data, const char *text, size_t size, GError **error)
 /* Atomically, mode 0600. */
 static bool
 export_to_file(struct ctl *ctl, const char *file, const struct export_request *request,
-    bool is_yes, GError **error)
+    GError **error)
 {
 	g_autoptr(GString) text = g_string_new(NULL);
 	g_autoptr(GError) problem = NULL;
-	g_autofree char *question = g_strdup_printf("Replace %s", file);
 	unsigned count;
 
-	if (!ctl_check_replaceable(file, error) ||
-	    (g_file_test(file, G_FILE_TEST_EXISTS) &&
-	        !ctl_confirm(is_yes, question, error)))
-		return false;
-	if (!export_people(ctl->store, request, collect_text, text, &count, error))
+	if (!ctl_confirm_replace(ctl, file, error) ||
+	    !export_people(ctl->store, request, collect_text, text, &count, error))
 		return false;
 	if (!g_file_set_contents_full(file, text->str, (gssize)text->len,
 	        G_FILE_SET_CONTENTS_CONSISTENT, 0600, &problem))
@@ -260,29 +230,21 @@ export_json(struct ctl *ctl, const struct export_request *request, GError **erro
 }
 
 bool
-ctl_run_subscriber_export(struct ctl *ctl, int argc, char **argv, GError **error)
+ctl_run_subscriber_export(struct ctl *ctl, GError **error)
 {
-	gboolean has_filters = FALSE, is_yes = FALSE;
-	g_autofree char *state = NULL;
-	const GOptionEntry entries[] = {
-	    {"filters", 0, 0, G_OPTION_ARG_NONE, &has_filters, NULL, NULL},
-	    {"state", 0, 0, G_OPTION_ARG_STRING, &state, NULL, NULL},
-	    {"yes", 0, 0, G_OPTION_ARG_NONE, &is_yes, NULL, NULL},
-	    {0},
-	};
 	struct export_request request;
 	unsigned count;
 
-	if (!ctl_parse_some(entries, 0, 1, &argc, &argv, error))
-		return false;
-	if (state && subscriber_parse_state(state) == SUBSCRIBER_GONE)
+	if (ctl->options.state &&
+	    subscriber_parse_state(ctl->options.state) == SUBSCRIBER_GONE)
 		return pb_fail(error, PB_ERROR_INPUT,
-		    "invalid state '%s' (expected active, paused, suspended or "
+		    "invalid state '%s' (expected active, paused, "
+		    "suspended or "
 		    "pending)",
-		    state);
-	request = (struct export_request){has_filters, state};
-	if (argc > 1 && !is_standard(argv[1]))
-		return export_to_file(ctl, argv[1], &request, is_yes, error);
+		    ctl->options.state);
+	request = (struct export_request){ctl->options.has_filters, ctl->options.state};
+	if (ctl->argc > 1 && !is_standard(ctl->argv[1]))
+		return export_to_file(ctl, ctl->argv[1], &request, error);
 	if (ctl->is_json)
 		return export_json(ctl, &request, error);
 	return export_people(ctl->store, &request, write_text, NULL, &count, error);

@@ -239,32 +239,30 @@ opens_itself(const struct ctl_command *command)
 
 /* On a read-only file system: without a lock; writing fails. */
 static bool
-run_read_only(const struct ctl_command *command, struct ctl *ctl, int argc, char **argv,
-    GError **error)
+run_read_only(const struct ctl_command *command, struct ctl *ctl, GError **error)
 {
 	bool is_ok;
 
 	ctl->store = factory_open_store_for_reading(ctl->settings, error);
-	is_ok = ctl->store && command->run(ctl, argc, argv, error);
+	is_ok = ctl->store && command->run(ctl, error);
 	store_free(ctl->store);
 	return is_ok;
 }
 
 /* The shared lock keeps restore from replacing the store. */
 static bool
-run_with_store(const struct ctl_command *command, struct ctl *ctl, int argc,
-    char **argv, GError **error)
+run_with_store(const struct ctl_command *command, struct ctl *ctl, GError **error)
 {
 	int lock;
 	bool is_ok;
 
 	if (file_is_read_only(ctl->settings->state_dir))
-		return run_read_only(command, ctl, argc, argv, error);
+		return run_read_only(command, ctl, error);
 	lock = lock_share(ctl->settings->state_dir, error);
 	if (lock < 0)
 		return false;
 	ctl->store = factory_open_store(ctl->settings, error);
-	is_ok = ctl->store && command->run(ctl, argc, argv, error);
+	is_ok = ctl->store && command->run(ctl, error);
 	store_free(ctl->store);
 	close(lock);
 	return is_ok;
@@ -306,58 +304,54 @@ run_as_owner(const char *state_dir, GError **error)
 }
 
 static int
-run(const struct ctl_command *command, const struct options *options, int argc,
-    char **argv)
+run(const struct ctl_command *command, const struct options *options, struct ctl *ctl)
 {
 	g_autoptr(GPtrArray) problems = g_ptr_array_new_with_free_func(g_free);
-	g_autofree char *who = g_strdup_printf("operator %s", g_get_user_name());
-	struct ctl ctl = {.is_json = options->is_json, .who = who};
 	pb_auto(settings) settings = NULL;
 	g_autoptr(GError) error = NULL;
 	bool is_ok;
 
-	ctl.config_path = startup_get_config(options->config);
-	if (!startup_init_clock(&ctl.clock, options->now, false, &error))
-		return fail(command, &ctl, error);
+	ctl->config_path = startup_get_config(options->config);
+	if (!startup_init_clock(&ctl->clock, options->now, false, &error) ||
+	    !ctl_parse(command, ctl, &error))
+		return fail(command, ctl, error);
 	/* These need no configuration. */
 	if (command->run == ctl_run_bounce_explain ||
 	    command->run == ctl_run_provider_list || command->run == ctl_run_setup)
-		return command->run(&ctl, argc, argv, &error)
-		           ? ctl.status
-		           : fail(command, &ctl, error);
+		return command->run(ctl, &error) ? ctl->status
+		                                 : fail(command, ctl, error);
 	/* Templates are not checked: a broken one must not block e.g. removals. */
 	settings = startup_load_settings(options->config, problems);
 	for (unsigned i = 0; i < problems->len; i++)
 		fprintf(stderr, "paperboyctl: %s\n", (char *)problems->pdata[i]);
 	/* The running daemon uses the configuration that it loaded before. */
 	if (!settings && command->run == ctl_run_status) {
-		ctl.config_errors = problems;
+		ctl->config_errors = problems;
 		settings = startup_recover_settings(options->config);
 	}
 	if (!settings && !options->config &&
 	    !g_file_test(startup_get_config(NULL), G_FILE_TEST_EXISTS))
 		fputs("paperboyctl: use -c FILE for another path\n", stderr);
 	if (!settings && command->run == ctl_run_status)
-		return fail_status(&ctl, problems->pdata[0]);
+		return fail_status(ctl, problems->pdata[0]);
 	/* Mail must not bounce because of our configuration. */
 	if (!settings)
 		return command->run == ctl_run_receive ? EX_TEMPFAIL : EX_CONFIG;
-	ctl.settings = settings;
+	ctl->settings = settings;
 	/* While root may still read the files of root. */
-	if (command->run == ctl_run_subscriber_import &&
-	    !ctl_open_import(&ctl, argc, argv, &error))
-		return fail(command, &ctl, error);
+	if (command->run == ctl_run_subscriber_import && !ctl_open_import(ctl, &error))
+		return fail(command, ctl, error);
 	/* These work without a state directory. */
 	if (command->run != ctl_run_config && command->run != ctl_run_receive &&
 	    !run_as_owner(settings->state_dir, &error))
-		return fail(command, &ctl, error);
+		return fail(command, ctl, error);
 	if (opens_itself(command))
-		is_ok = command->run(&ctl, argc, argv, &error);
+		is_ok = command->run(ctl, &error);
 	else
-		is_ok = run_with_store(command, &ctl, argc, argv, &error);
+		is_ok = run_with_store(command, ctl, &error);
 	if (is_ok)
-		return ctl.status;
-	return fail(command, &ctl, error);
+		return ctl->status;
+	return fail(command, ctl, error);
 }
 
 static bool
@@ -401,6 +395,9 @@ static int
 run_main(struct options *options, int argc, char **argv)
 {
 	const struct ctl_command *command;
+	g_autofree char *who = g_strdup_printf("operator %s", g_get_user_name());
+	struct ctl ctl = {.who = who};
+	int status;
 
 	take_json_option(options, &argc, argv);
 	if (options->is_version) {
@@ -424,7 +421,12 @@ run_main(struct options *options, int argc, char **argv)
 		help_print_command(command);
 		return EX_OK;
 	}
-	return run(command, options, argc, argv);
+	ctl.argc = argc;
+	ctl.argv = argv;
+	ctl.is_json = options->is_json;
+	status = run(command, options, &ctl);
+	ctl_options_clear(&ctl.options);
+	return status;
 }
 
 /*
