@@ -163,13 +163,6 @@ bool ctl_is_daemon_running(const struct ctl *ctl);
 /** Load the key of the state directory, or create it. */
 GBytes *ctl_load_key(const struct ctl *ctl, GError **error);
 
-/**
- * Print findings with their actions, and set the exit status.
- *
- * @param findings  of struct health_finding *
- */
-void ctl_print_findings(struct ctl *ctl, const GPtrArray *findings);
-
 /** Query the state of a running daemon.  @param daemon to be cleared */
 void ctl_load_daemon(const struct ctl *ctl, struct status_daemon *daemon);
 
@@ -185,5 +178,46 @@ bool ctl_print_query_error(
 
 /** @param warnings  of struct msg *, or NULL */
 void ctl_print_warnings(GPtrArray *warnings);
+
+/*
+ * Trying what the answers of paperboyctl setup name.
+ *
+ * @param clock  borrowed
+ * @param note   set on success only: what was found, a new string
+ */
+
+/** Connect to the relay, and log in if there is a user. */
+bool ctl_try_relay(const struct settings *settings, const struct clock *clock,
+    char **note, GError **error);
+
+/** Log in to the relay and to the mailbox. */
+bool ctl_try_mailbox(const struct settings *settings, const struct clock *clock,
+    char **note, GError **error);
+
+/** Fetch from each source; one that may work later is not a failure. */
+bool ctl_try_sources(const struct settings *settings, const struct clock *clock,
+    char **note, GError **error);
+
+/** Send a mail to the owner, about the configuration file `path`. */
+bool ctl_try_mail(const struct settings *settings, const struct clock *clock,
+    const char *path, GError **error);
+
+/**
+ * Read a line of any length.  A NUL in it becomes another control character.
+ *
+ * @return a new string without the newline; NULL at the end of the input
+ */
+char *ctl_read_line(FILE *input);
+
+/**
+ * Ask for a line: "Your name [Ada]: ".
+ *
+ * @param usual  or NULL
+ * @return a new string without blanks around it; NULL at the end of the input
+ */
+char *ctl_ask(const char *text, const char *usual);
+
+/** The same for a secret, which is not shown, and kept with its blanks. */
+char *ctl_ask_secret(const char *text);
 
 #endif

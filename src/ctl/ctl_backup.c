@@ -1,5 +1,6 @@
 /*
- * ctl_backup.c - the commands backup, restore, generation, key rotate and key restore.
+ * ctl_backup.c - the commands backup, restore, generation, key rotate, key restore and
+ * store copy.
  */
 #include <glib/gstdio.h>
 #include <stdio.h>
@@ -9,34 +10,56 @@
 #include "ctl/print.h"
 #include "service/health/backup_service.h"
 #include "service/health/key_change.h"
+#include "service/health/store_copy_service.h"
 #include "service/state/lock.h"
 
-/* On a terminal, a progress line after the first second. */
+/* On a terminal, a line of progress after the first second. */
 struct progress {
-	int64_t since_us;
+	int64_t next_us; /* not before */
 	bool is_shown;
 };
 
-static void
-show_progress(void *data, int done_pages, int all_pages)
+static struct progress
+start_progress(void)
 {
-	struct progress *progress = data;
+	return (struct progress){.next_us = g_get_monotonic_time() + G_USEC_PER_SEC};
+}
 
-	if (!isatty(STDERR_FILENO) || !all_pages ||
-	    g_get_monotonic_time() - progress->since_us < G_USEC_PER_SEC)
-		return;
-	fprintf(stderr, "\rcopying ... %d %% ", (int)(100.0 * done_pages / all_pages));
+static bool
+is_progress_due(struct progress *progress)
+{
+	int64_t now_us = g_get_monotonic_time();
+
+	if (now_us < progress->next_us || !isatty(STDERR_FILENO))
+		return false;
+	progress->next_us = now_us + G_USEC_PER_SEC / 5;
 	progress->is_shown = true;
+	return true;
+}
+
+static void
+end_progress(const struct progress *progress)
+{
+	if (progress->is_shown)
+		fputs("\r\033[K", stderr);
+}
+
+static void
+show_pages(void *data, int done_pages, int all_pages)
+{
+	if (all_pages && is_progress_due(data))
+		fprintf(stderr, "\rcopying ... %d %% ",
+		    (int)(100.0 * done_pages / all_pages));
 }
 
 bool
 ctl_run_backup(struct ctl *ctl, GError **error)
 {
-	struct progress progress = {.since_us = g_get_monotonic_time()};
+	struct progress progress = start_progress();
 	struct backup_service_request request = {
 	    .now = clock_get_now(&ctl->clock),
 	    .who = ctl->who,
-	    .progress = show_progress,
+	    .progress = show_pages,
 	    .data = &progress,
 	};
 	g_autofree char *size = NULL;
@@ -51,8 +74,7 @@ ctl_run_backup(struct ctl *ctl, GError **error)
 		return false;
 	}
 	is_ok = backup_service_run(ctl->settings, ctl->store, &request, &bytes, error);
-	if (progress.is_shown)
-		fputs("\r\033[K", stderr);
+	end_progress(&progress);
 	if (!is_ok)
 		return false;
 	size = g_format_size((guint64)bytes);
@@ -253,5 +275,110 @@ ctl_run_key_restore(struct ctl *ctl, GError **error)
 		print_json(json_pack("{s:s}", "restored", ctl->argv[1]));
 	else
 		printf("Key restored from %s.\n", ctl->argv[1]);
+	return true;
+}
+
+/* ---- store copy ---- */
+
+static void
+show_rows(void *data, const char *doing, const char *table, int64_t count)
+{
+	if (is_progress_due(data))
+		fprintf(stderr, "\r\033[K%s %s%s%" G_GINT64_FORMAT " ... ", doing,
+		    table ? table : "", table ? ": row " : "", count);
+}
+
+/*
+ * The configured password is that of the configured URL.
+ *
+ * @param password  set; NULL for another store, and without a password
+ */
+static bool
+load_password(
+    const struct settings *settings, const char *name, char **password, GError **error)
+{
+	const char *file = settings->store_password_file;
+
+	if (!*file || g_strcmp0(name, settings->store_url) != 0)
+		return true;
+	*password =
+	    settings_load_secret(file, g_getenv("CREDENTIALS_DIRECTORY"), error);
+	if (!*password)
+		g_prefix_error(error, "store.password_file: ");
+	return *password != NULL;
+}
+
+static bool
+copy(const struct ctl *ctl, const char *from, const char *to, GPtrArray **tables,
+    GError **error)
+{
+	struct progress shown = start_progress();
+	const struct store_copy_progress progress = {show_rows, &shown};
+	g_autofree char *from_password = NULL, *to_password = NULL;
+	struct store_copy_request request = {
+	    .from = from,
+	    .to = to,
+	    .now = clock_get_now(&ctl->clock),
+	    .progress = &progress,
+	};
+	bool is_ok;
+
+	if (!load_password(ctl->settings, from, &from_password, error) ||
+	    !load_password(ctl->settings, to, &to_password, error))
+		return false;
+	request.from_password = from_password;
+	request.to_password = to_password;
+	is_ok = store_copy_service_run(&request, tables, error);
+	end_progress(&shown);
+	return is_ok;
+}
+
+static void
+print_json_tables(const GPtrArray *tables)
+{
+	json_t *rows = json_array();
+
+	for (guint i = 0; i < tables->len; i++) {
+		const struct store_copy_table *table = tables->pdata[i];
+		g_autofree char *checksum = g_strdup_printf(
+		    "%016" G_GINT64_MODIFIER "x", (guint64)table->checksum);
+
+		json_array_append_new(
+		    rows, json_pack("{s:s, s:I, s:s}", "table", table->name, "rows",
+		              (json_int_t)table->rows, "checksum", checksum));
+	}
+	print_json(rows);
+}
+
+static void
+print_tables(const GPtrArray *tables, const char *from)
+{
+	g_autofree char *directory = g_path_get_dirname(from);
+	bool is_file = !store_is_server(from);
+
+	for (guint i = 0; i < tables->len; i++) {
+		const struct store_copy_table *table = tables->pdata[i];
+
+		printf("%-20s %10" G_GINT64_FORMAT "  %016" G_GINT64_MODIFIER "x\n",
+		    table->name, table->rows, (guint64)table->checksum);
+	}
+	printf("Copied: counts and checksums of all tables are equal.\n"
+	       "The key is not in the store: copy %s%s to the state directory of each"
+	       " machine.\n",
+	    is_file ? directory : "the file",
+	    is_file ? "/key" : " key of a machine that used it");
+}
+
+bool
+ctl_run_store_copy(struct ctl *ctl, GError **error)
+{
+	g_autoptr(GPtrArray) tables = NULL;
+
+	if (!copy(ctl, ctl->argv[1], ctl->argv[2], &tables, error))
+		return false;
+	if (ctl->is_json)
+		print_json_tables(tables);
+	else
+		print_tables(tables, ctl->argv[1]);
 	return true;
 }

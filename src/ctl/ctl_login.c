@@ -13,7 +13,6 @@
 #include "base/random.h"
 #include "config/provider.h"
 #include "ctl/ctl.h"
-#include "ctl/prompt.h"
 #include "ctl/table.h"
 #include "service/setup/factory.h"
 
@@ -73,7 +72,7 @@ read_token(const char *path, GError **error)
 
 	if (strcmp(path, "-") != 0)
 		return settings_load_secret(path, NULL, error);
-	line = prompt_read_line(stdin);
+	line = ctl_read_line(stdin);
 	if (line && *line)
 		return line;
 	oauth_secret_free(line);

@@ -18,9 +18,7 @@
 #include "config/provider.h"
 #include "config/text_file.h"
 #include "ctl/ctl.h"
-#include "ctl/prompt.h"
 #include "ctl/setup_config.h"
-#include "ctl/setup_try.h"
 #include "message/address.h"
 #include "net/oauth.h"
 #include "service/setup/startup.h"
@@ -296,7 +294,7 @@ take_servers(struct setup *setup, const char *answer, GError **error)
 	    "The provider has no subaddresses (name+tag).");
 	settings = load(setup, error);
 	return settings &&
-	       setup_try_relay(settings, &setup->ctl->clock, &setup->note, error);
+	       ctl_try_relay(settings, &setup->ctl->clock, &setup->note, error);
 }
 
 /* ---- The login of the mailbox ---- */
@@ -398,7 +396,7 @@ take_password(struct setup *setup, const char *answer, GError **error)
 	put_password(setup, path);
 	settings = load(setup, error);
 	return settings &&
-	       setup_try_mailbox(settings, &setup->ctl->clock, &setup->note, error);
+	       ctl_try_mailbox(settings, &setup->ctl->clock, &setup->note, error);
 }
 
 /* A domain or id, which becomes a part of URLs. */
@@ -479,7 +477,7 @@ take_token(struct setup *setup, const char *answer, GError **error)
 
 	return settings &&
 	       ctl_log_in(settings, clock, *answer ? answer : NULL, error) &&
-	       setup_try_mailbox(settings, clock, &setup->note, error);
+	       ctl_try_mailbox(settings, clock, &setup->note, error);
 }
 
 /* ---- 3 to 5 ---- */
@@ -534,7 +532,7 @@ take_categories(struct setup *setup, const char *answer, GError **error)
 	    "Categories to collect, besides Hugging Face's Daily Papers.");
 	settings = load(setup, error);
 	return settings &&
-	       setup_try_sources(settings, &setup->ctl->clock, &setup->note, error);
+	       ctl_try_sources(settings, &setup->ctl->clock, &setup->note, error);
 }
 
 /* ---- Asking ---- */
@@ -635,8 +633,8 @@ ask(const struct setup *setup, const struct question *question, const char *usua
 	if (question->heading)
 		printf("\n%s\n", question->heading);
 	if (question->is_secret)
-		return prompt_ask_secret(text);
-	return prompt_ask(text, usual && *usual ? usual : NULL);
+		return ctl_ask_secret(text);
+	return ctl_ask(text, usual && *usual ? usual : NULL);
 }
 
 static char *
@@ -853,7 +851,7 @@ finish(struct setup *setup, GError **error)
 	printf("\n%s is written.\n", path);
 	if (old)
 		printf("The old one is %s.\n", old);
-	if (!setup_try_mail(settings, &setup->ctl->clock, path, error))
+	if (!ctl_try_mail(settings, &setup->ctl->clock, path, error))
 		return false;
 	printf("A test mail is on its way to %s.\n", settings->mail_owner);
 	print_next(setup, settings);

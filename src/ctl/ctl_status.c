@@ -1,8 +1,6 @@
 /*
- * ctl_status.c - paperboyctl status.
+ * ctl_status.c - paperboyctl status and metrics.
  */
-#include "service/health/status.h"
-
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,6 +10,8 @@
 #include "ctl/table.h"
 #include "service/collect/source_status.h"
 #include "service/health/health.h"
+#include "service/health/metrics.h"
+#include "service/health/status.h"
 #include "store/core/instances.h"
 #include "store/core/jobs.h"
 
@@ -660,4 +660,24 @@ ctl_run_status(struct ctl *ctl, GError **error)
 		ctl->status = get_exit_status(problems);
 	}
 	return is_ok;
+}
+
+/* ---- paperboyctl metrics ---- */
+
+bool
+ctl_run_metrics(struct ctl *ctl, GError **error)
+{
+	const struct status_daemon none = STATUS_DAEMON_NONE;
+	g_autofree char *text = NULL;
+
+	text = ctl_ask_daemon(ctl, "metrics");
+	if (text) {
+		puts(text);
+		return true;
+	}
+	text = metrics_format(
+	    ctl->store, ctl->settings, &none, NULL, clock_get_now(&ctl->clock), error);
+	if (text)
+		fputs(text, stdout);
+	return text != NULL;
 }
