@@ -349,11 +349,10 @@ run_lines(struct request *request, const struct command_text *lines, GError **er
 		reply_text_add_paragraph(&request->text, "stopped", "line", shown);
 	}
 	if (lines->is_more || lines->is_cut) {
-		g_autofree char *most = g_strdup_printf("%d", BOUNDS_COMMANDS);
-
 		reply_text_add_blank(&request->text);
 		reply_text_add_paragraph(&request->text,
-		    lines->is_more ? "too_many" : "too_long", "most", most);
+		    lines->is_more ? "too_many" : "too_long", "most",
+		    MSG_INT(BOUNDS_COMMANDS));
 	}
 	return true;
 }

@@ -128,7 +128,6 @@ command_format_canonical(
 static char *
 format_filter(struct request *request, const struct subscription *subscription)
 {
-	g_autofree char *number = g_strdup_printf("%d", subscription->number);
 	g_autofree char *name =
 	    subscription->name ? reply_text_quote(&request->text, subscription->name)
 	                       : NULL;
@@ -139,8 +138,8 @@ format_filter(struct request *request, const struct subscription *subscription)
 	g_autofree char *filter = reply_text_quote(&request->text, accented);
 
 	return reply_text_format(&request->text,
-	    subscription->is_block ? "block_is" : "filter_is", "number", number, "name",
-	    called, "filter", filter);
+	    subscription->is_block ? "block_is" : "filter_is", "number",
+	    MSG_INT(subscription->number), "name", called, "filter", filter);
 }
 
 char *
@@ -531,17 +530,11 @@ add_edited(struct request *request, const struct subscription *before,
 	reply_phrase(&request->text, "", "before", "filter", old);
 	is_ok = backtest_compare(request->store, before->canonical, after->canonical,
 	    BACKTEST_DAYS, request->now, &difference, error);
-	if (is_ok) {
-		char *count[] = {g_strdup_printf("%u", difference.before),
-		    g_strdup_printf("%u", difference.after),
-		    g_strdup_printf("%u", difference.after - difference.both),
-		    g_strdup_printf("%u", difference.before - difference.both)};
-
-		reply_phrase(&request->text, "", "difference", "before", count[0],
-		    "after", count[1], "come", count[2], "go", count[3]);
-		for (size_t i = 0; i < G_N_ELEMENTS(count); i++)
-			g_free(count[i]);
-	}
+	if (is_ok)
+		reply_phrase(&request->text, "", "difference", "before",
+		    MSG_INT(difference.before), "after", MSG_INT(difference.after),
+		    "come", MSG_INT(difference.after - difference.both), "go",
+		    MSG_INT(difference.before - difference.both));
 	return is_ok && command_add_backtest(
 	                    request, query, after->number, after->is_block, 0, error);
 }
@@ -620,9 +613,8 @@ add_filter(struct request *request, const struct subscription *one, GError **err
 	if (!command_add_shares(request, one, error))
 		return false;
 	if (one->max_papers) {
-		g_autofree char *max = g_strdup_printf("%d", one->max_papers);
-
-		reply_phrase(&request->text, "", "list_max", "max", max);
+		reply_phrase(
+		    &request->text, "", "list_max", "max", MSG_INT(one->max_papers));
 	}
 	if (one->note) {
 		g_autofree char *note = reply_text_quote(&request->text, one->note);
@@ -639,7 +631,6 @@ add_settings(struct request *request)
 	g_autofree char *when = profile_format_frequency(&subscriber->schedule);
 	g_autofree char *at = g_strdup_printf("%02d:%02d",
 	    subscriber->schedule.minute / 60, subscriber->schedule.minute % 60);
-	g_autofree char *max = g_strdup_printf("%d", subscriber->max_full);
 	g_autoptr(GString) words = g_string_new(NULL);
 
 	for (int i = 0; i < PREFERENCE_COUNT; i++)
@@ -647,7 +638,8 @@ add_settings(struct request *request)
 		    preferences_get_name((enum preference)i),
 		    preferences_get_word(&subscriber->preferences, (enum preference)i));
 	reply_phrase(&request->text, "", "list_settings", "when", when, "at", at,
-	    "zone", subscriber->zone, "max", max, "words", words->str);
+	    "zone", subscriber->zone, "max", MSG_INT(subscriber->max_full), "words",
+	    words->str);
 }
 
 bool

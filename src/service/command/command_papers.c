@@ -84,7 +84,6 @@ add_results(
 {
 	g_autofree char *papers = reply_text_format_count(
 	    &request->text, found->is_more ? "papers_least" : "papers", found->found);
-	g_autofree char *shown = g_strdup_printf("%u", found->results->len);
 	g_autofree char *accented =
 	    command_format_canonical(request, found->canonical, query);
 	g_autofree char *filter = reply_text_quote(&request->text, accented);
@@ -92,7 +91,7 @@ add_results(
 	reply_phrase(&request->text, "ok",
 	    found->results->len < found->found || found->is_more ? "searched_more"
 	                                                         : "searched",
-	    "papers", papers, "shown", shown, "filter", filter);
+	    "papers", papers, "shown", MSG_INT(found->results->len), "filter", filter);
 	for (unsigned i = 0; i < found->results->len; i++)
 		add_result(request, found->results->pdata[i]);
 	command_add_warnings(request, found->warnings);
@@ -158,7 +157,6 @@ command_find_paper(
 static void
 add_why_filter(struct request *request, const struct why_filter *filter)
 {
-	g_autofree char *number = g_strdup_printf("%d", filter->number);
 	g_autofree char *truth =
 	    g_strconcat("truth_", why_verdict_name(filter->truth), NULL);
 	g_autofree char *reported = reply_text_format(&request->text, truth);
@@ -166,7 +164,7 @@ add_why_filter(struct request *request, const struct why_filter *filter)
 
 	reply_text_add_blank(&request->text);
 	reply_phrase(&request->text, "", filter->is_block ? "why_block" : "why_filter",
-	    "number", number, "label", label, "truth", reported);
+	    "number", MSG_INT(filter->number), "label", label, "truth", reported);
 	for (unsigned i = 0; filter->steps && i < filter->steps->len; i++) {
 		const struct query_step *step = filter->steps->pdata[i];
 		g_autofree char *mark =

@@ -230,14 +230,13 @@ add_changes(struct request *request, const struct subscriber *before,
 	    "%02d:%02d", before->schedule.minute / 60, before->schedule.minute % 60);
 	g_autofree char *at_now = g_strdup_printf(
 	    "%02d:%02d", after->schedule.minute / 60, after->schedule.minute % 60);
-	g_autofree char *max = g_strdup_printf("%d", before->max_full);
-	g_autofree char *max_now = g_strdup_printf("%d", after->max_full);
 	bool is_any = false;
 
 	add_change(request, "when", when, when_now, &is_any);
 	add_change(request, "at", at, at_now, &is_any);
 	add_change(request, "tz", before->zone, after->zone, &is_any);
-	add_change(request, "max", max, max_now, &is_any);
+	add_change(request, "max", MSG_INT(before->max_full), MSG_INT(after->max_full),
+	    &is_any);
 	for (int i = 0; i < PREFERENCE_COUNT; i++)
 		add_change(request, preferences_get_name((enum preference)i),
 		    preferences_get_word(&before->preferences, (enum preference)i),

@@ -131,7 +131,6 @@ parse_numbers(
 static struct proposal *
 find_number(struct request *request, unsigned number, GError **error)
 {
-	g_autofree char *text = g_strdup_printf("%u", number);
 	struct proposal *proposal;
 
 	if (!proposals_find(request->store, request->subscriber->id, number,
@@ -143,7 +142,8 @@ find_number(struct request *request, unsigned number, GError **error)
 	    !was_shown(proposal))
 		g_clear_pointer(&proposal, g_free);
 	if (!proposal)
-		command_fail(request, error, "proposal_no_number", "number", text);
+		command_fail(
+		    request, error, "proposal_no_number", "number", MSG_INT(number));
 	return proposal;
 }
 
@@ -190,16 +190,14 @@ check_filter(struct request *request, const struct proposal *proposal, GError **
 static bool
 check_open(struct request *request, const struct proposal *proposal, GError **error)
 {
-	g_autofree char *number = g_strdup_printf("%u", proposal->number);
-
 	switch (proposal->state) {
 	case PROPOSAL_OPEN:
 	case PROPOSAL_UNDONE:
 	case PROPOSAL_REFUSED: /* on second thoughts */
 		break;
 	case PROPOSAL_APPLIED:
-		return command_fail(
-		    request, error, "proposal_applied", "number", number);
+		return command_fail(request, error, "proposal_applied", "number",
+		    MSG_INT(proposal->number));
 	}
 	return proposal->expires_at > request->now
 	           ? check_filter(request, proposal, error)
@@ -239,7 +237,6 @@ command_apply_proposal(
 	struct store *store = request->store;
 	g_autofree char *before = command_format_preferences(request->subscriber);
 	g_autofree char *after = NULL;
-	g_autofree char *number = g_strdup_printf("%u", proposal->number);
 	g_autofree char *shown = NULL;
 	bool is_ok;
 
@@ -262,7 +259,8 @@ command_apply_proposal(
 		return false;
 	/* Pages have a button. */
 	if (!request->text.results)
-		reply_phrase(&request->text, "", "proposal_undo", "number", number);
+		reply_phrase(&request->text, "", "proposal_undo", "number",
+		    MSG_INT(proposal->number));
 	return true;
 }
 
@@ -332,12 +330,11 @@ command_run_yes(struct request *request, const char *arguments, GError **error)
 static bool
 refuse(struct request *request, const struct proposal *proposal, GError **error)
 {
-	g_autofree char *number = g_strdup_printf("%u", proposal->number);
 	g_autofree char *term = NULL;
 
 	if (proposal->state == PROPOSAL_APPLIED)
-		return command_fail(
-		    request, error, "proposal_applied", "number", number);
+		return command_fail(request, error, "proposal_applied", "number",
+		    MSG_INT(proposal->number));
 	if (!proposals_save_state(
 	        request->store, proposal->id, PROPOSAL_REFUSED, request->now, error) ||
 	    !audit(request, proposal, "proposal refused", error))
@@ -367,19 +364,18 @@ run_settings(struct request *request, const char *settings, GError **error)
 static bool
 undo(struct request *request, const struct proposal *proposal, GError **error)
 {
-	g_autofree char *number = g_strdup_printf("%u", proposal->number);
 	g_autofree char *shown = NULL, *settings = NULL;
 	struct filters_start start;
 	bool can;
 
 	if (proposal->state != PROPOSAL_APPLIED)
-		return command_fail(
-		    request, error, "proposal_not_applied", "number", number);
+		return command_fail(request, error, "proposal_not_applied", "number",
+		    MSG_INT(proposal->number));
 	if (!proposals_can_undo(request->store, proposal, &can, error))
 		return false;
 	if (!can)
-		return command_fail(
-		    request, error, "proposal_undo_changed", "number", number);
+		return command_fail(request, error, "proposal_undo_changed", "number",
+		    MSG_INT(proposal->number));
 	if (!filters_load_start(request->store, request->now, &start, error) ||
 	    !proposals_restore(request->store, proposal, start.matched_revision,
 	        request->now, &settings, error) ||

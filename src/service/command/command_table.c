@@ -310,11 +310,10 @@ command_parse_number(struct request *request, const char *key, const char *text,
     unsigned most, unsigned *number, GError **error)
 {
 	guint64 parsed;
-	g_autofree char *limit = g_strdup_printf("%u", most);
 
 	if (!g_ascii_string_to_unsigned(text, 10, 1, most, &parsed, NULL))
 		return command_fail(
-		    request, error, "wrong_number", "key", key, "most", limit);
+		    request, error, "wrong_number", "key", key, "most", MSG_INT(most));
 	*number = (unsigned)parsed;
 	return true;
 }
@@ -327,12 +326,12 @@ command_parse_days(
 	g_autofree char *digits = size > 0 && g_ascii_tolower(text[size - 1]) == 'd'
 	                              ? g_strndup(text, size - 1)
 	                              : g_strdup(text);
-	g_autofree char *most = g_strdup_printf("%d", BOUNDS_BACKTEST_DAYS);
 	guint64 parsed;
 
 	if (!g_ascii_string_to_unsigned(
 	        digits, 10, 1, BOUNDS_BACKTEST_DAYS, &parsed, NULL))
-		return command_fail(request, error, "wrong_days", "most", most);
+		return command_fail(request, error, "wrong_days", "most",
+		    MSG_INT(BOUNDS_BACKTEST_DAYS));
 	*days = (unsigned)parsed;
 	return true;
 }

@@ -73,11 +73,9 @@ reply_text_format_forecast(
 	double rate = is_day ? forecast->a_day : forecast->a_week;
 	g_autofree char *papers =
 	    reply_text_format_count(reply, "papers", (int64_t)(rate + 0.5));
-	g_autofree char *low = g_strdup_printf("%u", forecast->low);
-	g_autofree char *high = g_strdup_printf("%u", forecast->high);
 
-	return phrase ? reply_text_format(
-	                    reply, phrase, "papers", papers, "low", low, "high", high)
+	return phrase ? reply_text_format(reply, phrase, "papers", papers, "low",
+	                    MSG_INT(forecast->low), "high", MSG_INT(forecast->high))
 	              : NULL;
 }
 

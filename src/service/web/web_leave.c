@@ -96,9 +96,8 @@ reduce(struct web_call *call, enum handler_reduction reduction, unsigned number,
 static bool
 fail_field(struct web_call *call, const char *field, const char *phrase, int most)
 {
-	g_autofree char *limit = g_strdup_printf("%d", most);
 	g_autofree char *text =
-	    reply_text_format(&call->text, phrase, "key", field, "most", limit);
+	    reply_text_format(&call->text, phrase, "key", field, "most", MSG_INT(most));
 
 	call->status = WEB_STATUS_BAD_REQUEST;
 	call->page = WEB_PAGE_LEAVE;
