@@ -308,50 +308,33 @@ add_target(
 	insert_target(targets, kind, token, false);
 }
 
-/* Lower is more specific. */
-static int
-get_rank(enum subaddress_kind kind)
-{
-	switch (kind) {
-	case SUBADDRESS_CONFIRM:
-	case SUBADDRESS_REPLY:
-	case SUBADDRESS_LEAVE:
-	case SUBADDRESS_PAUSE:
-	case SUBADDRESS_WEEKLY:
-	case SUBADDRESS_FEWER:
-	case SUBADDRESS_BOUNCE:
-	case SUBADDRESS_CHECK:
-		return 0;
-	case SUBADDRESS_SUBSCRIBE:
-	case SUBADDRESS_UNSUBSCRIBE:
-	case SUBADDRESS_HELP:
-	case SUBADDRESS_OWNER:
-	case SUBADDRESS_FEEDBACK:
-		return 1;
-	case SUBADDRESS_COMMANDS:
-		return 2;
-	case SUBADDRESS_UNKNOWN:
-		break;
-	}
-	return 3;
-}
+/* Lower is more specific; 0: the address has a token. */
+static const int ranks[] = {
+    [SUBADDRESS_SUBSCRIBE] = 1,
+    [SUBADDRESS_UNSUBSCRIBE] = 1,
+    [SUBADDRESS_HELP] = 1,
+    [SUBADDRESS_OWNER] = 1,
+    [SUBADDRESS_FEEDBACK] = 1,
+    [SUBADDRESS_COMMANDS] = 2,
+    [SUBADDRESS_UNKNOWN] = 3,
+};
 
 /* Keep all with a token, or the first of the most specific. */
 static void
 choose_targets(GPtrArray *targets)
 {
-	int best = get_rank(SUBADDRESS_UNKNOWN);
+	int best = ranks[SUBADDRESS_UNKNOWN];
 	unsigned n_chosen = 0;
 
 	for (unsigned i = 0; i < targets->len; i++) {
 		const struct autoreply_target *target = targets->pdata[i];
 
-		best = MIN(best, get_rank(target->kind));
+		best = MIN(best, ranks[target->kind]);
 	}
 	for (unsigned i = 0; i < targets->len;) {
 		const struct autoreply_target *target = targets->pdata[i];
 
-		if (get_rank(target->kind) > best || (best > 0 && n_chosen))
+		if (ranks[target->kind] > best || (best > 0 && n_chosen))
 			g_ptr_array_remove_index(targets, i);
 		else
 			i++, n_chosen++;

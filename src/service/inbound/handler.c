@@ -437,37 +437,22 @@ forward_to_owner(struct request *request, const char *sender, GError **error)
 
 /* ---- dispatch by address ---- */
 
-/* Whether the request is in the message rather than in the address. */
-static bool
-needs_body(enum subaddress_kind kind)
-{
-	switch (kind) {
-	case SUBADDRESS_LEAVE:
-	case SUBADDRESS_PAUSE:
-	case SUBADDRESS_WEEKLY:
-	case SUBADDRESS_FEWER:
-	case SUBADDRESS_UNSUBSCRIBE:
-	case SUBADDRESS_HELP:
-	case SUBADDRESS_UNKNOWN:
-		return false;
-	case SUBADDRESS_COMMANDS:
-	case SUBADDRESS_CONFIRM:
-	case SUBADDRESS_REPLY:
-	case SUBADDRESS_SUBSCRIBE:
-	case SUBADDRESS_OWNER:
-	case SUBADDRESS_FEEDBACK:
-	case SUBADDRESS_BOUNCE:
-	case SUBADDRESS_CHECK:
-		break;
-	}
-	return true;
-}
+/* Kinds whose request is in the address; those of others is in the message. */
+static const bool is_in_address[] = {
+    [SUBADDRESS_LEAVE] = true,
+    [SUBADDRESS_PAUSE] = true,
+    [SUBADDRESS_WEEKLY] = true,
+    [SUBADDRESS_FEWER] = true,
+    [SUBADDRESS_UNSUBSCRIBE] = true,
+    [SUBADDRESS_HELP] = true,
+    [SUBADDRESS_UNKNOWN] = true,
+};
 
 static bool
 process_personal(
     struct request *request, const struct autoreply_verdict *verdict, GError **error)
 {
-	if (request->envelope->full_size && needs_body(verdict->kind))
+	if (request->envelope->full_size && !is_in_address[verdict->kind])
 		return process_sender(request, verdict, NULL, error);
 	switch (verdict->kind) {
 	case SUBADDRESS_CONFIRM:

@@ -56,37 +56,20 @@ draft_clear(struct draft *draft)
 	g_clear_pointer(&draft->token, g_free);
 }
 
-static enum confirmation_purpose
-get_purpose(enum command_confirm confirm)
-{
-	switch (confirm) {
-	case COMMAND_CONFIRM_NOTHING:
-	case COMMAND_CONFIRM_SUBSCRIBE:
-	case COMMAND_CONFIRM_CHANGE:
-	case COMMAND_CONFIRM_EXPORT:
-		break;
-	case COMMAND_CONFIRM_ADDRESS:
-		return CONFIRMATION_ADDRESS;
-	case COMMAND_CONFIRM_ERASE:
-		return CONFIRMATION_FORGET;
-	}
-	return CONFIRMATION_CONFIRM;
-}
+static const enum confirmation_purpose purposes[] = {
+    [COMMAND_CONFIRM_SUBSCRIBE] = CONFIRMATION_CONFIRM,
+    [COMMAND_CONFIRM_CHANGE] = CONFIRMATION_CONFIRM,
+    [COMMAND_CONFIRM_EXPORT] = CONFIRMATION_CONFIRM,
+    [COMMAND_CONFIRM_ADDRESS] = CONFIRMATION_ADDRESS,
+    [COMMAND_CONFIRM_ERASE] = CONFIRMATION_FORGET,
+};
 
-static int64_t
-get_validity_s(enum confirmation_purpose purpose)
-{
-	switch (purpose) {
-	case CONFIRMATION_CONFIRM:
-	case CONFIRMATION_ADDRESS:
-		break;
-	case CONFIRMATION_UNDO:
-		return HANDLER_UNDO_S;
-	case CONFIRMATION_FORGET:
-		return HANDLER_ERASE_S;
-	}
-	return HANDLER_CONFIRM_S;
-}
+static const int64_t validities_s[] = {
+    [CONFIRMATION_CONFIRM] = HANDLER_CONFIRM_S,
+    [CONFIRMATION_ADDRESS] = HANDLER_CONFIRM_S,
+    [CONFIRMATION_UNDO] = HANDLER_UNDO_S,
+    [CONFIRMATION_FORGET] = HANDLER_ERASE_S,
+};
 
 /* @param draft  zeroed by the caller; draft_clear() it */
 static bool
@@ -106,7 +89,7 @@ insert_confirmation(struct request *request, enum confirmation_purpose purpose,
 	draft->confirmation.made_at = request->now;
 	draft->confirmation.expires_at = purpose == CONFIRMATION_UNDO && request->undo
 	                                     ? request->undo->expires_at
-	                                     : request->now + get_validity_s(purpose);
+	                                     : request->now + validities_s[purpose];
 	return confirmations_insert(request->store, &draft->confirmation, error);
 }
 
@@ -250,7 +233,7 @@ static bool
 ask_to_confirm(struct request *request, GError **error)
 {
 	struct command_reply *reply = &request->reply;
-	enum confirmation_purpose purpose = get_purpose(reply->confirm);
+	enum confirmation_purpose purpose = purposes[reply->confirm];
 	g_autofree char *subject = format_subject(request);
 	g_autofree char *details = format_details(request);
 	pb_local(draft) draft = {.confirmation = {.details = details}};
@@ -407,26 +390,11 @@ get_case(const struct request *request)
 static const char *
 get_last_reply_phrase(enum rate_case rate_case)
 {
-	switch (rate_case) {
-	case RATE_CASE_UNPROVEN:
-	case RATE_CASE_UNPROVEN_HELP:
+	if (rate_case == RATE_CASE_UNPROVEN || rate_case == RATE_CASE_UNPROVEN_HELP)
 		return "last_reply_unproven";
-	case RATE_CASE_UNKNOWN:
-	case RATE_CASE_UNKNOWN_HELP:
-		return "last_reply_unknown";
-	case RATE_CASE_CONFIRMATION:
-	case RATE_CASE_CONFIRMATION_VERIFIED:
-	case RATE_CASE_CONFIRMATION_PAGE:
-	case RATE_CASE_PROVEN:
-	case RATE_CASE_PROVEN_HELP:
-	case RATE_CASE_OWNER:
-	case RATE_CASE_LEAVING:
-	case RATE_CASE_REMOVED:
-	case RATE_CASE_LINK:
-	case RATE_CASE_TYPED:
-		break;
-	}
-	return "last_reply";
+	return rate_case == RATE_CASE_UNKNOWN || rate_case == RATE_CASE_UNKNOWN_HELP
+	           ? "last_reply_unknown"
+	           : "last_reply";
 }
 
 /* The last reply of a day says so, or further silence would look like a fault. */

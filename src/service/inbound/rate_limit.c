@@ -191,20 +191,8 @@ rate_limit_check_shared(const struct request *request, enum rate_case rate_case,
 static bool
 limits_replies(const struct rule *rule)
 {
-	switch (rule->kind) {
-	case RATE_UNKNOWN:
-	case RATE_REPLY:
-	case RATE_PROVEN:
-		return true;
-	case RATE_CONFIRMATION:
-	case RATE_HELP:
-	case RATE_OWNER:
-	case RATE_LEFT:
-	case RATE_LINK:
-	case RATE_TYPED:
-		break;
-	}
-	return false;
+	return rule->kind == RATE_UNKNOWN || rule->kind == RATE_REPLY ||
+	       rule->kind == RATE_PROVEN;
 }
 
 bool
