@@ -152,6 +152,7 @@ STORE_TEST(filters_are_reindexed_after_the_archive_has_doubled)
 	store_fixture_subscribe(
 	    fixture, "ada@example.org", "UTC", "diffusion mamba", now);
 	assert_rows(fixture, terms, "1diffusion");
+	g_assert_true(maintenance_run(fixture->store, now, &error));
 	store_fixture_run(
 	    fixture, "INSERT INTO vocabulary VALUES ('diffusion', 'diffusion', 9)");
 	g_assert_true(maintenance_run(fixture->store, now, &error));

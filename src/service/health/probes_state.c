@@ -355,17 +355,18 @@ probe_index(struct health *health)
 	g_autofree char *problem = NULL;
 	g_autoptr(GError) error = NULL;
 	struct store *archive = archive_cache_refresh(health->store, &error);
-	unsigned blocks = 0;
+	bool is_same = true;
 
 	if (!archive || !archive_check_counts(archive, &problem, &error) ||
 	    (archive != health->store &&
-	        !archive_cache_compare(health->store, archive, &blocks, &error)))
+	        !archive_cache_compare(health->store, archive, &is_same, &error)))
 		health_add(health, PROBES_RESTORE_ACTION, "%s", error->message);
 	else if (problem)
 		health_add(health, NULL, "%s", problem);
-	else if (blocks)
+	else if (!is_same)
 		health_add(health, NULL,
-		    "%u blocks of papers differ in this machine's copy", blocks);
+		    "papers or listings are missing in this machine's copy, or too "
+		    "many");
 }
 
 void

@@ -58,6 +58,13 @@ CREATE TABLE paper_duplicate (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX paper_duplicate_other ON paper_duplicate (other_seq);
 
+-- The last change of each paper or its listings, also of papers that were deleted.
+CREATE TABLE paper_change (
+	paper_seq INTEGER PRIMARY KEY, -- of paper
+	number    INTEGER NOT NULL -- of the cursor 'paper changes'
+) STRICT;
+CREATE INDEX paper_change_number ON paper_change (number);
+
 CREATE TABLE listing (
 	source        TEXT NOT NULL CHECK (source <> ''),
 	day           TEXT NOT NULL CHECK (day GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]'),
@@ -747,16 +754,32 @@ BEGIN
 END;
 
 -- A number that each change of papers advances, for caches and for digests in progress.
+-- Its row is locked until the commit, so that numbers are in the order of commits.
+CREATE TRIGGER paper_change_insert AFTER INSERT ON paper
+BEGIN
+	INSERT INTO cursor (name, value) VALUES ('paper changes', 1)
+	ON CONFLICT (name) DO UPDATE SET value = value + 1;
+	INSERT INTO paper_change (paper_seq, number)
+	SELECT NEW.seq, value FROM cursor WHERE name = 'paper changes'
+	ON CONFLICT (paper_seq) DO UPDATE SET number = excluded.number;
+END;
+
 CREATE TRIGGER paper_change_update AFTER UPDATE ON paper
 BEGIN
 	INSERT INTO cursor (name, value) VALUES ('paper changes', 1)
 	ON CONFLICT (name) DO UPDATE SET value = value + 1;
+	INSERT INTO paper_change (paper_seq, number)
+	SELECT NEW.seq, value FROM cursor WHERE name = 'paper changes'
+	ON CONFLICT (paper_seq) DO UPDATE SET number = excluded.number;
 END;
 
 CREATE TRIGGER paper_change_delete AFTER DELETE ON paper
 BEGIN
 	INSERT INTO cursor (name, value) VALUES ('paper changes', 1)
 	ON CONFLICT (name) DO UPDATE SET value = value + 1;
+	INSERT INTO paper_change (paper_seq, number)
+	SELECT OLD.seq, value FROM cursor WHERE name = 'paper changes'
+	ON CONFLICT (paper_seq) DO UPDATE SET number = excluded.number;
 END;
 
 -- A filter without terms is a candidate for every paper.

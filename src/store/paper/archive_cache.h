@@ -6,9 +6,9 @@
  * any store (store/paper/archive.h).  The file contains nothing else: it is deleted and
  * made again when it is damaged.
  *
- * Papers are compared in blocks of adjacent numbers, by sums of what changes with them;
- * blocks that differ are copied, each in a transaction.  So the copy also follows a
- * database that was restored from a backup.
+ * The database numbers the changes of its papers (papers_load_changes()), and the copy
+ * asks for those after the last one it has.  It copies all papers of another database,
+ * and when the numbers of papers and listings differ.
  */
 #ifndef PAPERBOY_STORE_PAPER_ARCHIVE_CACHE_H
 #define PAPERBOY_STORE_PAPER_ARCHIVE_CACHE_H
@@ -32,12 +32,8 @@ bool archive_cache_open(struct store *store, const char *path, GError **error);
  */
 struct store *archive_cache_refresh(struct store *store, GError **error);
 
-/** Copy the papers and listings that differ, and index them. @param copied  blocks */
-bool archive_cache_copy(
-    struct store *from, struct store *cache, unsigned *copied, GError **error);
-
-/** Count the blocks of papers that differ; for doctor. */
+/** Compare the numbers of papers and listings; for doctor. */
 bool archive_cache_compare(
-    struct store *from, struct store *cache, unsigned *blocks, GError **error);
+    struct store *from, struct store *cache, bool *is_same, GError **error);
 
 #endif

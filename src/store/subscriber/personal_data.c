@@ -258,6 +258,7 @@ const char *const personal_data_other_tables[] = {
     "listing",
     "paper",
     "paper_alias",
+    "paper_change",
     "paper_duplicate",
     "paper_moved",
     "rate_log",        /* HMACs; deleted after two days */
