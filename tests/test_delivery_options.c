@@ -8,7 +8,7 @@
 #include "lib/render_sample.h"
 #include "lib/store_fixture.h"
 #include "lib/unit.h"
-#include "render/attach_private.h"
+#include "render/attach.h"
 #include "render/excerpt.h"
 #include "service/digest/digest_build.h"
 #include "service/people/profile.h"

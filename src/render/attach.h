@@ -1,7 +1,7 @@
 /*
  * attach.h - the papers of a digest as a file, for reference managers and notes.
  *
- * A format is a row of the table in attach.c and a file attach_NAME.c.
+ * A format is a row of formats[] in attach.c, and the functions in it.
  */
 #ifndef PAPERBOY_RENDER_ATTACH_H
 #define PAPERBOY_RENDER_ATTACH_H
@@ -43,5 +43,19 @@ const struct attach_format *attach_get_format(enum preference_attach attach);
  */
 GString *
 attach_new_file(const struct attach_format *format, const struct attach_input *input);
+
+/* The parts of an author's name, sanitized. */
+struct attach_name {
+	char *family; /* or the whole name: of a group, or a single word */
+	char *given;  /* or NULL */
+	char *suffix; /* "Jr.", or NULL */
+};
+
+/**
+ * Split a name as BibTeX does: the family name starts at the first word in lower case,
+ * or is the last word.  "A, B" is a family name and given names.
+ */
+void attach_name_init(struct attach_name *name, const char *author);
+void attach_name_clear(struct attach_name *name);
 
 #endif
