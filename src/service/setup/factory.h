@@ -114,6 +114,9 @@ bool factory_new_receiver(const struct settings *settings, const char *credentia
     enum factory_receiver receiver, const struct clock *clock,
     struct store *const *store, struct receiver **mailbox, GError **error);
 
+/** Check the names of IMAP folders. @return a problem, a new string; or NULL */
+char *factory_find_imap_problem(const struct settings *settings);
+
 /** Whether IMAP or SMTP is used, and logs in by OAuth. */
 bool factory_uses_oauth(const struct settings *settings, enum oauth_use use);
 

@@ -17,7 +17,6 @@
 #include "model/schedule.h"
 #include "query/parse/category.h"
 #include "receive/lmtp_listen.h"
-#include "service/setup/imap_setup.h"
 #include "sources/feed.h"
 
 #define FILE_SCHEME "file://"
@@ -414,7 +413,7 @@ check_imap(const struct check *check, const char *credentials)
 	if (!factory_uses_oauth(settings, OAUTH_USE_IMAP))
 		check_password(check, credentials, "receive.imap_password_file",
 		    settings->imap_password_file);
-	problem = imap_setup_find_problem(settings);
+	problem = factory_find_imap_problem(settings);
 	if (problem)
 		add_problem(check, "receive.imap_host", "%s", problem);
 }
