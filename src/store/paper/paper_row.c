@@ -8,6 +8,15 @@
 #include "base/clock.h"
 #include "store/core/record.h"
 
+void
+stored_paper_free(struct stored_paper *stored)
+{
+	if (!stored)
+		return;
+	paper_free(stored->paper);
+	g_free(stored);
+}
+
 char *
 paper_row_join(const GPtrArray *texts)
 {

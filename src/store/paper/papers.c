@@ -15,15 +15,6 @@ source_fetch_status_name(enum source_fetch_status status)
 	return enumeration_get_word(ENUMERATION_SOURCE_FETCH_STATUS, status);
 }
 
-void
-stored_paper_free(struct stored_paper *stored)
-{
-	if (!stored)
-		return;
-	paper_free(stored->paper);
-	g_free(stored);
-}
-
 GPtrArray *
 papers_load_unenriched(
     struct store *store, int64_t seen_after, unsigned limit, GError **error)
