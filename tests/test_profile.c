@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "lib/store_fixture.h"
 #include "lib/unit.h"
+#include "service/people/person.h"
 #include "service/people/subscribe.h"
 #include "store/subscriber/subscribers.h"
 
@@ -154,7 +155,7 @@ TEST(preferences_are_stored)
 				continue;
 			change.words[i] = *word;
 			g_assert_null(set(fixture, change, NOW));
-			after = subscribe_load(fixture->store, ADA, &error);
+			after = person_load(fixture->store, ADA, &error);
 			g_assert_no_error(error);
 			g_assert_cmpstr(
 			    preferences_get_word(&after->preferences, preference), ==,

@@ -2,6 +2,7 @@
  * test_subscribe.c - subscribing, unsubscribing and filter changes; each change is
  * atomic.
  */
+#include "service/people/person.h"
 #include "service/people/subscribe.h"
 
 #include <glib.h>
@@ -190,7 +191,7 @@ STORE_TEST(unsubscription_removes_filters_and_unsent_mail)
 	assert_rows(fixture, "SELECT state, next_try_at FROM outbox", "CANCELLED|-");
 	assert_rows(fixture, "SELECT what FROM audit_log ORDER BY id DESC LIMIT 1",
 	    "subscriber removed");
-	g_assert_null(subscribe_load(fixture->store, ADA, &error));
+	g_assert_null(person_load(fixture->store, ADA, &error));
 	g_assert_error(error, PB_ERROR, PB_ERROR_NOT_FOUND);
 	g_clear_error(&error);
 	g_assert_false(subscribe_remove(fixture->store, ADA, "test", now, &error));

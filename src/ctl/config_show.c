@@ -12,7 +12,7 @@
 #include "ctl/ctl.h"
 #include "ctl/print.h"
 #include "ctl/table.h"
-#include "service/people/subscribe.h"
+#include "service/people/person.h"
 #include "store/core/audit.h"
 
 #define LOG_LINES 50
@@ -239,7 +239,7 @@ ctl_run_log(struct ctl *ctl, GError **error)
 	if (since && !day_parse_time(since, &from, error))
 		return false;
 	/* Removed subscribers included. */
-	if (address && !(subscriber = subscribe_load_any(ctl->store, address, error)))
+	if (address && !(subscriber = person_load_any(ctl->store, address, error)))
 		return false;
 	changes = audit_load(
 	    ctl->store, subscriber ? subscriber->id : 0, from, (unsigned)limit, error);

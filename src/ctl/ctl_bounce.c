@@ -13,7 +13,7 @@
 #include "ctl/table.h"
 #include "service/bounce/bounce.h"
 #include "service/inbound/parser_process.h"
-#include "service/people/subscribe.h"
+#include "service/people/person.h"
 #include "store/mail/bounces.h"
 
 /* ---- list ---- */
@@ -141,7 +141,7 @@ ctl_run_bounce_show(struct ctl *ctl, GError **error)
 	pb_auto(subscriber) subscriber = NULL;
 	pb_local(evidence) evidence = {0};
 
-	subscriber = subscribe_load_any(ctl->store, ctl->argv[1], error);
+	subscriber = person_load_any(ctl->store, ctl->argv[1], error);
 	if (!subscriber || !load_evidence(ctl, subscriber, &evidence, error))
 		return false;
 	if (ctl->is_json) {

@@ -11,6 +11,7 @@
 #include "ctl/table.h"
 #include "query/query.h"
 #include "service/people/filters.h"
+#include "service/people/person.h"
 #include "service/people/profile.h"
 #include "service/people/sharing.h"
 #include "service/people/subscribe.h"
@@ -100,7 +101,7 @@ ctl_run_filter_list(struct ctl *ctl, GError **error)
 	pb_auto(subscriber) subscriber = NULL;
 	g_autoptr(GPtrArray) filters = NULL;
 
-	subscriber = subscribe_load(ctl->store, ctl->argv[1], error);
+	subscriber = person_load(ctl->store, ctl->argv[1], error);
 	filters = subscriber ? subscribers_load_subscriptions(
 	                           ctl->store, subscriber->id, error)
 	                     : NULL;

@@ -10,7 +10,7 @@
 #include "ctl/ctl.h"
 #include "ctl/print.h"
 #include "ctl/table.h"
-#include "service/people/subscribe.h"
+#include "service/people/person.h"
 #include "store/core/backup.h"
 #include "store/mail/outbox.h"
 
@@ -144,7 +144,7 @@ ctl_run_queue_list(struct ctl *ctl, GError **error)
 
 	if (!check_state(ctl->options.state, error))
 		return false;
-	if (ctl->options.address && !subscribe_load_id(ctl->store, ctl->options.address,
+	if (ctl->options.address && !person_load_id(ctl->store, ctl->options.address,
 	                                &filter->subscriber_id, error))
 		return false;
 	filter->is_all = ctl->options.is_all || is_ended_state(ctl->options.state);

@@ -12,6 +12,7 @@
 #include "ctl/subscriber_print.h"
 #include "query/query.h"
 #include "service/people/filters.h"
+#include "service/people/person.h"
 #include "service/people/profile.h"
 #include "service/people/subscribe.h"
 #include "service/taste/answers.h"
@@ -152,7 +153,7 @@ ctl_run_subscriber_show(struct ctl *ctl, GError **error)
 	g_autofree struct bounce_summary *bounces = NULL;
 	unsigned words;
 
-	subscriber = subscribe_load(ctl->store, ctl->argv[1], error);
+	subscriber = person_load(ctl->store, ctl->argv[1], error);
 	filters = subscriber ? subscribers_load_subscriptions(
 	                           ctl->store, subscriber->id, error)
 	                     : NULL;

@@ -12,7 +12,7 @@
 #include "ctl/table.h"
 #include "service/digest/digest_build.h"
 #include "service/match/match.h"
-#include "service/people/subscribe.h"
+#include "service/people/person.h"
 #include "service/setup/factory.h"
 #include "service/setup/startup.h"
 #include "store/mail/digests.h"
@@ -135,7 +135,7 @@ ctl_run_preview(struct ctl *ctl, GError **error)
 	pb_auto(digest) digest = NULL;
 	int64_t now = clock_get_now(&ctl->clock);
 
-	subscriber = subscribe_load(ctl->store, ctl->argv[1], error);
+	subscriber = person_load(ctl->store, ctl->argv[1], error);
 	/* Include filters added since the last match run. */
 	if (!subscriber || !match_run(ctl->store, now, &matched, error))
 		return false;
@@ -179,7 +179,7 @@ ctl_run_digest_list(struct ctl *ctl, GError **error)
 		return pb_fail(error, PB_ERROR_INPUT, "--limit must be from 1 to %d",
 		    BOUNDS_LIST_ROWS);
 	if (ctl->options.address &&
-	    !subscribe_load_id(ctl->store, ctl->options.address, &subscriber_id, error))
+	    !person_load_id(ctl->store, ctl->options.address, &subscriber_id, error))
 		return false;
 	rows = digests_load_newest(ctl->store, subscriber_id, (unsigned)limit, error);
 	if (!rows)

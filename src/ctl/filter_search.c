@@ -16,6 +16,7 @@
 #include "service/explain/suggest.h"
 #include "service/match/search.h"
 #include "service/people/filters.h"
+#include "service/people/person.h"
 #include "service/people/subscribe.h"
 #include "store/subscriber/subscribers.h"
 
@@ -143,7 +144,7 @@ static bool
 find_filter(struct ctl *ctl, const char *address, struct backtest_request *request,
     struct subscription **own, GError **error)
 {
-	pb_auto(subscriber) subscriber = subscribe_load(ctl->store, address, error);
+	pb_auto(subscriber) subscriber = person_load(ctl->store, address, error);
 	guint64 number = 0;
 
 	if (!subscriber)

@@ -7,6 +7,7 @@
 #include "ctl/print.h"
 #include "ctl/table.h"
 #include "service/people/erase.h"
+#include "service/people/person.h"
 #include "service/people/subscribe.h"
 #include "store/core/suppression.h"
 #include "store/subscriber/subscribers.h"
@@ -19,7 +20,7 @@ ctl_run_subscriber_remove(struct ctl *ctl, GError **error)
 	pb_auto(subscriber) subscriber = NULL;
 	g_autofree char *question = NULL;
 
-	subscriber = subscribe_load(ctl->store, ctl->argv[1], error);
+	subscriber = person_load(ctl->store, ctl->argv[1], error);
 	if (!subscriber)
 		return false;
 	question = g_strdup_printf("Remove %s with all filters", subscriber->address);
@@ -42,7 +43,7 @@ confirm_forget(struct ctl *ctl, const char *address, GError **error)
 	g_autofree char *question =
 	    g_strdup_printf("Erase all data of %s permanently", address);
 
-	return subscribe_find(ctl->store, address, &subscriber, error) &&
+	return person_find(ctl->store, address, &subscriber, error) &&
 	       (!subscriber || ctl_confirm(ctl, question, error));
 }
 
@@ -111,7 +112,7 @@ confirm_suppress(struct ctl *ctl, const char *address, GError **error)
 	g_autofree char *question = g_strdup_printf(
 	    "Remove the subscriber %s and suppress the address", address);
 
-	return subscribe_find(ctl->store, address, &subscriber, error) &&
+	return person_find(ctl->store, address, &subscriber, error) &&
 	       (!subscriber || subscriber->state == SUBSCRIBER_GONE ||
 	           ctl_confirm(ctl, question, error));
 }

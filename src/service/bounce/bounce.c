@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "service/log/event.h"
+#include "service/people/person.h"
 #include "service/people/subscribe.h"
 #include "store/core/audit.h"
 #include "store/core/suppression.h"
@@ -874,7 +875,7 @@ bounce_admin_explain(struct store *store, const struct subscriber *subscriber,
 
 static bool
 forget(struct store *store, struct subscriber *subscriber,
-    const struct subscribe_change *change, GError **error)
+    const struct person_change *change, GError **error)
 {
 	bool *is_restored = change->data;
 
@@ -889,7 +890,7 @@ struct subscriber *
 bounce_admin_forget(struct store *store, const char *address, const char *who,
     int64_t now, bool *is_restored, GError **error)
 {
-	const struct subscribe_change change = {address, who, now, forget, is_restored};
+	const struct person_change change = {address, who, now, forget, is_restored};
 
-	return subscribe_transact(store, &change, error);
+	return person_transact(store, &change, error);
 }

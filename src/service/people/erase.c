@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "message/address.h"
+#include "service/people/person.h"
 #include "service/people/subscribe.h"
 #include "store/core/audit.h"
 #include "store/core/suppression.h"
@@ -131,7 +132,7 @@ unsubscribe(struct store *store, const struct erase_request *request, int64_t no
 {
 	pb_auto(subscriber) subscriber = NULL;
 
-	if (!subscribe_find(store, request->address, &subscriber, error))
+	if (!person_find(store, request->address, &subscriber, error))
 		return false;
 	if (!subscriber || subscriber->state == SUBSCRIBER_GONE)
 		return true;

@@ -2,6 +2,7 @@
  * filters.c - add, edit, rename and reorder a subscriber's filters.
  */
 #include "service/people/filters.h"
+#include "service/people/person.h"
 
 #include <string.h>
 
@@ -319,7 +320,7 @@ steal_number(GPtrArray *own, int number, GError **error)
 struct subscription *
 filters_load(struct store *store, const char *address, int number, GError **error)
 {
-	pb_auto(subscriber) subscriber = subscribe_load(store, address, error);
+	pb_auto(subscriber) subscriber = person_load(store, address, error);
 	g_autoptr(GPtrArray) own =
 	    subscriber ? subscribers_load_subscriptions(store, subscriber->id, error)
 	               : NULL;
@@ -374,7 +375,7 @@ struct numbers {
 
 static bool
 move_own(struct store *store, struct subscriber *subscriber,
-    const struct subscribe_change *change, GError **error)
+    const struct person_change *change, GError **error)
 {
 	const struct numbers *numbers = change->data;
 	int from = numbers->from, to = numbers->to;
@@ -396,13 +397,13 @@ filters_move(struct store *store, const char *address, int from, int to,
     const char *who, int64_t now, GError **error)
 {
 	struct numbers numbers = {from, to};
-	const struct subscribe_change change = {address, who, now, move_own, &numbers};
+	const struct person_change change = {address, who, now, move_own, &numbers};
 	pb_auto(subscriber) subscriber = NULL;
 
 	if (to < 1 || to > FILTERS_NUMBER_MAX)
 		return pb_fail(error, PB_ERROR_INPUT,
 		    "a filter's number must be from 1 to %d", FILTERS_NUMBER_MAX);
-	subscriber = subscribe_transact(store, &change, error);
+	subscriber = person_transact(store, &change, error);
 	return subscriber != NULL;
 }
 
@@ -413,7 +414,7 @@ struct naming {
 
 static bool
 rename_own(struct store *store, struct subscriber *subscriber,
-    const struct subscribe_change *change, GError **error)
+    const struct person_change *change, GError **error)
 {
 	const struct naming *naming = change->data;
 	const char *name = naming->name;
@@ -433,12 +434,12 @@ filters_rename(struct store *store, const char *address, int number, const char 
     const char *who, int64_t now, GError **error)
 {
 	struct naming naming = {number, name && *name ? name : NULL};
-	const struct subscribe_change change = {address, who, now, rename_own, &naming};
+	const struct person_change change = {address, who, now, rename_own, &naming};
 	pb_auto(subscriber) subscriber = NULL;
 
 	if (!text_check_line("name", naming.name, BOUNDS_FILTER_NAME, error))
 		return false;
-	subscriber = subscribe_transact(store, &change, error);
+	subscriber = person_transact(store, &change, error);
 	return subscriber != NULL;
 }
 
@@ -546,7 +547,7 @@ editing_clear(struct editing *editing)
 
 static bool
 edit(struct store *store, struct subscriber *subscriber,
-    const struct subscribe_change *change, GError **error)
+    const struct person_change *change, GError **error)
 {
 	struct editing *editing = change->data;
 	g_autoptr(GPtrArray) own =
@@ -566,9 +567,9 @@ filters_edit(struct store *store, const struct filters_change *change, int64_t n
     struct query_error *problem, GPtrArray **warnings, GError **error)
 {
 	pb_local(editing) editing = {.change = change, .parsed.problem = problem};
-	const struct subscribe_change work = {
+	const struct person_change work = {
 	    change->address, change->who, now, edit, &editing};
-	pb_auto(subscriber) subscriber = subscribe_transact(store, &work, error);
+	pb_auto(subscriber) subscriber = person_transact(store, &work, error);
 
 	if (!subscriber)
 		return NULL;

@@ -12,7 +12,7 @@
 #include "base/text.h"
 #include "base/zone.h"
 #include "model/schedule.h"
-#include "service/people/subscribe.h"
+#include "service/people/person.h"
 #include "store/core/audit.h"
 #include "store/mail/outbox.h"
 #include "store/subscriber/subscribers.h"
@@ -224,7 +224,7 @@ describe(const struct profile_change *change)
 
 static bool
 set(struct store *store, struct subscriber *subscriber,
-    const struct subscribe_change *change, GError **error)
+    const struct person_change *change, GError **error)
 {
 	const struct profile_change *wanted = change->data;
 	g_autofree char *detail = describe(wanted);
@@ -242,10 +242,10 @@ struct subscriber *
 profile_set(struct store *store, const char *address,
     const struct profile_change *change, int64_t now, GError **error)
 {
-	const struct subscribe_change setting = {
+	const struct person_change setting = {
 	    address, change->who, now, set, (void *)change};
 
-	return subscribe_transact(store, &setting, error);
+	return person_transact(store, &setting, error);
 }
 
 bool
@@ -299,7 +299,7 @@ profile_apply_pause(
 
 static bool
 begin_pause(struct store *store, struct subscriber *subscriber,
-    const struct subscribe_change *change, GError **error)
+    const struct person_change *change, GError **error)
 {
 	const char *until = change->data;
 	g_autofree char *detail = NULL;
@@ -318,10 +318,10 @@ struct subscriber *
 profile_pause(struct store *store, const char *address, const char *until,
     const char *who, int64_t now, GError **error)
 {
-	const struct subscribe_change change = {
+	const struct person_change change = {
 	    address, who, now, begin_pause, (void *)until};
 
-	return subscribe_transact(store, &change, error);
+	return person_transact(store, &change, error);
 }
 
 /* In the caller's transaction. */
@@ -338,7 +338,7 @@ end_pause(struct store *store, struct subscriber *subscriber, const char *who,
 
 static bool
 resume(struct store *store, struct subscriber *subscriber,
-    const struct subscribe_change *change, GError **error)
+    const struct person_change *change, GError **error)
 {
 	const int *catch_up = change->data;
 
@@ -357,11 +357,11 @@ struct subscriber *
 profile_resume(struct store *store, const char *address, int catch_up, const char *who,
     int64_t now, GError **error)
 {
-	const struct subscribe_change change = {address, who, now, resume, &catch_up};
+	const struct person_change change = {address, who, now, resume, &catch_up};
 
 	if (catch_up && !profile_check_max(catch_up, error))
 		return NULL;
-	return subscribe_transact(store, &change, error);
+	return person_transact(store, &change, error);
 }
 
 /* Pauses that have expired. */

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "query/query.h"
 #include "service/people/filters.h"
+#include "service/people/person.h"
 #include "service/people/subscribe.h"
 #include "store/core/audit.h"
 #include "store/subscriber/subscribers.h"
@@ -185,7 +186,7 @@ load_share(struct store *store, const char *text, struct share **share, GError *
 
 static bool
 unshare_own(struct store *store, struct subscriber *subscriber,
-    const struct subscribe_change *change, GError **error)
+    const struct person_change *change, GError **error)
 {
 	struct work *work = change->data;
 	g_autofree struct share *found = NULL;
@@ -206,10 +207,9 @@ sharing_unshare(
     const struct sharing_actor *actor, const char *name, int *number, GError **error)
 {
 	struct work work = {.actor = actor, .name = name};
-	const struct subscribe_change change = {
+	const struct person_change change = {
 	    actor->address, actor->who, actor->now, unshare_own, &work};
-	pb_auto(subscriber) subscriber =
-	    subscribe_transact(actor->store, &change, error);
+	pb_auto(subscriber) subscriber = person_transact(actor->store, &change, error);
 
 	if (!subscriber)
 		return false;
@@ -254,7 +254,7 @@ find_offer(const struct sharing_actor *actor, const char *name, int version,
     struct sharing_offer *offer, GError **error)
 {
 	pb_auto(subscriber) subscriber =
-	    subscribe_load(actor->store, actor->address, error);
+	    person_load(actor->store, actor->address, error);
 	const struct share *share;
 
 	if (!subscriber || !load_share(actor->store, name, &offer->share, error))
@@ -336,7 +336,7 @@ add_filter(const struct sharing_actor *actor, const struct sharing_offer *offer,
 {
 	struct subscribe_filter filter = {.text = offer->text};
 	pb_auto(subscriber) subscriber =
-	    subscribe_load(actor->store, actor->address, error);
+	    person_load(actor->store, actor->address, error);
 	g_autoptr(GPtrArray) own = subscriber ? subscribers_load_subscriptions(
 	                                            actor->store, subscriber->id, error)
 	                                      : NULL;

@@ -2,6 +2,7 @@
  * subscribe.c - add and remove subscribers and their filters.
  */
 #include "service/people/subscribe.h"
+#include "service/people/person.h"
 
 #include <string.h>
 
@@ -244,7 +245,7 @@ struct new_address {
 
 static bool
 change_address(struct store *store, struct subscriber *subscriber,
-    const struct subscribe_change *change, GError **error)
+    const struct person_change *change, GError **error)
 {
 	const struct new_address *to = change->data;
 
@@ -261,86 +262,9 @@ subscribe_change_address(struct store *store, const char *address, const char *w
     GBytes *key, const char *who, int64_t now, GError **error)
 {
 	struct new_address to = {wanted, key};
-	const struct subscribe_change change = {address, who, now, change_address, &to};
+	const struct person_change change = {address, who, now, change_address, &to};
 
-	return subscribe_transact(store, &change, error);
-}
-
-bool
-subscribe_find(struct store *store, const char *text, struct subscriber **subscriber,
-    GError **error)
-{
-	pb_local(address) address = {0};
-	g_autofree char *key = NULL;
-
-	if (!address_parse(text, &address, error))
-		return false;
-	key = address_format_key(&address);
-	return subscribers_find(store, key, subscriber, error);
-}
-
-static struct subscriber *
-load(struct store *store, const char *text, bool is_any, GError **error)
-{
-	pb_auto(subscriber) subscriber = NULL;
-
-	if (!subscribe_find(store, text, &subscriber, error))
-		return NULL;
-	if (subscriber && (is_any || subscriber->state != SUBSCRIBER_GONE))
-		return g_steal_pointer(&subscriber);
-	pb_error_set(error, PB_ERROR_NOT_FOUND, MSG_PERSON_NONE, "address", text, NULL);
-	return NULL;
-}
-
-struct subscriber *
-subscribe_load(struct store *store, const char *text, GError **error)
-{
-	return load(store, text, false, error);
-}
-
-struct changing {
-	const struct subscribe_change *change;
-	struct subscriber *subscriber; /* set */
-};
-
-static bool
-load_and_change(struct store *store, void *data, GError **error)
-{
-	struct changing *changing = data;
-	const struct subscribe_change *change = changing->change;
-
-	g_clear_pointer(&changing->subscriber, subscriber_free);
-	changing->subscriber = subscribe_load(store, change->address, error);
-	return changing->subscriber &&
-	       change->run(store, changing->subscriber, change, error);
-}
-
-struct subscriber *
-subscribe_transact(
-    struct store *store, const struct subscribe_change *change, GError **error)
-{
-	struct changing changing = {change, NULL};
-
-	if (store_transact(store, load_and_change, &changing, error))
-		return changing.subscriber;
-	subscriber_free(changing.subscriber);
-	return NULL;
-}
-
-struct subscriber *
-subscribe_load_any(struct store *store, const char *text, GError **error)
-{
-	return load(store, text, true, error);
-}
-
-bool
-subscribe_load_id(struct store *store, const char *address, int64_t *id, GError **error)
-{
-	pb_auto(subscriber) subscriber = subscribe_load(store, address, error);
-
-	if (subscriber)
-		*id = subscriber->id;
-	return subscriber != NULL;
+	return person_transact(store, &change, error);
 }
 
 bool
@@ -359,7 +283,7 @@ subscribe_remove_now(
 
 static bool
 remove_with_audit(struct store *store, struct subscriber *subscriber,
-    const struct subscribe_change *change, GError **error)
+    const struct person_change *change, GError **error)
 {
 	return subscribe_remove_now(store, subscriber, change->now, error) &&
 	       audit_insert(store, change->now, change->who, "subscriber removed",
@@ -370,9 +294,9 @@ bool
 subscribe_remove(struct store *store, const char *address, const char *who, int64_t now,
     GError **error)
 {
-	const struct subscribe_change change = {
+	const struct person_change change = {
 	    address, who, now, remove_with_audit, NULL};
-	pb_auto(subscriber) removed = subscribe_transact(store, &change, error);
+	pb_auto(subscriber) removed = person_transact(store, &change, error);
 
 	return removed != NULL;
 }
@@ -395,7 +319,7 @@ filter_addition_clear(struct filter_addition *addition)
 
 static bool
 add_filter(struct store *store, struct subscriber *subscriber,
-    const struct subscribe_change *change, GError **error)
+    const struct person_change *change, GError **error)
 {
 	struct filter_addition *addition = change->data;
 	const struct subscribe_filter *filter = addition->filter;
@@ -422,9 +346,8 @@ subscribe_add_filter(struct store *store, const char *address,
     struct query_error *problem, GPtrArray **warnings, GError **error)
 {
 	pb_local(filter_addition) addition = {.filter = filter, .problem = problem};
-	const struct subscribe_change change = {
-	    address, who, now, add_filter, &addition};
-	pb_auto(subscriber) subscriber = subscribe_transact(store, &change, error);
+	const struct person_change change = {address, who, now, add_filter, &addition};
+	pb_auto(subscriber) subscriber = person_transact(store, &change, error);
 
 	if (!subscriber)
 		return NULL;
@@ -435,7 +358,7 @@ subscribe_add_filter(struct store *store, const char *address,
 
 static bool
 remove_filter(struct store *store, struct subscriber *subscriber,
-    const struct subscribe_change *change, GError **error)
+    const struct person_change *change, GError **error)
 {
 	const int *number = change->data;
 	g_autofree char *detail = g_strdup_printf("filter %d", *number);
@@ -449,9 +372,8 @@ bool
 subscribe_remove_filter(struct store *store, const char *address, int number,
     const char *who, int64_t now, GError **error)
 {
-	const struct subscribe_change change = {
-	    address, who, now, remove_filter, &number};
-	pb_auto(subscriber) subscriber = subscribe_transact(store, &change, error);
+	const struct person_change change = {address, who, now, remove_filter, &number};
+	pb_auto(subscriber) subscriber = person_transact(store, &change, error);
 
 	return subscriber != NULL;
 }

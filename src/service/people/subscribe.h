@@ -61,41 +61,6 @@ struct subscriber *
 subscribe_add(struct store *store, const struct subscribe_request *request, int64_t now,
     struct query_error *problem, unsigned *refused, GError **error);
 
-/** Find a subscriber by address, in any state. @param subscriber  set; NULL if none */
-bool subscribe_find(struct store *store, const char *address,
-    struct subscriber **subscriber, GError **error);
-
-/** Load a subscriber who has not left. @return NULL with PB_ERROR_NOT_FOUND */
-struct subscriber *
-subscribe_load(struct store *store, const char *address, GError **error);
-
-/* A change of one subscriber. */
-struct subscribe_change {
-	const char *address;
-	const char *who; /* for the audit log */
-	int64_t now;
-	/* As a work function (store_transact()). */
-	bool (*run)(struct store *store, struct subscriber *subscriber,
-	    const struct subscribe_change *change, GError **error);
-	void *data; /* for it */
-};
-
-/**
- * Load a subscriber who has not left, and run a change, in one transaction.
- *
- * @return the changed subscriber; NULL with PB_ERROR_NOT_FOUND or the error of run()
- */
-struct subscriber *subscribe_transact(
-    struct store *store, const struct subscribe_change *change, GError **error);
-
-/** Load a subscriber in any state. @return NULL with PB_ERROR_NOT_FOUND */
-struct subscriber *
-subscribe_load_any(struct store *store, const char *address, GError **error);
-
-/** Load the id of a subscriber who has not left. */
-bool subscribe_load_id(
-    struct store *store, const char *address, int64_t *id, GError **error);
-
 /** Unsubscribe: remove the filters and cancel unsent mail. */
 bool subscribe_remove(struct store *store, const char *address, const char *who,
     int64_t now, GError **error);

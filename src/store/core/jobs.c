@@ -28,8 +28,8 @@ is_held_by(struct store *store, enum job job, bool *is_held, GError **error)
 	static const char sql[] =
 	    "SELECT EXISTS (SELECT 1 FROM job WHERE name = ?1 AND holder = ?2)";
 
-	return sql_has(store, sql, is_held, error, SQL_TEXT(names[job]),
-	    SQL_INT(store_get_holder(store)));
+	return sql_has(
+	    store, sql, is_held, error, SQL_TEXT(names[job]), SQL_INT(store->holder));
 }
 
 bool
@@ -41,7 +41,7 @@ jobs_take(struct store *store, enum job job, int64_t now, bool *is_held, GError 
 	    " WHERE NOT " INSTANCES_IS_LIVE("job.holder", "?3");
 	unsigned count;
 
-	if (!store_is_shared(store)) {
+	if (!store->is_shared) {
 		*is_held = true;
 		return true;
 	}
@@ -50,7 +50,7 @@ jobs_take(struct store *store, enum job job, int64_t now, bool *is_held, GError 
 	if (*is_held)
 		return true;
 	if (!sql_exec_count(store, sql, &count, error, SQL_TEXT(names[job]),
-	        SQL_INT(store_get_holder(store)), SQL_INT(now)))
+	        SQL_INT(store->holder), SQL_INT(now)))
 		return false;
 	*is_held = count > 0;
 	return true;
@@ -70,7 +70,7 @@ jobs_check(struct store *store, GError **error)
 {
 	bool is_held;
 
-	if (store->job == JOB_NONE || !store_is_shared(store))
+	if (store->job == JOB_NONE || !store->is_shared)
 		return true;
 	if (!is_held_by(store, store->job, &is_held, error))
 		return false;

@@ -630,36 +630,6 @@ store_erase(struct store *store, GError **error)
 	                         : erase_file(store, error);
 }
 
-#define SQL_CURSOR "SELECT coalesce((SELECT value FROM cursor WHERE name = ?1), ?2)"
-
-bool
-store_load_cursor(struct store *store, const char *name, int64_t fallback,
-    int64_t *value, GError **error)
-{
-	static const char sql[] = SQL_CURSOR;
-
-	return sql_number(store, sql, value, error, SQL_TEXT(name), SQL_INT(fallback));
-}
-
-bool
-store_load_int64(struct store *store, const char *name, int64_t fallback,
-    int64_t *value, GError **error)
-{
-	static const char sql[] = SQL_CURSOR;
-
-	return sql_int64(store, sql, value, error, SQL_TEXT(name), SQL_INT(fallback));
-}
-
-bool
-store_save_cursor(struct store *store, const char *name, int64_t value, GError **error)
-{
-	static const char sql[] =
-	    "INSERT INTO cursor (name, value) VALUES (?1, ?2)"
-	    " ON CONFLICT (name) DO UPDATE SET value = excluded.value";
-
-	return sql_exec(store, sql, error, SQL_TEXT(name), SQL_INT(value));
-}
-
 #define COUNT_INACTIVE \
 	"SELECT count(*) FROM subscriber WHERE state <> 'active' AND state = "
 #define COUNT_RETRIED                                        \
