@@ -121,6 +121,9 @@ bool web_take_own_test(struct web_call *call, const struct subscriber *subscribe
  */
 void web_refuse_form(struct web_call *call, const char *reason);
 
+/** Whether the limit of forms allows one more; else the reply says so. */
+bool web_take_form(struct web_call *call);
+
 /** Test a filter: add the value `backtest`, or its error. */
 bool web_add_test(
     struct web_call *call, const char *filter, int64_t subscriber_id, GError **error);
