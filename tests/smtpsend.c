@@ -1,7 +1,7 @@
 /*
  * smtpsend.c - deliver files over SMTP, so that scripts can test real servers.
  *
- * Prints a line per file: outcome, scope, stage, code, enhanced, operator, text. Exit
+ * Prints a line per file: outcome, scope, stage, code, enhanced, text. Exit
  * status: 0 all sent, 1 not all sent, 2 usage error.
  */
 #include <glib.h>
@@ -137,11 +137,10 @@ print_result(void *data, struct delivery_job *delivery_job)
 	struct line *line = data;
 	const struct delivery *result = &delivery_job->result;
 
-	printf("%s scope=%s stage=%s code=%d enhanced=%s operator=%s text=%s\n",
+	printf("%s scope=%s stage=%s code=%d enhanced=%s text=%s\n",
 	    delivery_outcome_get_name(result->outcome),
 	    delivery_scope_get_name(result->scope), smtp_stage_get_name(result->stage),
-	    result->code, *result->enhanced ? result->enhanced : "-",
-	    result->needs_operator ? "yes" : "no", result->text);
+	    result->code, *result->enhanced ? result->enhanced : "-", result->text);
 	fflush(stdout);
 	if (result->outcome == DELIVERY_SENT)
 		line->sent++;

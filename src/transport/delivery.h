@@ -43,8 +43,6 @@ struct delivery {
 	char enhanced[12]; /* RFC 3463, e.g. "5.1.1"; or empty */
 	bool is_policy;    /* rejected by policy (5.7.x) at RCPT or later: many in a row
 	                      concern us, not the messages */
-	bool needs_operator; /* our settings, our login or the host's certificate:
-	                        retrying alone does not help */
 	char *text; /* owned; one printable line: the reply with its code, or the error;
 	               NULL until set */
 };

@@ -151,9 +151,6 @@ set_open_failure(
 	reply_parser_clear(&parser);
 	result->scope = failure->kind == STREAM_ERROR_LOGIN ? DELIVERY_SCOPE_LOGIN
 	                                                    : DELIVERY_SCOPE_RELAY;
-	result->needs_operator = failure->kind == STREAM_ERROR_LOGIN ||
-	                         failure->kind == STREAM_ERROR_INSECURE ||
-	                         failure->kind == STREAM_ERROR_SETTINGS;
 }
 
 static void

@@ -47,7 +47,6 @@ smtp_transaction_set_result(
 	result->outcome = class.outcome;
 	result->scope = class.scope;
 	result->is_policy = class.is_policy;
-	result->needs_operator = class.scope == DELIVERY_SCOPE_LOGIN;
 	result->stage = stage;
 	result->code = reply->code;
 	memcpy(result->enhanced, reply->enhanced, sizeof(result->enhanced));
