@@ -3,6 +3,55 @@
  */
 #include "render/entry_table.h"
 
+#include <glib.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/append.h"
+
+/* ---- keys of the caches of rendered papers and reasons ---- */
+
+void
+entry_key_add(GString *bytes, const char *text)
+{
+	append_bytes(bytes, text ? text : "", text ? strlen(text) + 1 : 1);
+}
+
+struct entry_key
+entry_key_make(const GString *bytes, size_t hashed)
+{
+	const uint64_t odd = 0x9E3779B97F4A7C15;
+	uint64_t hash = hashed, eight;
+	size_t i = 0;
+
+	for (; i + sizeof(eight) <= hashed; i += sizeof(eight)) {
+		memcpy(&eight, bytes->str + i, sizeof(eight));
+		hash = (hash ^ eight) * odd;
+		hash ^= hash >> 29;
+	}
+	for (; i < hashed; i++)
+		hash = (hash ^ (unsigned char)bytes->str[i]) * odd;
+	return (struct entry_key){bytes->str, bytes->len, (guint)(hash >> 32)};
+}
+
+/* A table with such keys. */
+static guint
+entry_key_hash(gconstpointer key)
+{
+	return ((const struct entry_key *)key)->hash;
+}
+
+static gboolean
+entry_key_equal(gconstpointer a, gconstpointer b)
+{
+	const struct entry_key *left = a, *right = b;
+
+	return left->size == right->size &&
+	       memcmp(left->bytes, right->bytes, left->size) == 0;
+}
+
+/* ---- entry table ---- */
+
 static void *
 get_value(const struct entry_table *table, void *key)
 {

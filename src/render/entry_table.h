@@ -6,7 +6,19 @@
 
 #include <glib.h>
 
-#include "render/entry_key.h"
+/* Everything that determines a cached value. */
+struct entry_key {
+	const char *bytes; /* not text; borrowed */
+	size_t size;
+	guint hash;
+};
+
+/** Append a text with its NUL, so that fields cannot run together. @param text or NULL
+ */
+void entry_key_add(GString *bytes, const char *text);
+
+/** Make a key of bytes. @param hashed  of the first bytes: the rest rarely differs */
+struct entry_key entry_key_make(const GString *bytes, size_t hashed);
 
 /*
  * A set of values that contain their key, allocated by g_atomic_rc_box_alloc().  Values
