@@ -211,90 +211,48 @@ paper_aliases_load_duplicates(struct store *store, unsigned limit, GError **erro
 	return sql_load_numbers(store, sql, error, SQL_INT(limit));
 }
 
-static bool
-move_listings(struct store *store, int64_t from, int64_t to, GError **error)
-{
-	static const char sql[] =
-	    "UPDATE listing SET paper_seq = ?2 WHERE paper_seq = ?1 AND NOT EXISTS"
-	    " (SELECT 1 FROM listing l WHERE l.source = listing.source"
-	    "  AND l.day = listing.day AND l.paper_seq = ?2)";
-	static const char sql_rest[] = "DELETE FROM listing WHERE paper_seq = ?1";
-	static const char sql_day[] =
-	    "UPDATE paper SET"
-	    " last_day = (SELECT max(last_day) FROM paper WHERE seq IN (?1, ?2)),"
-	    " first_seen_at ="
-	    "  (SELECT min(first_seen_at) FROM paper WHERE seq IN (?1, ?2)),"
-	    " replacement = (SELECT max(replacement) FROM paper WHERE seq IN (?1, ?2))"
-	    " WHERE seq = ?2";
-
-	return sql_exec(store, sql_day, error, SQL_INT(from), SQL_INT(to)) &&
-	       sql_exec(store, sql, error, SQL_INT(from), SQL_INT(to)) &&
-	       sql_exec(store, sql_rest, error, SQL_INT(from));
-}
-
-static bool
-move_refusals(struct store *store, int64_t from, int64_t to, GError **error)
-{
-	static const char sql[] =
-	    "UPDATE digest_rejected SET paper_seq = ?2 WHERE paper_seq = ?1"
-	    " AND NOT EXISTS (SELECT 1 FROM digest_rejected r WHERE r.subscriber_id ="
-	    "  digest_rejected.subscriber_id AND r.paper_seq = ?2)";
-	static const char sql_rest[] =
-	    "DELETE FROM digest_rejected WHERE paper_seq = ?1";
-
-	return sql_exec(store, sql, error, SQL_INT(from), SQL_INT(to)) &&
-	       sql_exec(store, sql_rest, error, SQL_INT(from));
-}
-
-/* Of two answers of a subscriber the newer one stays. */
-static bool
-move_feedback(struct store *store, int64_t from, int64_t to, GError **error)
-{
-	static const char sql_older[] =
-	    "DELETE FROM feedback WHERE paper_seq = ?2 AND EXISTS"
-	    " (SELECT 1 FROM feedback f WHERE f.subscriber_id = feedback.subscriber_id"
-	    "  AND f.paper_seq = ?1 AND f.at > feedback.at)";
-	static const char sql[] =
-	    "UPDATE feedback SET paper_seq = ?2 WHERE paper_seq = ?1 AND NOT EXISTS"
-	    " (SELECT 1 FROM feedback f WHERE f.subscriber_id = feedback.subscriber_id"
-	    "  AND f.paper_seq = ?2)";
-	static const char sql_rest[] = "DELETE FROM feedback WHERE paper_seq = ?1";
-
-	return sql_exec(store, sql_older, error, SQL_INT(from), SQL_INT(to)) &&
-	       sql_exec(store, sql, error, SQL_INT(from), SQL_INT(to)) &&
-	       sql_exec(store, sql_rest, error, SQL_INT(from));
-}
-
-/* Packed values are not changed: readers follow the move. */
-static bool
-record_move(struct store *store, int64_t from, int64_t to, GError **error)
-{
-	static const char sql_earlier[] =
-	    "UPDATE paper_moved SET new_seq = ?2 WHERE new_seq = ?1";
-	static const char sql[] =
-	    "INSERT INTO paper_moved (old_seq, new_seq) VALUES (?1, ?2)";
-
-	return sql_exec(store, sql_earlier, error, SQL_INT(from), SQL_INT(to)) &&
-	       sql_exec(store, sql, error, SQL_INT(from), SQL_INT(to));
-}
+/* What refers to the paper ?1 becomes that of the paper ?2, in this order. */
+static const char *const sql_move[] = {
+    "UPDATE paper SET"
+    " last_day = (SELECT max(last_day) FROM paper WHERE seq IN (?1, ?2)),"
+    " first_seen_at = (SELECT min(first_seen_at) FROM paper WHERE seq IN (?1, ?2)),"
+    " replacement = (SELECT max(replacement) FROM paper WHERE seq IN (?1, ?2))"
+    " WHERE seq = ?2",
+    "UPDATE listing SET paper_seq = ?2 WHERE paper_seq = ?1 AND NOT EXISTS"
+    " (SELECT 1 FROM listing l WHERE l.source = listing.source"
+    "  AND l.day = listing.day AND l.paper_seq = ?2)",
+    "DELETE FROM listing WHERE paper_seq = ?1 AND ?1 <> ?2",
+    "UPDATE digest_rejected SET paper_seq = ?2 WHERE paper_seq = ?1 AND NOT EXISTS"
+    " (SELECT 1 FROM digest_rejected r WHERE r.subscriber_id ="
+    "  digest_rejected.subscriber_id AND r.paper_seq = ?2)",
+    "DELETE FROM digest_rejected WHERE paper_seq = ?1 AND ?1 <> ?2",
+    /* Of two answers of a subscriber the newer one stays. */
+    "DELETE FROM feedback WHERE paper_seq = ?2 AND EXISTS"
+    " (SELECT 1 FROM feedback f WHERE f.subscriber_id = feedback.subscriber_id"
+    "  AND f.paper_seq = ?1 AND f.at > feedback.at)",
+    "UPDATE feedback SET paper_seq = ?2 WHERE paper_seq = ?1 AND NOT EXISTS"
+    " (SELECT 1 FROM feedback f WHERE f.subscriber_id = feedback.subscriber_id"
+    "  AND f.paper_seq = ?2)",
+    "DELETE FROM feedback WHERE paper_seq = ?1 AND ?1 <> ?2",
+    /* Packed values are not changed: readers follow the move. */
+    "UPDATE paper_moved SET new_seq = ?2 WHERE new_seq = ?1",
+    "INSERT INTO paper_moved (old_seq, new_seq) VALUES (?1, ?2)",
+    "UPDATE paper_alias SET paper_seq = ?2 WHERE paper_seq = ?1",
+    "DELETE FROM paper_duplicate WHERE (one_seq = ?1 OR other_seq = ?1) AND ?1 <> ?2",
+};
 
 bool
 paper_aliases_move(
     struct store *store, const struct stored_paper *from, int64_t to, GError **error)
 {
-	static const char sql_name[] =
-	    "UPDATE paper_alias SET paper_seq = ?2 WHERE paper_seq = ?1";
-	static const char sql_duplicate[] =
-	    "DELETE FROM paper_duplicate WHERE one_seq = ?1 OR other_seq = ?1";
 	static const char sql[] = "DELETE FROM paper WHERE seq = ?1";
 
-	return move_listings(store, from->seq, to, error) &&
-	       move_refusals(store, from->seq, to, error) &&
-	       move_feedback(store, from->seq, to, error) &&
-	       matches_move(store, from->seq, to, error) &&
-	       record_move(store, from->seq, to, error) &&
-	       sql_exec(store, sql_name, error, SQL_INT(from->seq), SQL_INT(to)) &&
-	       sql_exec(store, sql_duplicate, error, SQL_INT(from->seq)) &&
-	       archive_index(store, from->paper, NULL, error) &&
+	if (!matches_move(store, from->seq, to, error))
+		return false;
+	for (size_t i = 0; i < G_N_ELEMENTS(sql_move); i++)
+		if (!sql_exec(
+		        store, sql_move[i], error, SQL_INT(from->seq), SQL_INT(to)))
+			return false;
+	return archive_index(store, from->paper, NULL, error) &&
 	       sql_exec(store, sql, error, SQL_INT(from->seq));
 }
