@@ -596,23 +596,6 @@ archive_count_prefix(
 	    store_get_archive(store), sql, papers, error, SQL_TEXT(prefix));
 }
 
-bool
-archive_estimate_prefix(
-    struct store *store, const char *prefix, int64_t *papers, GError **error)
-{
-	static const char sql[] = "SELECT papers FROM vocabulary WHERE text >= ?1"
-	                          " AND text < ?1 || '\xf4\x8f\xbf\xbf' LIMIT 100";
-	g_autoptr(GArray) counts =
-	    sql_load_numbers(store_get_archive(store), sql, error, SQL_TEXT(prefix));
-
-	if (!counts)
-		return false;
-	*papers = 0;
-	for (unsigned i = 0; i < counts->len; i++)
-		*papers += g_array_index(counts, int64_t, i);
-	return true;
-}
-
 /*
  * Number of wrong, missing, extra or swapped letters: the optimal string alignment
  * distance (Damerau-Levenshtein without further edits of a swapped pair).

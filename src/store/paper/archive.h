@@ -84,10 +84,6 @@ bool archive_count_papers(
 bool archive_count_prefix(
     struct store *store, const char *prefix, int64_t *papers, GError **error);
 
-/** Count the papers of at most 100 words with a prefix: short ones have thousands. */
-bool archive_estimate_prefix(
-    struct store *store, const char *prefix, int64_t *papers, GError **error);
-
 /** Count the papers listed on a day or later. */
 bool archive_count_since(
     struct store *store, const char *day, int64_t *papers, GError **error);

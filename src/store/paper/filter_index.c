@@ -19,7 +19,7 @@ static bool
 load_papers(void *data, const struct term *term, int64_t *papers, GError **error)
 {
 	return term->kind == TERM_PREFIX
-	           ? archive_estimate_prefix(data, term->text, papers, error)
+	           ? archive_count_prefix(data, term->text, papers, error)
 	           : archive_count_class(data, term->text, papers, error);
 }
 
