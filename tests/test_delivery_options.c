@@ -9,7 +9,7 @@
 #include "lib/store_fixture.h"
 #include "lib/unit.h"
 #include "render/attach.h"
-#include "render/excerpt.h"
+#include "render/sentence.h"
 #include "service/digest/digest_build.h"
 #include "service/people/profile.h"
 #include "service/people/subscribe.h"
@@ -295,10 +295,10 @@ TEST(excerpt_is_limited_in_sentences_and_characters)
 	    {"一。二。三。", "一。二。 \u2026"},
 	    {words, words},
 	};
-	g_autofree char *cut = excerpt_format(over);
+	g_autofree char *cut = sentence_format_excerpt(over);
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		g_autofree char *got = excerpt_format(rows[i].text);
+		g_autofree char *got = sentence_format_excerpt(rows[i].text);
 
 		g_assert_cmpstr(got, ==, rows[i].wanted);
 	}

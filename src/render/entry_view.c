@@ -8,7 +8,6 @@
 #include "base/bounds.h"
 #include "message/sanitize.h"
 #include "model/paper_id.h"
-#include "render/excerpt.h"
 #include "render/mark.h"
 #include "render/sentence.h"
 
@@ -93,7 +92,7 @@ entry_summary_init(
 	case ENTRY_DEPTH_NO_ABSTRACT:
 		break;
 	case ENTRY_DEPTH_EXCERPT:
-		summary->abstract = excerpt_format(paper->abstract);
+		summary->abstract = sentence_format_excerpt(paper->abstract);
 		break;
 	case ENTRY_DEPTH_BRIEF:
 		set_sentence(summary, paper, false);

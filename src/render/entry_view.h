@@ -21,7 +21,7 @@ enum entry_depth {
 	ENTRY_DEPTH_TITLE,
 	ENTRY_DEPTH_NO_ABSTRACT,
 	ENTRY_DEPTH_BRIEF,   /* a sentence (render/sentence.h) */
-	ENTRY_DEPTH_EXCERPT, /* the beginning of the abstract (render/excerpt.h) */
+	ENTRY_DEPTH_EXCERPT, /* the beginning of the abstract (render/sentence.h) */
 	ENTRY_DEPTH_FULL,
 	ENTRY_DEPTH_SUMMARY, /* the sentence of the source, and the abstract */
 };

@@ -1,5 +1,6 @@
 /*
- * sentence.c - the sentences of an abstract, and the most informative one.
+ * sentence.c - the sentences of an abstract, the most informative one, and the first
+ * ones.
  */
 #include "render/sentence.h"
 
@@ -170,4 +171,33 @@ sentence_find_key(const char *abstract)
 	}
 	best = g_strndup(chosen.begin, (size_t)(chosen.end - chosen.begin));
 	return sanitize_line(best, SENTENCE_CHARS);
+}
+
+/* ---- the beginning ---- */
+
+#define ELLIPSIS "\xe2\x80\xa6"
+
+char *
+sentence_format_excerpt(const char *text)
+{
+	g_autofree char *line = sanitize_paper_text(text, 0);
+	g_autofree char *head = NULL;
+	unsigned sentences = 0;
+	const char *end = NULL;
+
+	for (const char *at = line; *at && sentences < EXCERPT_SENTENCES;
+	     at = g_utf8_next_char(at)) {
+		const char *behind = sentence_find_end(line, at);
+
+		if (!behind)
+			continue;
+		sentences++;
+		end = behind;
+	}
+	if (sentences < EXCERPT_SENTENCES || !*end)
+		return sanitize_line(line, EXCERPT_CHARS);
+	head = g_strndup(line, (size_t)(end - line));
+	if (g_utf8_strlen(head, -1) > EXCERPT_CHARS - 2)
+		return sanitize_line(head, EXCERPT_CHARS);
+	return g_strconcat(head, " " ELLIPSIS, NULL);
 }

@@ -1,5 +1,6 @@
 /*
- * sentence.h - the sentences of an abstract, and the most informative one.
+ * sentence.h - the sentences of an abstract, the most informative one, and the first
+ * ones.
  */
 #ifndef PAPERBOY_RENDER_SENTENCE_H
 #define PAPERBOY_RENDER_SENTENCE_H
@@ -28,5 +29,19 @@ const char *sentence_find_end(const char *text, const char *at);
  *         caller
  */
 char *sentence_find_key(const char *abstract);
+
+/* Maximum length of an excerpt in characters, including the ellipsis, and number of its
+ * sentences. */
+#define EXCERPT_CHARS     300
+#define EXCERPT_SENTENCES 2
+
+/**
+ * Format the first EXCERPT_SENTENCES sentences, or EXCERPT_CHARS of them, cut at a
+ * word and ended with U+2026.
+ *
+ * @param text  any text
+ * @return one sanitized line (message/sanitize.h), owned by the caller
+ */
+char *sentence_format_excerpt(const char *text);
 
 #endif
