@@ -313,8 +313,7 @@ def test_same_triggers(tap, server, store):
 # ---- statements -------------------------------------------------------------
 
 # Objects with statements of one engine and for the index of the archive.
-FILES = ("archive", "backup", "carry_over", "migrate",
-         "migrate_postgresql", "postgresql",
+FILES = ("archive", "backup", "carry_over", "migrate", "postgresql",
          "postgresql_module", "sqlite", "store_copy", "tokenizer")
 
 # Row values of a statement for the local archive.

@@ -4,6 +4,10 @@
  * A migration is one SQL file, run in one transaction together with the new version
  * number.  Until the first release the first file itself is changed: a store records a
  * hash of it, and one with another hash is refused.
+ *
+ * The schema of a server is made from the migrations for SQLite
+ * (src/store/postgresql_schema.py); the table store_version records its version.
+ * Several machines may start at once: migrations run under an advisory lock.
  */
 #ifndef PAPERBOY_STORE_CORE_MIGRATE_H
 #define PAPERBOY_STORE_CORE_MIGRATE_H
@@ -12,27 +16,16 @@
 #include <sqlite3.h>
 #include <stdbool.h>
 
+#include "store/core/store.h"
+
 /* Version of the schema of this program. */
 #define MIGRATE_VERSION 1
 
 /* "pboy", in the header of every store (PRAGMA application_id). */
 #define MIGRATE_APPLICATION_ID 0x70626f79
 
-/* Name of the hash in the table cursor. */
-#define MIGRATE_SCHEMA_CURSOR "schema"
-
 /** Get the hash of the first migration. */
 int64_t migrate_get_schema_hash(void);
-
-/**
- * Check what a store records of its schema.
- *
- * @param schema_hash  0: none
- * @param name         for error messages
- * @return false with PB_ERROR_PERMANENT
- */
-bool migrate_check_version(
-    int64_t version, int64_t schema_hash, const char *name, GError **error);
 
 /**
  * Check the application id and the version; write nothing.
@@ -44,5 +37,21 @@ bool migrate_check(sqlite3 *db, const char *path, GError **error);
 
 /** Migrate a checked database to MIGRATE_VERSION. */
 bool migrate_run(sqlite3 *db, const char *path, GError **error);
+
+/**
+ * Check the encoding, the tables and the version; write nothing.
+ *
+ * @param version  set; 0: the database is empty
+ * @return false with PB_ERROR_PERMANENT for a database of another program, of a newer
+ *         version of this one, or of another encoding than UTF-8
+ */
+bool migrate_postgresql_check(struct store *store, int64_t *version, GError **error);
+
+/**
+ * Check, and create or migrate the schema.
+ *
+ * @return false with PB_ERROR_TEMPORARY while an instance of an older version is alive
+ */
+bool migrate_postgresql_run(struct store *store, GError **error);
 
 #endif

@@ -16,7 +16,6 @@
 #include "store/core/fts_score.h"
 #include "store/core/history.h"
 #include "store/core/migrate.h"
-#include "store/core/migrate_postgresql.h"
 #include "store/core/postgresql.h"
 #include "store/core/sql.h"
 #include "store/core/sqlite.h"
