@@ -101,6 +101,7 @@ command_test_new(void)
 	    .key = test->fixture->key,
 	    .now = now + 60,
 	    .commands_address = "paperboy@example.net",
+	    .run_line = command_run_line,
 	    .help_address = "paperboy+help@example.net",
 	    .actor = "mail",
 	};

@@ -161,3 +161,12 @@ command_find_answer(const struct inmail *mail, const char *verb, bool *has_numbe
 	*has_numbers = false;
 	return NULL;
 }
+
+bool
+command_run_line(struct request *request, const char *line, GError **error)
+{
+	(void)request;
+	(void)line;
+	(void)error;
+	g_assert_not_reached();
+}

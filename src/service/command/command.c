@@ -257,6 +257,20 @@ execute(struct request *request, const char *line, GError **error)
 	           : run_row(request, row, arguments, error);
 }
 
+bool
+command_run_line(struct request *request, const char *line, GError **error)
+{
+	const struct command_row *before = request->row;
+	const char *arguments;
+	bool is_ok;
+
+	request->row = command_table_parse(line, &arguments);
+	g_assert(request->row);
+	is_ok = request->row->run(request, arguments, error);
+	request->row = before;
+	return is_ok;
+}
+
 /* Quote a line; references in a confirmed one are shown as numbers. */
 static bool
 echo(struct request *request, const char *line, GError **error)

@@ -40,6 +40,9 @@ command_run_confirmed(struct request *request, const char *pending, GError **err
 bool command_reply_with(
     struct request *request, const char *phrase, const char *value, GError **error);
 
+/** Run the command of a line. Errors as in command_private.h. */
+bool command_run_line(struct request *request, const char *line, GError **error);
+
 /** Format the effect of a proposal: "tool use: 12 more papers in 30 days, ...". */
 struct msg *command_format_effect(const struct proposal *proposal);
 

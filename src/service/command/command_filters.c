@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/bounds.h"
-#include "message/sanitize.h"
 #include "query/query.h"
 #include "service/command/command_private.h"
 #include "service/explain/backtest.h"
@@ -15,72 +14,7 @@
 #include "store/subscriber/shares.h"
 #include "store/subscriber/subscribers.h"
 
-#define REFERENCE_DIGITS 20
-
 /* ---- references ---- */
-
-/* Pending lines name filters by content, since numbers may be reused. */
-char *
-command_format_reference(const struct subscription *subscription)
-{
-	g_autofree char *hash = g_compute_checksum_for_string(
-	    G_CHECKSUM_SHA256, subscription->canonical, -1);
-
-	return g_strdup_printf("#%.*s", REFERENCE_DIGITS, hash);
-}
-
-static GPtrArray *
-load_filters(struct request *request, GError **error)
-{
-	return subscribers_load_subscriptions(
-	    request->store, request->subscriber->id, error);
-}
-
-char *
-command_format_references(struct request *request, const char *line, GError **error)
-{
-	g_autoptr(GPtrArray) own = load_filters(request, error);
-	char *text = own ? g_strdup(line) : NULL;
-
-	for (unsigned i = 0; own && i < own->len; i++) {
-		const struct subscription *one = own->pdata[i];
-		g_autofree char *reference = command_format_reference(one);
-		g_autofree char *number = g_strdup_printf("%d", one->number);
-		g_auto(GStrv) parts = g_strsplit(text, reference, -1);
-
-		g_free(text);
-		text = g_strjoinv(number, parts);
-	}
-	return text;
-}
-
-/*
- * @param word  a number, a name or a reference
- * @return an element of own
- */
-struct subscription *
-command_find_filter(
-    struct request *request, const GPtrArray *own, const char *word, GError **error)
-{
-	g_autofree char *shown = NULL;
-
-	for (unsigned i = 0; i < own->len; i++) {
-		struct subscription *one = own->pdata[i];
-		g_autofree char *number = g_strdup_printf("%d", one->number);
-		g_autofree char *reference = command_format_reference(one);
-
-		if (strcmp(word, number) == 0 || strcmp(word, reference) == 0 ||
-		    (one->name && g_ascii_strcasecmp(word, one->name) == 0))
-			return one;
-	}
-	if (*word == '#' && request->is_confirmed) {
-		command_fail(request, error, "filter_gone");
-		return NULL;
-	}
-	shown = reply_text_quote(&request->text, word);
-	command_fail(request, error, "no_such_filter", "filter", shown);
-	return NULL;
-}
 
 /* @return the filters named in arguments, borrowed from own, without duplicates */
 static GPtrArray *
@@ -112,159 +46,6 @@ find_filters(struct request *request, const GPtrArray *own, const char *argument
 			g_ptr_array_add(found, one);
 	}
 	return g_steal_pointer(&found);
-}
-
-/* ---- output ---- */
-
-char *
-command_format_canonical(
-    const struct request *request, const char *canonical, const char *typed)
-{
-	return query_format_accented(
-	    canonical, typed, store_get_tokenizer(request->store));
-}
-
-/* 'filter 3 "rlhf": canonical' */
-static char *
-format_filter(struct request *request, const struct subscription *subscription)
-{
-	g_autofree char *name =
-	    subscription->name ? reply_text_quote(&request->text, subscription->name)
-	                       : NULL;
-	g_autofree char *called =
-	    name ? g_strdup_printf(" \"%s\"", name) : g_strdup("");
-	g_autofree char *accented = command_format_canonical(
-	    request, subscription->canonical, subscription->text);
-	g_autofree char *filter = reply_text_quote(&request->text, accented);
-
-	return reply_text_format(&request->text,
-	    subscription->is_block ? "block_is" : "filter_is", "number",
-	    MSG_INT(subscription->number), "name", called, "filter", filter);
-}
-
-char *
-command_format_filter(const struct subscription *subscription, bool has_number)
-{
-	GString *line = g_string_new(subscription->is_block ? "block" : "add");
-
-	if (has_number)
-		g_string_append_printf(line, " number=%d", subscription->number);
-	if (subscription->name)
-		g_string_append_printf(line, " name=\"%s\"", subscription->name);
-	if (subscription->max_papers)
-		g_string_append_printf(line, " max=%d", subscription->max_papers);
-	if (subscription->note)
-		g_string_append_printf(line, " note=\"%s\"", subscription->note);
-	g_string_append_printf(line, " %s", subscription->text);
-	return g_string_free(line, FALSE);
-}
-
-static void
-add_papers(struct request *request, const struct backtest *backtest)
-{
-	for (unsigned i = 0; i < backtest->newest->len; i++) {
-		const struct backtest_paper *paper = backtest->newest->pdata[i];
-		g_autofree char *title =
-		    sanitize_paper_text(paper->title, BOUNDS_SUBJECT_CHARS);
-		g_autofree char *shown = g_strdup_printf("%s  %s", paper->id, title);
-
-		reply_text_add(&request->text, "", shown);
-		if (paper->words && *paper->words) {
-			g_autofree char *words = sanitize_paper_text(paper->words, 0);
-			g_autofree char *hit =
-			    reply_text_format(&request->text, "hit", "words", words);
-
-			reply_text_add(&request->text, "", hit);
-		}
-	}
-}
-
-static void
-add_found(struct request *request, const struct backtest *backtest, bool is_block)
-{
-	g_autofree char *days =
-	    reply_text_format_count(&request->text, "days", backtest->covered_days);
-	g_autofree char *span =
-	    backtest->covered_days < backtest->days
-	        ? reply_text_format(&request->text, "days_covered", "days", days)
-	        : g_strdup(days);
-	g_autofree char *papers =
-	    reply_text_format_count(&request->text, "papers", backtest->found);
-	g_autofree char *known = g_strdup_printf("%u", backtest->known);
-	g_autofree char *blocked = g_strdup_printf("%u", backtest->blocked);
-	g_autofree char *forecast =
-	    reply_text_format_forecast(&request->text, &backtest->forecast);
-	const char *name = "found";
-
-	if (is_block)
-		name = "found_block";
-	else if (!backtest->found)
-		name = "found_none";
-	else if (backtest->known)
-		name = "found_known";
-	reply_phrase(
-	    &request->text, "", name, "days", span, "papers", papers, "known", known);
-	if (backtest->blocked && !is_block)
-		reply_phrase(&request->text, "", "found_blocked", "blocked", blocked);
-	if (forecast)
-		reply_text_add(&request->text, "", forecast);
-}
-
-/* An applied one is enough for a reply. */
-static bool
-has_suggestions(const struct request *request, bool is_block)
-{
-	return request->subscriber && !is_block && !request->is_applying;
-}
-
-/* @param number  of the filter; 0: of none */
-static bool
-add_suggestions(struct request *request, const char *text, int number, GError **error)
-{
-	g_autoptr(GPtrArray) own = load_filters(request, error);
-	struct subscription typed = {
-	    .subscriber_id = request->subscriber->id, .text = (char *)text};
-	const struct subscription *filter = &typed;
-	g_autoptr(GPtrArray) proposals = NULL;
-
-	if (!own)
-		return false;
-	if (number && subscription_find_number(own, number))
-		filter = subscription_find_number(own, number);
-	proposals = suggest_offer(request->store, filter, request->now, error);
-	if (!proposals)
-		return false;
-	/* Pages have a list of them. */
-	if (!request->text.results && proposals->len)
-		command_add_proposals(request, proposals);
-	return true;
-}
-
-bool
-command_add_backtest(struct request *request, const char *text, int number,
-    bool is_block, unsigned days, GError **error)
-{
-	struct backtest_request wanted = {
-	    .text = text,
-	    .subscriber_id = request->subscriber ? request->subscriber->id : 0,
-	    .number = number,
-	    .is_block = is_block,
-	    .days = days,
-	    .now = request->now,
-	    .has_suggestions = has_suggestions(request, is_block),
-	    .texts = reply_text_get_texts(&request->text),
-	};
-	pb_auto(backtest) backtest = backtest_run(request->store, &wanted, NULL, error);
-
-	if (!backtest)
-		return false;
-	add_found(request, backtest, is_block);
-	if (backtest->newest->len && !is_block && !request->text.results) {
-		reply_phrase(&request->text, "", "newest");
-		add_papers(request, backtest);
-	}
-	command_add_warnings(request, backtest->notes);
-	return !wanted.has_suggestions || add_suggestions(request, text, number, error);
 }
 
 /* ---- add, block ---- */
@@ -376,7 +157,7 @@ command_run_add(struct request *request, const char *arguments, GError **error)
 	if (!subscription)
 		return command_set_query_error(request, options.query, &problem, error);
 	request->reply.is_changed = true;
-	what = format_filter(request, subscription);
+	what = command_describe_filter(request, subscription);
 	reply_text_add(&request->text, "ok", what);
 	return command_add_backtest(
 	    request, options.query, subscription->number, filter.is_block, 0, error);
@@ -419,7 +200,7 @@ format_restoration(const struct subscription *removed, const GPtrArray *follows)
 bool
 command_run_del(struct request *request, const char *arguments, GError **error)
 {
-	g_autoptr(GPtrArray) own = load_filters(request, error);
+	g_autoptr(GPtrArray) own = command_load_filters(request, error);
 	g_autoptr(GPtrArray) found =
 	    own ? find_filters(request, own, arguments, is_of_blocks(request), error)
 	        : NULL;
@@ -431,7 +212,7 @@ command_run_del(struct request *request, const char *arguments, GError **error)
 		return false;
 	for (unsigned i = 0; i < found->len; i++) {
 		const struct subscription *one = found->pdata[i];
-		g_autofree char *what = format_filter(request, one);
+		g_autofree char *what = command_describe_filter(request, one);
 
 		if (!subscribe_remove_filter(request->store, request->address,
 		        one->number, request->actor, request->now, error))
@@ -516,30 +297,6 @@ command_decide_edit(struct request *request, const char *arguments,
 }
 
 static bool
-add_edited(struct request *request, const struct subscription *before,
-    const struct subscription *after, const char *query, GError **error)
-{
-	struct backtest_difference difference;
-	g_autofree char *what = format_filter(request, after);
-	g_autofree char *accented =
-	    command_format_canonical(request, before->canonical, before->text);
-	g_autofree char *old = reply_text_quote(&request->text, accented);
-	bool is_ok;
-
-	reply_text_add(&request->text, "ok", what);
-	reply_phrase(&request->text, "", "before", "filter", old);
-	is_ok = backtest_compare(request->store, before->canonical, after->canonical,
-	    BACKTEST_DAYS, request->now, &difference, error);
-	if (is_ok)
-		reply_phrase(&request->text, "", "difference", "before",
-		    MSG_INT(difference.before), "after", MSG_INT(difference.after),
-		    "come", MSG_INT(difference.after - difference.both), "go",
-		    MSG_INT(difference.before - difference.both));
-	return is_ok && command_add_backtest(
-	                    request, query, after->number, after->is_block, 0, error);
-}
-
-static bool
 edit(struct request *request, const struct subscription *before,
     const struct options *options, GError **error)
 {
@@ -552,13 +309,13 @@ edit(struct request *request, const struct subscription *before,
 		return command_set_query_error(
 		    request, options->query, &problem, error);
 	request->reply.is_changed = true;
-	return add_edited(request, before, after, change.text, error);
+	return command_add_edited(request, before, after, change.text, error);
 }
 
 bool
 command_run_edit(struct request *request, const char *arguments, GError **error)
 {
-	g_autoptr(GPtrArray) own = load_filters(request, error);
+	g_autoptr(GPtrArray) own = command_load_filters(request, error);
 	pb_local(options) options = {0};
 	struct subscription *before;
 
@@ -566,42 +323,12 @@ command_run_edit(struct request *request, const char *arguments, GError **error)
 	       edit(request, before, &options, error);
 }
 
-bool
-command_add_changed_filter(
-    struct request *request, int64_t subscription_id, GError **error)
-{
-	g_autoptr(GPtrArray) own = load_filters(request, error);
-
-	const struct subscription *filter =
-	    own ? subscription_find_id(own, subscription_id) : NULL;
-
-	if (filter)
-		command_add_filter(request, "", filter);
-	return own != NULL;
-}
-
-void
-command_add_filter(
-    struct request *request, const char *margin, const struct subscription *filter)
-{
-	g_autofree char *what = format_filter(request, filter);
-
-	reply_text_add(&request->text, margin, what);
-}
-
-bool
-command_add_edited(struct request *request, const struct subscription *before,
-    const struct subscription *after, GError **error)
-{
-	return add_edited(request, before, after, after->text, error);
-}
-
 /* ---- list ---- */
 
 static bool
 add_filter(struct request *request, const struct subscription *one, GError **error)
 {
-	g_autofree char *what = format_filter(request, one);
+	g_autofree char *what = command_describe_filter(request, one);
 	g_autofree char *papers = NULL;
 	unsigned found;
 
@@ -645,7 +372,7 @@ add_settings(struct request *request)
 bool
 command_add_list(struct request *request, GError **error)
 {
-	g_autoptr(GPtrArray) own = load_filters(request, error);
+	g_autoptr(GPtrArray) own = command_load_filters(request, error);
 
 	if (!own)
 		return false;

@@ -158,6 +158,10 @@ bool command_parse_days(
 char *command_format_canonical(
     const struct request *request, const char *canonical, const char *typed);
 
+/** Format a result: 'filter 3 "rlhf": canonical'. @return a new string */
+char *command_describe_filter(
+    struct request *request, const struct subscription *subscription);
+
 /** Format a filter as the command that adds it. @return a new string */
 char *command_format_filter(const struct subscription *subscription, bool has_number);
 
@@ -183,6 +187,9 @@ bool command_is_papers(const char *arguments);
 /** Whether arguments are numbers only, or empty: "2", "1, 3". */
 bool command_is_numbers(const char *arguments);
 
+/** @return of struct subscription *: the filters of the requester */
+GPtrArray *command_load_filters(struct request *request, GError **error);
+
 /** Replace references to filters in a pending line by their numbers. */
 char *
 command_format_references(struct request *request, const char *line, GError **error);
@@ -198,13 +205,17 @@ struct subscription *command_find_filter(
 /** Format a reference for a pending line. @return a new string */
 char *command_format_reference(const struct subscription *subscription);
 
-/** Add a result: 'filter 3 "rlhf": canonical'. */
+/** Add the result of command_describe_filter(). */
 void command_add_filter(
     struct request *request, const char *margin, const struct subscription *filter);
 
-/** Add an edited filter, the one before, and the difference. */
+/**
+ * Add an edited filter, the one before, and the difference.
+ *
+ * @param query  the filter as it was typed
+ */
 bool command_add_edited(struct request *request, const struct subscription *before,
-    const struct subscription *after, GError **error);
+    const struct subscription *after, const char *query, GError **error);
 
 /** Add to a line of `list` what a filter is shared as, or follows. */
 bool command_add_shares(

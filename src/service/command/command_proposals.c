@@ -1,5 +1,5 @@
 /*
- * command_proposals.c - proposed commands: print, apply, refuse and undo them.
+ * command_proposals.c - proposed commands: apply, refuse and undo them.
  */
 #include <string.h>
 
@@ -215,21 +215,6 @@ audit(struct request *request, const struct proposal *proposal, const char *what
 
 /* ---- apply ---- */
 
-static bool
-run_command(struct request *request, const char *line, GError **error)
-{
-	const struct command_row *row, *before = request->row;
-	const char *arguments;
-	bool is_ok;
-
-	row = command_table_parse(line, &arguments);
-	g_assert(row);
-	request->row = row;
-	is_ok = row->run(request, arguments, error);
-	request->row = before;
-	return is_ok;
-}
-
 bool
 command_apply_proposal(
     struct request *request, const struct proposal *proposal, GError **error)
@@ -248,7 +233,7 @@ command_apply_proposal(
 	shown = reply_text_quote(&request->text, proposal->command);
 	reply_phrase(&request->text, "ok", "proposal_runs", "command", shown);
 	request->is_applying = true;
-	is_ok = run_command(request, proposal->command, error);
+	is_ok = request->run_line(request, proposal->command, error);
 	request->is_applying = false;
 	if (!is_ok || !request_reload(request, error))
 		return false;
@@ -356,7 +341,7 @@ run_settings(struct request *request, const char *settings, GError **error)
 	g_auto(GStrv) lines = g_strsplit(settings, "\n", -1);
 
 	for (char **line = lines; *line; line++)
-		if (**line && !run_command(request, *line, error))
+		if (**line && !request->run_line(request, *line, error))
 			return false;
 	return true;
 }
@@ -394,50 +379,4 @@ bool
 command_run_undo_number(struct request *request, const char *arguments, GError **error)
 {
 	return run_each(request, arguments, true, undo, error);
-}
-
-/* ---- print ---- */
-
-struct msg *
-command_format_effect(const struct proposal *proposal)
-{
-	int64_t count = proposal->gained ? proposal->gained : proposal->lost;
-	enum msg_id id = proposal->gained
-	                     ? count == 1 ? MSG_PROPOSAL_GAINS_ONE : MSG_PROPOSAL_GAINS
-	                     : MSG_PROPOSAL_LOSES;
-
-	return msg_new(count ? id : MSG_PROPOSAL_SAME, "term", proposal->term, "count",
-	    MSG_INT(count), "days", MSG_INT(proposal->days), "title", proposal->title,
-	    NULL);
-}
-
-static void
-add_proposal(struct request *request, const struct proposal *proposal)
-{
-	pb_auto(msg) effect = command_format_effect(proposal);
-	g_autofree char *text = reply_text_format_msg(&request->text, effect);
-	g_autofree char *number = g_strdup_printf("%u", proposal->number);
-	g_autofree char *shown = reply_text_quote(&request->text, proposal->command);
-
-	reply_phrase(&request->text, "", "proposal", "number", number, "effect", text,
-	    "command", shown);
-	if (!request->reply.shown)
-		request->reply.shown = g_array_new(FALSE, FALSE, sizeof(unsigned));
-	g_array_append_val(request->reply.shown, proposal->number);
-}
-
-void
-command_add_proposals(struct request *request, const GPtrArray *proposals)
-{
-	const struct proposal *first = proposals->len ? proposals->pdata[0] : NULL;
-	g_autofree char *number = NULL;
-
-	if (!first)
-		return;
-	reply_phrase(&request->text, "",
-	    proposals->len == 1 ? "proposals_one" : "proposals_many");
-	for (unsigned i = 0; i < proposals->len; i++)
-		add_proposal(request, proposals->pdata[i]);
-	number = g_strdup_printf("%u", first->number);
-	reply_phrase(&request->text, "", "proposals_how", "number", number);
 }

@@ -212,7 +212,8 @@ command_run_follow(struct request *request, const char *arguments, GError **erro
 		return false;
 	request->reply.is_changed = true;
 	if (before)
-		return command_add_edited(request, before, filter, error) &&
+		return command_add_edited(
+		           request, before, filter, filter->text, error) &&
 		       add_version(request, filter, error);
 	command_add_filter(request, "ok", filter);
 	return add_version(request, filter, error) &&
@@ -260,76 +261,5 @@ command_run_unfollow(struct request *request, const char *arguments, GError **er
 		reply_phrase(&request->text, "", "keep_copy");
 	line = command_format_filter(filter, false);
 	reply_text_add_command(&request->text, line);
-	return true;
-}
-
-/* ---- list, and undo of unsubscribe ---- */
-
-static void
-add_follow(struct request *request, const struct follow *follow)
-{
-	const char *phrase = "list_follows";
-
-	/* Its news is still to be told. */
-	if (!follow->name)
-		return;
-	if (follow->is_fork)
-		phrase = "list_forked";
-	else if (follow->newest > follow->version)
-		phrase = "list_follows_old";
-	reply_phrase(&request->text, "", phrase, "name", follow->name, "version",
-	    MSG_INT(follow->version), "newest", MSG_INT(follow->newest));
-}
-
-bool
-command_add_shares(
-    struct request *request, const struct subscription *filter, GError **error)
-{
-	int64_t owner = filter->subscriber_id;
-	g_autoptr(GPtrArray) shares = shares_load_own(request->store, owner, error);
-	g_autoptr(GPtrArray) follows =
-	    shares ? shares_load_follows(request->store, owner, error) : NULL;
-
-	if (!follows)
-		return false;
-	for (unsigned i = 0; i < shares->len; i++) {
-		const struct share *one = shares->pdata[i];
-
-		if (one->subscription_id == filter->id)
-			reply_phrase(&request->text, "", "list_shared", "name",
-			    one->name, "version", MSG_INT(one->version));
-	}
-	for (unsigned i = 0; i < follows->len; i++) {
-		const struct follow *one = follows->pdata[i];
-
-		if (one->subscription_id == filter->id)
-			add_follow(request, one);
-	}
-	return true;
-}
-
-bool
-command_append_shares(struct request *request, GString *lines, GError **error)
-{
-	int64_t owner = request->subscriber->id;
-	g_autoptr(GPtrArray) shares = shares_load_own(request->store, owner, error);
-	g_autoptr(GPtrArray) follows =
-	    shares ? shares_load_follows(request->store, owner, error) : NULL;
-
-	if (!follows)
-		return false;
-	for (unsigned i = 0; i < shares->len; i++) {
-		const struct share *one = shares->pdata[i];
-
-		g_string_append_printf(
-		    lines, "share %d as %s\n", one->number, one->name);
-	}
-	for (unsigned i = 0; i < follows->len; i++) {
-		const struct follow *one = follows->pdata[i];
-
-		if (one->name && !one->is_fork)
-			g_string_append_printf(
-			    lines, "follow %s version=%d\n", one->name, one->version);
-	}
 	return true;
 }

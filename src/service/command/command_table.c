@@ -6,8 +6,6 @@
 #include "base/bounds.h"
 #include "base/edit_distance.h"
 #include "base/token.h"
-#include "model/schedule.h"
-#include "query/parse/lex.h"
 #include "service/command/command_private.h"
 
 #define PREFIX_CHARS 3  /* minimum length of an abbreviated verb */
@@ -241,99 +239,6 @@ command_table_classify(const char *line)
 	    (row->arity == COMMAND_ARITY_REQUIRED && !*arguments))
 		return COMMAND_KIND_NONE;
 	return COMMAND_KIND_NEAR;
-}
-
-/* ---- arguments ---- */
-
-char *
-command_take_word(const char **arguments)
-{
-	const char *at = *arguments;
-	const char *start, *end;
-	bool is_quoted;
-
-	while (*at == ' ')
-		at++;
-	if (!*at)
-		return NULL;
-	is_quoted = lex_is_quote(g_utf8_get_char(at));
-	start = is_quoted ? g_utf8_next_char(at) : at;
-	for (end = start; *end; end = g_utf8_next_char(end))
-		if (is_quoted ? lex_is_quote(g_utf8_get_char(end)) : *end == ' ')
-			break;
-	*arguments = is_quoted && *end ? g_utf8_next_char(end) : end;
-	while (**arguments == ' ')
-		++*arguments;
-	return g_strndup(start, (gsize)(end - start));
-}
-
-char *
-command_take_value(const char **arguments, const char *key)
-{
-	g_autofree char *value = command_take_word(arguments);
-	const char *rest = *arguments;
-	g_autofree char *word = NULL;
-
-	if (!value || g_ascii_strcasecmp(key, "at") != 0)
-		return g_steal_pointer(&value);
-	word = command_take_word(&rest);
-	if (!word || !natural_time_is_of_hour(word))
-		return g_steal_pointer(&value);
-	*arguments = rest;
-	return g_strconcat(value, " ", word, NULL);
-}
-
-char *
-command_take_option(const char **arguments, const char *key)
-{
-	const char *at = *arguments;
-	size_t size = strlen(key);
-	char *value;
-
-	if (g_ascii_strncasecmp(at, key, size) != 0 || at[size] != '=')
-		return NULL;
-	at += size + 1;
-	/* "max= diffusion": an empty value */
-	if (*at == ' ' || !*at) {
-		while (*at == ' ')
-			at++;
-		*arguments = at;
-		return g_strdup("");
-	}
-	value = command_take_word(&at);
-	*arguments = at;
-	return value;
-}
-
-bool
-command_parse_number(struct request *request, const char *key, const char *text,
-    unsigned most, unsigned *number, GError **error)
-{
-	guint64 parsed;
-
-	if (!g_ascii_string_to_unsigned(text, 10, 1, most, &parsed, NULL))
-		return command_fail(
-		    request, error, "wrong_number", "key", key, "most", MSG_INT(most));
-	*number = (unsigned)parsed;
-	return true;
-}
-
-bool
-command_parse_days(
-    struct request *request, const char *text, unsigned *days, GError **error)
-{
-	size_t size = strlen(text);
-	g_autofree char *digits = size > 0 && g_ascii_tolower(text[size - 1]) == 'd'
-	                              ? g_strndup(text, size - 1)
-	                              : g_strdup(text);
-	guint64 parsed;
-
-	if (!g_ascii_string_to_unsigned(
-	        digits, 10, 1, BOUNDS_BACKTEST_DAYS, &parsed, NULL))
-		return command_fail(request, error, "wrong_days", "most",
-		    MSG_INT(BOUNDS_BACKTEST_DAYS));
-	*days = (unsigned)parsed;
-	return true;
 }
 
 /* ---- help ---- */

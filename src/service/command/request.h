@@ -107,6 +107,8 @@ struct request {
 	 * read.  Or NULL. */
 	const char *verb;
 	const struct command_row *row; /* the command that runs or is decided */
+	/* command_run_line(), for the commands of proposals */
+	bool (*run_line)(struct request *request, const char *line, GError **error);
 
 	/* Requester. */
 	char *address; /* recipient of the reply */

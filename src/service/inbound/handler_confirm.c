@@ -4,11 +4,23 @@
 #include <string.h>
 
 #include "base/token.h"
+#include "service/bounce/bounce.h"
 #include "service/command/command.h"
 #include "service/inbound/handler_private.h"
 #include "service/inbound/rate_limit.h"
 #include "store/core/audit.h"
 #include "store/subscriber/subscribers.h"
+
+bool
+handler_restore_suspended(struct request *request, GError **error)
+{
+	if (!request->is_proven || !request->subscriber ||
+	    request->subscriber->state != SUBSCRIBER_SUSPENDED)
+		return true;
+	request->report->is_changed = true;
+	return bounce_restore(
+	    request->store, request->subscriber, request->actor, request->now, error);
+}
 
 bool
 handler_find_confirmation(struct request *request, const char *token, unsigned purposes,

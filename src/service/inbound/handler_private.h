@@ -1,7 +1,8 @@
 /*
  * handler_private.h - shared by the handler files only.
  *
- * handler.c calls handler_confirm.c and handler_report.c; all call handler_reply.c.
+ * handler.c calls handler_report.c, both call handler_run.c, which calls
+ * handler_confirm.c; all call handler_reply.c.
  */
 #ifndef PAPERBOY_SERVICE_INBOUND_HANDLER_PRIVATE_H
 #define PAPERBOY_SERVICE_INBOUND_HANDLER_PRIVATE_H
