@@ -97,6 +97,16 @@ answer_digest(struct conversation *conversation)
 	" f.is_fork FROM subscription s JOIN filter c ON c.id = s.filter_id"   \
 	" JOIN follow f ON f.subscription_id = s.id"
 
+/* Eva shares her first filter; both have addresses for commands. */
+#define SHARED                                                               \
+	CALL(set_up), MAIL(EVA, HOME, "list", "replied", NULL), SAVE("eva"), \
+	    MAIL(ADAM, HOME, "list", "replied", NULL), SAVE("adam"),         \
+	    MAIL(EVA, "$eva", "add agents", "replied", NULL),                \
+	    MAIL(EVA, "$eva", "share 1 as agent-news", "replied", NULL)
+
+/* Adam follows it. */
+#define FOLLOWED SHARED, MAIL(ADAM, "$adam", "follow agent-news", "replied", NULL)
+
 static void
 trust_our_server(struct conversation *conversation)
 {
@@ -106,13 +116,7 @@ trust_our_server(struct conversation *conversation)
 
 static const struct step conversations[] = {
     TITLE("a filter is shared, followed, changed, taken, undone and forked"),
-    CALL(set_up),
-    MAIL(EVA, HOME, "list", "replied", NULL),
-    SAVE("eva"),
-    MAIL(ADAM, HOME, "list", "replied", NULL),
-    SAVE("adam"),
-    MAIL(EVA, "$eva", "add agents", "replied", NULL),
-    MAIL(EVA, "$eva", "share 1 as agent-news", "replied", NULL),
+    SHARED,
     HAS("follow agent-news"),
     MAIL(ADAM, "$adam", "follow Agent-News", "replied", NULL),
     HAS("version 1"),
@@ -139,14 +143,7 @@ static const struct step conversations[] = {
     HAS_NOT(ADAM),
 
     TITLE("a yes takes what the answered mail has shown, and nothing else"),
-    CALL(set_up),
-    MAIL(EVA, HOME, "list", "replied", NULL),
-    SAVE("eva"),
-    MAIL(ADAM, HOME, "list", "replied", NULL),
-    SAVE("adam"),
-    MAIL(EVA, "$eva", "add agents", "replied", NULL),
-    MAIL(EVA, "$eva", "share 1 as agent-news", "replied", NULL),
-    MAIL(ADAM, "$adam", "follow agent-news", "replied", NULL),
+    FOLLOWED,
     MAIL(EVA, "$eva", "edit 1 agents OR robots", "replied", NULL),
     CALL(offer),
     ROWS("SELECT count(*) FROM proposal WHERE state = 'open'", "1"),
@@ -173,14 +170,7 @@ static const struct step conversations[] = {
     ROWS("SELECT number, state FROM proposal ORDER BY id", "1|applied 2|open"),
 
     TITLE("a yes without an address or Message-ID of ours means the last mail sent"),
-    CALL(set_up),
-    MAIL(EVA, HOME, "list", "replied", NULL),
-    SAVE("eva"),
-    MAIL(ADAM, HOME, "list", "replied", NULL),
-    SAVE("adam"),
-    MAIL(EVA, "$eva", "add agents", "replied", NULL),
-    MAIL(EVA, "$eva", "share 1 as agent-news", "replied", NULL),
-    MAIL(ADAM, "$adam", "follow agent-news", "replied", NULL),
+    FOLLOWED,
     MAIL(EVA, "$eva", "edit 1 agents OR robots", "replied", NULL),
     CALL(offer),
     SENT,
@@ -195,14 +185,7 @@ static const struct step conversations[] = {
     ROWS(FOLLOWS, "agent-news|2|0|agents OR robots"),
 
     TITLE("a change that is taken and undone as often as one likes"),
-    CALL(set_up),
-    MAIL(EVA, HOME, "list", "replied", NULL),
-    SAVE("eva"),
-    MAIL(ADAM, HOME, "list", "replied", NULL),
-    SAVE("adam"),
-    MAIL(EVA, "$eva", "add agents", "replied", NULL),
-    MAIL(EVA, "$eva", "share 1 as agent-news", "replied", NULL),
-    MAIL(ADAM, "$adam", "follow agent-news", "replied", NULL),
+    FOLLOWED,
     MAIL(ADAM, "$adam", "edit 1 max=7 note=mine agents", "replied", NULL),
     ROWS(OWN, "1|agent-news|agents|agent|7|mine|1|0"),
     MAIL(EVA, "$eva", "edit 1 title:agents", "replied", NULL),
@@ -221,14 +204,7 @@ static const struct step conversations[] = {
     ROWS(OWN, "1|agent-news|agents|agent|7|mine|1|0"),
 
     TITLE("a proposal does not follow another share of the same name"),
-    CALL(set_up),
-    MAIL(EVA, HOME, "list", "replied", NULL),
-    SAVE("eva"),
-    MAIL(ADAM, HOME, "list", "replied", NULL),
-    SAVE("adam"),
-    MAIL(EVA, "$eva", "add agents", "replied", NULL),
-    MAIL(EVA, "$eva", "share 1 as agent-news", "replied", NULL),
-    MAIL(ADAM, "$adam", "follow agent-news", "replied", NULL),
+    FOLLOWED,
     MAIL(EVA, "$eva", "edit 1 agents OR robots", "replied", NULL),
     CALL(report),
     MAIL(EVA, "$eva", "unshare agent-news", "replied", NULL),
@@ -243,14 +219,7 @@ static const struct step conversations[] = {
 
     TITLE(
         "a refused version stays refused, and the follower of nobody keeps the filter"),
-    CALL(set_up),
-    MAIL(EVA, HOME, "list", "replied", NULL),
-    SAVE("eva"),
-    MAIL(ADAM, HOME, "list", "replied", NULL),
-    SAVE("adam"),
-    MAIL(EVA, "$eva", "add agents", "replied", NULL),
-    MAIL(EVA, "$eva", "share 1 as agent-news", "replied", NULL),
-    MAIL(ADAM, "$adam", "follow agent-news", "replied", NULL),
+    FOLLOWED,
     MAIL(EVA, "$eva", "edit 1 agents OR robots", "replied", NULL),
     CALL(report),
     MAIL(ADAM, "$adam", "Re: papers", "replied", NULL, .text = "no 1"),
