@@ -56,16 +56,16 @@ TEST(returned_links_are_examined)
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		struct inmail *inmail = inmail_new();
-		pb_local(probe_mail) mail = {0};
+		pb_local(check_mail) mail = {0};
 		pb_local(self_test_result) result = {0};
 		g_autofree char *line = NULL;
 
 		add_field(inmail, "List-Unsubscribe", rows[i].link);
 		add_field(inmail, "List-Unsubscribe-Post", rows[i].announced);
 		add_field(inmail, "DKIM-Signature", rows[i].signature);
-		line = probe_mail_format(inmail, "abc", "");
+		line = check_mail_format(inmail, "abc", "");
 		g_test_message("%s", line);
-		g_assert_true(probe_mail_parse(line, "abc", &mail));
+		g_assert_true(check_mail_parse(line, "abc", &mail));
 		self_test_check_mail(&mail, LINK, &result);
 		g_assert_cmpint(result.fault, ==, (int)rows[i].fault);
 		inmail_free(inmail);
@@ -82,12 +82,12 @@ TEST(replaced_message_id_is_noticed)
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		pb_auto(inmail) inmail = inmail_new();
-		pb_local(probe_mail) mail = {0};
+		pb_local(check_mail) mail = {0};
 		g_autofree char *line = NULL;
 
 		inmail->message_id = g_strdup(rows[i].id);
-		line = probe_mail_format(inmail, "abc", "");
-		g_assert_true(probe_mail_parse(line, "abc", &mail));
+		line = check_mail_format(inmail, "abc", "");
+		g_assert_true(check_mail_parse(line, "abc", &mail));
 		g_assert_true(mail.has_own_id == rows[i].is_own);
 	}
 }

@@ -222,7 +222,7 @@ check_relay(struct work *work, const struct factory_transport *options)
 	g_autoptr(GError) error = NULL;
 	char *reported;
 
-	work->is_relay_ok = factory_probe_transport(options, &reported, &error);
+	work->is_relay_ok = factory_check_transport(options, &reported, &error);
 	if (work->is_relay_ok)
 		add(work, "relay", reported, NULL);
 	else
@@ -262,7 +262,7 @@ check_receiver(struct work *work, enum factory_receiver receiver, unsigned *coun
 	if (!mailbox)
 		return;
 	(*count)++;
-	if (!receiver_probe(mailbox, &reported, &error)) {
+	if (!receiver_check(mailbox, &reported, &error)) {
 		add(work, name, g_strdup(error->message),
 		    receiver == FACTORY_RECEIVER_IMAP
 		        ? choose_advice(work, OAUTH_USE_IMAP, advice[receiver])
@@ -287,7 +287,7 @@ check_receivers(struct work *work)
 /* ---- the mail to itself ---- */
 
 static void
-check_signature(struct work *work, const struct probe_mail *mail)
+check_signature(struct work *work, const struct check_mail *mail)
 {
 	if (!*mail->signers)
 		add(work, "signature", g_strdup("received without DKIM-Signature"),
@@ -310,7 +310,7 @@ check_signature(struct work *work, const struct probe_mail *mail)
 
 /* Digests ask for complaints by mail once the signature is known to cover that. */
 static void
-check_feedback(struct work *work, const struct probe_mail *mail)
+check_feedback(struct work *work, const struct check_mail *mail)
 {
 	bool is_signed = mail->has_feedback;
 
@@ -328,7 +328,7 @@ check_feedback(struct work *work, const struct probe_mail *mail)
 }
 
 static void
-check_results(struct work *work, const struct probe_mail *mail)
+check_results(struct work *work, const struct check_mail *mail)
 {
 	bool is_failed =
 	    strstr(mail->results, "fail") || strstr(mail->results, "error");
@@ -346,7 +346,7 @@ static void
 report_lost_mail(struct work *work, const struct self_test *test, const char *reason)
 {
 	const struct settings *settings = work->ctl->settings;
-	pb_local(probe_mail) mail = {0};
+	pb_local(check_mail) mail = {0};
 	g_autofree char *other = NULL;
 
 	if (*settings->commands_delimiter &&
@@ -371,7 +371,7 @@ check_mail(struct work *work, const struct self_test *test, const char *link,
     struct self_test_result *result)
 {
 	const struct settings *settings = work->ctl->settings;
-	pb_local(probe_mail) mail = {0};
+	pb_local(check_mail) mail = {0};
 	g_autofree char *reason = NULL;
 
 	if (settings_is_default(settings) || !*settings->commands_address ||
@@ -536,7 +536,7 @@ ctl_try_relay(const struct settings *settings, const struct clock *clock, char *
 
 	if (!transport)
 		return false;
-	is_ok = factory_probe_transport(transport, note, error);
+	is_ok = factory_check_transport(transport, note, error);
 	factory_free_transport(transport);
 	if (!is_ok)
 		g_prefix_error(error, "sending: ");
@@ -559,7 +559,7 @@ ctl_try_mailbox(const struct settings *settings, const struct clock *clock, char
 	if (!factory_new_receiver(
 	        settings, NULL, FACTORY_RECEIVER_IMAP, clock, &none, &mailbox, error))
 		return false;
-	if (!receiver_probe(mailbox, &reported, error)) {
+	if (!receiver_check(mailbox, &reported, error)) {
 		g_prefix_error(error, "receiving: ");
 		return false;
 	}

@@ -10,7 +10,7 @@
  *     paperboy+w-TOKEN@host              digests come weekly
  *     paperboy+f-TOKEN@host              digests show fewer papers
  *     paperboy+b-TOKEN@host              envelope sender (VERP): bounces
- *     paperboy+check-TOKEN@host          probe sent to itself
+ *     paperboy+check-TOKEN@host          mail of paperboyctl check
  *     paperboy+owner@host                forwarded to the operator
  *     paperboy+fbl@host                  complaints from feedback loops
  *
@@ -67,7 +67,7 @@ enum subaddress_kind {
 	SUBADDRESS_REPLY,
 	SUBADDRESS_LEAVE, /* +u-TOKEN: the subscriber of the token */
 	SUBADDRESS_BOUNCE,
-	SUBADDRESS_CHECK,   /* a probe of paperboyctl check */
+	SUBADDRESS_CHECK,   /* a mail of paperboyctl check */
 	SUBADDRESS_PAUSE,   /* +p-TOKEN: the subscriber of a token of LEAVE */
 	SUBADDRESS_WEEKLY,  /* +w-TOKEN: the subscriber of a token of LEAVE */
 	SUBADDRESS_FEWER,   /* +f-TOKEN: the subscriber of a token of LEAVE */

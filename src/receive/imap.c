@@ -628,7 +628,7 @@ imap_poll_once(
 }
 
 static bool
-imap_probe(struct receiver *receiver, char **reported, GError **error)
+imap_check(struct receiver *receiver, char **reported, GError **error)
 {
 	struct imap_receiver *self = (struct imap_receiver *)receiver;
 	static const struct receiver_sink no_sink;
@@ -706,7 +706,7 @@ imap_receiver_new(const struct imap_options *options, GError **error)
 	self->receiver = (struct receiver){.kind = "imap",
 	    .run = imap_run,
 	    .poll_once = imap_poll_once,
-	    .probe = imap_probe,
+	    .check = imap_check,
 	    .free = imap_free};
 	self->options = *options;
 	self->options.host = g_strdup(options->host);

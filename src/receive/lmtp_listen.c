@@ -17,8 +17,8 @@
 
 #define BACKLOG 64
 
-/* Timeout of a probe. */
-#define PROBE_S 5
+/* Timeout of a check. */
+#define CHECK_S 5
 
 bool
 lmtp_listen_check(const char *text, GError **error)
@@ -132,7 +132,7 @@ lmtp_listen_open(struct lmtp_listen *at, GError **error)
 static bool
 read_greeting(int fd, const struct sockaddr *address, socklen_t size)
 {
-	struct timeval wait = {.tv_sec = PROBE_S};
+	struct timeval wait = {.tv_sec = CHECK_S};
 	char greeting[3];
 
 	return setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait)) == 0 &&
@@ -143,7 +143,7 @@ read_greeting(int fd, const struct sockaddr *address, socklen_t size)
 }
 
 static bool
-probe_one(const char *name, int family, const struct sockaddr *address, socklen_t size,
+check_one(const char *name, int family, const struct sockaddr *address, socklen_t size,
     GError **error)
 {
 	int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -163,7 +163,7 @@ probe_one(const char *name, int family, const struct sockaddr *address, socklen_
 }
 
 bool
-lmtp_listen_probe(const struct lmtp_listen *at, GError **error)
+lmtp_listen_connect(const struct lmtp_listen *at, GError **error)
 {
 	struct sockaddr_un path = {.sun_family = AF_UNIX};
 	union listen_address address;
@@ -171,12 +171,12 @@ lmtp_listen_probe(const struct lmtp_listen *at, GError **error)
 
 	if (at->path) {
 		g_strlcpy(path.sun_path, at->path, sizeof(path.sun_path));
-		if (!probe_one(at->path, AF_UNIX, (const struct sockaddr *)&path,
+		if (!check_one(at->path, AF_UNIX, (const struct sockaddr *)&path,
 		        sizeof(path), error))
 			return false;
 	}
 	if (!at->tcp)
 		return true;
 	return listen_address_parse(at->tcp, &address, &size, error) &&
-	       probe_one(at->tcp, address.any.sa_family, &address.any, size, error);
+	       check_one(at->tcp, address.any.sa_family, &address.any, size, error);
 }

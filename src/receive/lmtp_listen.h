@@ -41,6 +41,6 @@ bool lmtp_listen_open(struct lmtp_listen *listen, GError **error);
 void lmtp_listen_close(struct lmtp_listen *listen);
 
 /** Connect and wait for the greeting. */
-bool lmtp_listen_probe(const struct lmtp_listen *listen, GError **error);
+bool lmtp_listen_connect(const struct lmtp_listen *listen, GError **error);
 
 #endif

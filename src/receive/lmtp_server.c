@@ -235,11 +235,11 @@ lmtp_run(struct receiver *receiver, const struct receiver_sink *sink, int stop_f
 }
 
 static bool
-lmtp_probe(struct receiver *receiver, char **reported, GError **error)
+lmtp_check(struct receiver *receiver, char **reported, GError **error)
 {
 	const struct lmtp_listen *listen = &((const struct lmtp *)receiver)->listen;
 
-	if (!lmtp_listen_probe(listen, error))
+	if (!lmtp_listen_connect(listen, error))
 		return false;
 	*reported = g_strdup_printf("paperboyd accepts connections on %s",
 	    listen->path ? listen->path : listen->tcp);
@@ -263,7 +263,7 @@ lmtp_new(const struct lmtp_options *options)
 	struct lmtp *lmtp = g_new0(struct lmtp, 1);
 
 	lmtp->receiver = (struct receiver){
-	    .kind = "lmtp", .run = lmtp_run, .probe = lmtp_probe, .free = lmtp_free};
+	    .kind = "lmtp", .run = lmtp_run, .check = lmtp_check, .free = lmtp_free};
 	lmtp_listen_init(&lmtp->listen, options->path, options->group, options->listen);
 	lmtp->times = options->times;
 	lmtp->clients = g_ptr_array_new_with_free_func((GDestroyNotify)client_free);

@@ -478,7 +478,7 @@ maildir_poll_once(
 }
 
 static bool
-maildir_in_probe(struct receiver *receiver, char **reported, GError **error)
+maildir_in_check(struct receiver *receiver, char **reported, GError **error)
 {
 	const struct maildir_in *maildir = (struct maildir_in *)receiver;
 	bool is_whole;
@@ -519,7 +519,7 @@ maildir_in_new(const char *path)
 	    .kind = "maildir",
 	    .run = maildir_run,
 	    .poll_once = maildir_poll_once,
-	    .probe = maildir_in_probe,
+	    .check = maildir_in_check,
 	    .free = maildir_free,
 	};
 	maildir->path = g_strdup(path);

@@ -54,9 +54,9 @@ receiver_poll_once(
 }
 
 bool
-receiver_probe(struct receiver *receiver, char **reported, GError **error)
+receiver_check(struct receiver *receiver, char **reported, GError **error)
 {
-	return receiver->probe(receiver, reported, error);
+	return receiver->check(receiver, reported, error);
 }
 
 void

@@ -87,8 +87,8 @@ struct receiver {
 	/* Receive all that is waiting and return; NULL for LMTP. */
 	bool (*poll_once)(struct receiver *receiver, const struct receiver_sink *sink,
 	    GError **error);
-	/* See receiver_probe(). */
-	bool (*probe)(struct receiver *receiver, char **reported, GError **error);
+	/* See receiver_check(). */
+	bool (*check)(struct receiver *receiver, char **reported, GError **error);
 	void (*free)(struct receiver *receiver);
 };
 
@@ -105,7 +105,7 @@ bool receiver_poll_once(
  *
  * @param reported  set on success: description of the state, owned by the caller
  */
-bool receiver_probe(struct receiver *receiver, char **reported, GError **error);
+bool receiver_check(struct receiver *receiver, char **reported, GError **error);
 
 void receiver_free(struct receiver *receiver);
 PB_DEFINE_AUTO(receiver, receiver_free);

@@ -149,60 +149,61 @@ self_test_new_link(const struct self_test *test)
 /* ---- the mail ---- */
 
 /* A mail to ourselves.  Strings are owned. */
-struct probe {
+struct test_mail {
 	const struct self_test *test;
 	struct own_addresses *own_addresses;
 	char *token, *id, *address, *subject;
 };
 
 static void
-probe_clear(struct probe *probe)
+test_mail_clear(struct test_mail *test_mail)
 {
-	g_clear_pointer(&probe->own_addresses, own_addresses_free);
-	g_free(probe->token);
-	g_free(probe->id);
-	g_free(probe->address);
-	g_free(probe->subject);
+	g_clear_pointer(&test_mail->own_addresses, own_addresses_free);
+	g_free(test_mail->token);
+	g_free(test_mail->id);
+	g_free(test_mail->address);
+	g_free(test_mail->subject);
 }
 
 static bool
-probe_init(
-    struct probe *probe, const struct self_test *test, bool is_bare, GError **error)
+test_mail_init(struct test_mail *test_mail, const struct self_test *test, bool is_bare,
+    GError **error)
 {
 	struct subaddress_base base;
 	uint8_t bytes[TOKEN_RANDOM_BYTES];
 	g_autofree char *tag = NULL;
 
-	probe->test = test;
-	probe->own_addresses = own_addresses_new(test->settings, error);
-	if (!probe->own_addresses)
+	test_mail->test = test;
+	test_mail->own_addresses = own_addresses_new(test->settings, error);
+	if (!test_mail->own_addresses)
 		return false;
-	base = probe->own_addresses->commands;
+	base = test_mail->own_addresses->commands;
 	if (is_bare)
 		base.delimiter = 0;
 	test->random->fill(test->random->data, bytes, sizeof(bytes));
-	probe->token = token_format_random(bytes);
-	probe->id =
-	    g_strdup_printf("check.%s@%s", probe->token, probe->own_addresses->domain);
-	probe->address = subaddress_format(&base, SUBADDRESS_CHECK, probe->token);
-	tag = subaddress_format_tag(SUBADDRESS_CHECK, probe->token);
-	probe->subject = g_strconcat("paperboyctl check", base.delimiter ? NULL : " ",
-	    base.delimiter ? NULL : tag, NULL);
+	test_mail->token = token_format_random(bytes);
+	test_mail->id = g_strdup_printf(
+	    "check.%s@%s", test_mail->token, test_mail->own_addresses->domain);
+	test_mail->address =
+	    subaddress_format(&base, SUBADDRESS_CHECK, test_mail->token);
+	tag = subaddress_format_tag(SUBADDRESS_CHECK, test_mail->token);
+	test_mail->subject = g_strconcat("paperboyctl check",
+	    base.delimiter ? NULL : " ", base.delimiter ? NULL : tag, NULL);
 	return true;
 }
 
 static GBytes *
-compose(const struct probe *probe, const char *link, GError **error)
+compose(const struct test_mail *test_mail, const char *link, GError **error)
 {
 	static const char text[] = "paperboy has sent this to itself, as a test.\r\n";
 	const struct compose_span run = {text, strlen(text)};
-	const struct settings *settings = probe->test->settings;
-	const struct own_addresses *own_addresses = probe->own_addresses;
+	const struct settings *settings = test_mail->test->settings;
+	const struct own_addresses *own_addresses = test_mail->own_addresses;
 	const char *list_id = *settings->mail_list_id ? settings->mail_list_id : NULL;
 	g_autofree char *list =
 	    list_id ? g_strdup_printf("<%s>", list_id)
 	            : g_strdup_printf("<digest.%s>", own_addresses->domain);
-	g_autofree char *mail_link = g_strdup_printf("mailto:%s", probe->address);
+	g_autofree char *mail_link = g_strdup_printf("mailto:%s", test_mail->address);
 	g_autofree char *leave = sender_format_unsubscribe(link, mail_link);
 	g_autofree char *feedback = sender_format_feedback(&own_addresses->commands);
 	const struct compose_header extra[] = {
@@ -213,11 +214,11 @@ compose(const struct probe *probe, const char *link, GError **error)
 	    {"CFBL-Address", feedback},
 	};
 	const struct compose_headers fields = {
-	    .date = clock_get_now(probe->test->clock),
+	    .date = clock_get_now(test_mail->test->clock),
 	    .from = {settings->mail_from_name, settings->mail_from},
-	    .to = {NULL, probe->address},
-	    .subject = probe->subject,
-	    .message_id = probe->id,
+	    .to = {NULL, test_mail->address},
+	    .subject = test_mail->subject,
+	    .message_id = test_mail->id,
 	    .extra = extra,
 	    .extra_count = G_N_ELEMENTS(extra),
 	    .text = {&run, 1, ENCODING_QUOTED_PRINTABLE},
@@ -228,18 +229,19 @@ compose(const struct probe *probe, const char *link, GError **error)
 
 /* @param reason  set on failure */
 static bool
-send_mail(const struct probe *probe, GBytes *message, char **reason)
+send_mail(const struct test_mail *test_mail, GBytes *message, char **reason)
 {
-	pb_auto(transport) transport = factory_new_transport(probe->test->transport);
+	pb_auto(transport) transport =
+	    factory_new_transport(test_mail->test->transport);
 	const struct envelope envelope = {
-	    .id = probe->id,
-	    .sender = factory_get_envelope_from(probe->test->settings),
-	    .recipient = probe->address,
+	    .id = test_mail->id,
+	    .sender = factory_get_envelope_from(test_mail->test->settings),
+	    .recipient = test_mail->address,
 	    .message = message,
 	};
 	pb_local(delivery) result = {0};
 
-	transport->stop_fd = probe->test->stop_fd;
+	transport->stop_fd = test_mail->test->stop_fd;
 	transport_deliver(transport, &envelope, &result);
 	if (result.outcome == DELIVERY_SENT)
 		return true;
@@ -249,15 +251,16 @@ send_mail(const struct probe *probe, GBytes *message, char **reason)
 
 /* @return whether it was received */
 static bool
-find_mail(const struct probe *probe, struct probe_mail *mail)
+find_mail(const struct test_mail *test_mail, struct check_mail *mail)
 {
 	g_autoptr(GPtrArray) rows =
-	    inbox_load_page(probe->test->store, "done", INT64_MAX, NEWEST, NULL);
+	    inbox_load_page(test_mail->test->store, "done", INT64_MAX, NEWEST, NULL);
 
 	for (unsigned i = 0; rows && i < rows->len; i++) {
 		const struct inbox_row *row = rows->pdata[i];
 
-		if (row->verdict && probe_mail_parse(row->verdict, probe->token, mail))
+		if (row->verdict &&
+		    check_mail_parse(row->verdict, test_mail->token, mail))
 			return true;
 	}
 	return false;
@@ -265,23 +268,23 @@ find_mail(const struct probe *probe, struct probe_mail *mail)
 
 bool
 self_test_send_mail(const struct self_test *test, const char *link, bool is_bare,
-    struct probe_mail *mail, char **reason)
+    struct check_mail *mail, char **reason)
 {
-	pb_local(probe) probe = {0};
+	pb_local(test_mail) test_mail = {0};
 	g_autoptr(GBytes) message = NULL;
 	g_autoptr(GError) error = NULL;
 	int64_t end;
 
-	if (probe_init(&probe, test, is_bare, &error))
-		message = compose(&probe, link, &error);
+	if (test_mail_init(&test_mail, test, is_bare, &error))
+		message = compose(&test_mail, link, &error);
 	if (!message) {
 		*reason = g_strdup(error->message);
 		return false;
 	}
-	if (!send_mail(&probe, message, reason))
+	if (!send_mail(&test_mail, message, reason))
 		return false;
 	end = g_get_monotonic_time() + test->mail_s * G_USEC_PER_SEC;
-	while (!find_mail(&probe, mail)) {
+	while (!find_mail(&test_mail, mail)) {
 		if (g_get_monotonic_time() >= end || is_stopped(test)) {
 			*reason =
 			    g_strdup_printf("accepted by the relay, but not "
@@ -296,7 +299,7 @@ self_test_send_mail(const struct self_test *test, const char *link, bool is_bare
 
 /* A server that verifies no signature reports none. */
 static bool
-is_signature_invalid(const struct probe_mail *mail)
+is_signature_invalid(const struct check_mail *mail)
 {
 	return !strstr(mail->results, "dkim:pass") &&
 	       (strstr(mail->results, "dkim:fail") ||
@@ -307,7 +310,7 @@ is_signature_invalid(const struct probe_mail *mail)
 
 void
 self_test_check_mail(
-    const struct probe_mail *mail, const char *link, struct self_test_result *result)
+    const struct check_mail *mail, const char *link, struct self_test_result *result)
 {
 	g_autofree char *returned = mask_token(mail->link, link);
 	g_autofree char *missing = g_strconcat("not signed: ", mail->missing, NULL);
@@ -486,7 +489,7 @@ self_test_run(const struct self_test *test, struct self_test_result *result,
     bool *is_offered, GError **error)
 {
 	g_autofree char *link = self_test_new_link(test);
-	pb_local(probe_mail) probe = {0};
+	pb_local(check_mail) test_mail = {0};
 	pb_local(self_test_result) mail = {0};
 	pb_local(self_test_result) page = {0};
 	const struct self_test_result *saved;
@@ -496,8 +499,8 @@ self_test_run(const struct self_test *test, struct self_test_result *result,
 	/* Nothing comes back from a Maildir. */
 	if (test->settings->delivery == SETTINGS_DELIVERY_MAILDIR)
 		;
-	else if (self_test_send_mail(test, link, false, &probe, &reason))
-		self_test_check_mail(&probe, link, &mail);
+	else if (self_test_send_mail(test, link, false, &test_mail, &reason))
+		self_test_check_mail(&test_mail, link, &mail);
 	else
 		set_result(&mail, SELF_TEST_FAULT_MAIL, reason);
 	if (!is_stopped(test) && !self_test_check_page(test, &page, error))

@@ -4,7 +4,7 @@
  * It does what a mailbox provider does: reads the header of a mail that we have sent to
  * ourselves, and sends the POST to the public URL, through DNS, TLS and the web server.
  * The token belongs to nobody (mail_token_format_check()); the running daemon receives
- * the mail (probe_mail.h) and records that the POST has arrived.
+ * the mail (check_mail.h) and records that the POST has arrived.
  *
  * A wrong result removes the https link from the headers of digests until a test
  * passes (service/state/one_click.h); people can still unsubscribe by mail.  A failure
@@ -20,7 +20,7 @@
 #include "base/clock.h"
 #include "base/random.h"
 #include "config/settings.h"
-#include "service/inbound/probe_mail.h"
+#include "service/inbound/check_mail.h"
 #include "service/setup/factory.h"
 #include "store/core/store.h"
 
@@ -99,7 +99,7 @@ char *self_test_new_link(const struct self_test *test);
  * @param reason   set if false; owned by the caller
  */
 bool self_test_send_mail(const struct self_test *test, const char *link, bool is_bare,
-    struct probe_mail *mail, char **reason);
+    struct check_mail *mail, char **reason);
 
 /**
  * Check link and signature of a returned mail.
@@ -108,7 +108,7 @@ bool self_test_send_mail(const struct self_test *test, const char *link, bool is
  * @param result  set
  */
 void self_test_check_mail(
-    const struct probe_mail *mail, const char *link, struct self_test_result *result);
+    const struct check_mail *mail, const char *link, struct self_test_result *result);
 
 /**
  * Send the requests to the page.

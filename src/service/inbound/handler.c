@@ -10,8 +10,8 @@
 #include "service/command/command.h"
 #include "service/delivery/mail_token.h"
 #include "service/inbound/autoreply_policy.h"
+#include "service/inbound/check_mail.h"
 #include "service/inbound/handler_private.h"
-#include "service/inbound/probe_mail.h"
 #include "service/inbound/rate_limit.h"
 #include "service/people/profile.h"
 #include "store/core/suppression.h"
@@ -202,13 +202,13 @@ process_confirm(
 }
 
 static void
-process_probe(struct request *request, const char *token)
+process_check_mail(struct request *request, const char *token)
 {
-	g_autofree char *found = probe_mail_format(
+	g_autofree char *found = check_mail_format(
 	    request->mail, token, request->settings->commands_authserv_id);
 
-	request->report->outcome = HANDLER_PROBED;
-	g_strlcpy(request->report->probe, found, HANDLER_PROBE_BYTES);
+	request->report->outcome = HANDLER_CHECK_MAIL;
+	g_strlcpy(request->report->check, found, HANDLER_CHECK_BYTES);
 }
 
 /* ---- mail to the owner ---- */
@@ -311,7 +311,7 @@ process_target(
 	if (handler_is_report(request, verdict))
 		return handler_process_report(request, verdict, error);
 	if (verdict->kind == SUBADDRESS_CHECK) {
-		process_probe(request, verdict->token);
+		process_check_mail(request, verdict->token);
 		return true;
 	}
 	if (verdict->kind == SUBADDRESS_LEAVE &&
@@ -480,11 +480,11 @@ handler_format_verdict(const struct handler_report *report)
 	    [HANDLER_UNSUBSCRIBED] = "unsubscribed without a reply",
 	    [HANDLER_BOUNCED] = "report",
 	    [HANDLER_FORWARDED] = "forwarded to the owner",
-	    [HANDLER_PROBED] = "check",
+	    [HANDLER_CHECK_MAIL] = "check",
 	};
 
-	if (report->outcome == HANDLER_PROBED)
-		return g_strdup(report->probe);
+	if (report->outcome == HANDLER_CHECK_MAIL)
+		return g_strdup(report->check);
 	return g_strconcat(
 	    words[report->outcome], report->reason ? ": " : NULL, report->reason, NULL);
 }

@@ -28,7 +28,7 @@
 #define HANDLER_ERASE_S   3600
 #define HANDLER_UNDO_S    (7 * 24 * 3600)
 
-#define HANDLER_PROBE_BYTES 1024
+#define HANDLER_CHECK_BYTES 1024
 
 /* Borrowed, for one thread. */
 struct handler_options {
@@ -50,7 +50,7 @@ enum handler_outcome {
 	HANDLER_UNSUBSCRIBED, /* without a reply */
 	HANDLER_BOUNCED,      /* a bounce, complaint or other report; see reason */
 	HANDLER_FORWARDED,    /* to the owner */
-	HANDLER_PROBED,       /* our probe mail, see probe */
+	HANDLER_CHECK_MAIL,   /* mail of paperboyctl check, see check */
 };
 
 struct handler_report {
@@ -58,7 +58,7 @@ struct handler_report {
 	const char *reason; /* of IGNORED, LIMITED and BOUNCED, or NULL; static */
 	bool is_changed;    /* filters or due times: the scheduler has to run */
 	bool is_queued;     /* the mailer has to run */
-	char probe[HANDLER_PROBE_BYTES]; /* of PROBED, by probe_mail_format() */
+	char check[HANDLER_CHECK_BYTES]; /* of CHECK_MAIL, by check_mail_format() */
 	/* Token of the reply that restores a removed subscription, or "". */
 	char undo[TOKEN_RANDOM_LENGTH + 1];
 };

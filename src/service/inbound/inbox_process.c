@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "message/dedup_key.h"
-#include "service/inbound/probe_mail.h"
+#include "service/inbound/check_mail.h"
 #include "service/log/event.h"
 #include "store/core/audit.h"
 #include "store/mail/inbox.h"
@@ -251,12 +251,12 @@ handle(struct run *run, const struct inbox_row *row, GBytes *raw,
 	if (!handling.is_handled)
 		return true;
 	run->report->handled++;
-	/* The verdict of a probe has its token. */
+	/* The verdict of a check mail has its token. */
 	event_log(EVENT_INBOX_HANDLED, EVENT_INT("inbox", row->id),
 	    EVENT_WORD("receiver", row->receiver),
 	    EVENT_WORD("filtered", mail->is_filtered ? "yes" : "no"),
 	    EVENT_TEXT(
-	        handling.verdict && g_str_has_prefix(handling.verdict, PROBE_MAIL_WORD)
+	        handling.verdict && g_str_has_prefix(handling.verdict, CHECK_MAIL_WORD)
 	            ? "check"
 	            : handling.verdict));
 	return true;

@@ -625,14 +625,14 @@ factory_is_same_transport(
 	       one->smtp.stream.tls == other->smtp.stream.tls;
 }
 
-/* Timeout of an interactive probe. */
-#define PROBE_MS (20 * 1000)
+/* Timeout of an interactive check. */
+#define CHECK_MS (20 * 1000)
 
 /* Maximum length of the server's reply to a failed login, as shown to the operator. */
-#define PROBE_REPLY_CHARS 300
+#define CHECK_REPLY_CHARS 300
 
 bool
-factory_probe_transport(
+factory_check_transport(
     const struct factory_transport *transport, char **reported, GError **error)
 {
 	const struct smtp_options *smtp = &transport->smtp;
@@ -649,12 +649,12 @@ factory_probe_transport(
 		    g_strdup_printf("writes to the Maildir %s", transport->maildir);
 		return true;
 	}
-	options.connect_ms = options.open_ms = PROBE_MS;
+	options.connect_ms = options.open_ms = CHECK_MS;
 	stream = smtp->open ? smtp->open(&options, smtp->open_data, &failure, &problem)
 	                    : stream_open(&options, &failure, &problem);
 	if (!stream && failure.reply) {
 		/* It says, for example, that an app password is needed. */
-		reply = sanitize_line(failure.reply, PROBE_REPLY_CHARS);
+		reply = sanitize_line(failure.reply, CHECK_REPLY_CHARS);
 		return pb_fail(error, problem->code, "%s: %s", problem->message, reply);
 	}
 	if (!stream)

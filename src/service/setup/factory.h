@@ -55,8 +55,8 @@ const struct arxiv_options *
 factory_get_arxiv(const struct settings *settings, struct arxiv_options *options);
 
 /**
- * Whether a probe mail has shown that CFBL-Address is signed (RFC 9477 section 3.1);
- * only then digests have it.  It is a file in the state directory.
+ * Whether a mail of paperboyctl check has shown that CFBL-Address is signed (RFC 9477
+ * section 3.1); only then digests have it.  It is a file in the state directory.
  */
 bool factory_has_feedback(const struct settings *settings);
 bool factory_save_feedback(const struct settings *settings, bool is_signed);
@@ -89,7 +89,7 @@ struct transport *factory_new_transport(const struct factory_transport *transpor
  *
  * @param reported  set on success: its extensions; owned by the caller
  */
-bool factory_probe_transport(
+bool factory_check_transport(
     const struct factory_transport *transport, char **reported, GError **error);
 
 enum factory_receiver {

@@ -1,5 +1,5 @@
 /*
- * probe_mail.h - evaluate a probe, a mail of ours to ourselves.
+ * check_mail.h - evaluate a mail of paperboyctl check to ourselves.
  *
  * The result is one line, the verdict of the message in the inbox:
  *
@@ -8,8 +8,8 @@
  *
  * It has tokens, domains, keywords and our link, and nothing else from the message.
  */
-#ifndef PAPERBOY_SERVICE_INBOUND_PROBE_MAIL_H
-#define PAPERBOY_SERVICE_INBOUND_PROBE_MAIL_H
+#ifndef PAPERBOY_SERVICE_INBOUND_CHECK_MAIL_H
+#define PAPERBOY_SERVICE_INBOUND_CHECK_MAIL_H
 
 #include <glib.h>
 #include <stdbool.h>
@@ -18,10 +18,10 @@
 #include "model/inmail.h"
 
 /* Start of the line; a token follows, which must not be logged. */
-#define PROBE_MAIL_WORD "check "
+#define CHECK_MAIL_WORD "check "
 
 /* A parsed line.  Lists are separated by ", ".  Owned. */
-struct probe_mail {
+struct check_mail {
 	char *signers;     /* domains of DKIM-Signature fields (d=) */
 	char *missing;     /* list headers that no signature covers (h=) */
 	char *results;     /* of Authentication-Results: "dkim:pass" */
@@ -30,7 +30,7 @@ struct probe_mail {
 	char *link; /* the only https link, with List-Unsubscribe-Post; else "" */
 };
 
-void probe_mail_clear(struct probe_mail *mail);
+void check_mail_clear(struct check_mail *mail);
 
 /**
  * Format the line.
@@ -39,10 +39,10 @@ void probe_mail_clear(struct probe_mail *mail);
  * @param authserv_id  of the Authentication-Results to trust; "": the topmost
  * @return owned by the caller
  */
-char *probe_mail_format(
+char *check_mail_format(
     const struct inmail *mail, const char *token, const char *authserv_id);
 
 /** Parse a line. @return whether it has that token; then clear mail */
-bool probe_mail_parse(const char *line, const char *token, struct probe_mail *mail);
+bool check_mail_parse(const char *line, const char *token, struct check_mail *mail);
 
 #endif

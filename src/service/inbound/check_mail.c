@@ -1,7 +1,7 @@
 /*
- * probe_mail.c - evaluate a probe, a mail of ours to ourselves.
+ * check_mail.c - evaluate a mail of paperboyctl check to ourselves.
  */
-#include "service/inbound/probe_mail.h"
+#include "service/inbound/check_mail.h"
 
 #include <string.h>
 
@@ -21,7 +21,7 @@ static const char *const outcomes[] = {"pass", "fail", "softfail", "neutral", "n
     "temperror", "permerror", "policy", NULL};
 
 void
-probe_mail_clear(struct probe_mail *mail)
+check_mail_clear(struct check_mail *mail)
 {
 	g_clear_pointer(&mail->signers, g_free);
 	g_clear_pointer(&mail->missing, g_free);
@@ -161,9 +161,9 @@ has_own_id(const struct inmail *mail, const char *token)
 }
 
 char *
-probe_mail_format(const struct inmail *mail, const char *token, const char *authserv_id)
+check_mail_format(const struct inmail *mail, const char *token, const char *authserv_id)
 {
-	GString *out = g_string_new(PROBE_MAIL_WORD);
+	GString *out = g_string_new(CHECK_MAIL_WORD);
 	g_autoptr(GString) covered = g_string_new(NULL);
 	g_autofree char *link = find_link(mail);
 
@@ -189,7 +189,7 @@ parse_list(const char *word)
 }
 
 bool
-probe_mail_parse(const char *line, const char *token, struct probe_mail *mail)
+check_mail_parse(const char *line, const char *token, struct check_mail *mail)
 {
 	static const char *const names[] = {
 	    "signed=", "unsigned=", "results=", "cfbl=", "id=", "link="};
@@ -201,7 +201,7 @@ probe_mail_parse(const char *line, const char *token, struct probe_mail *mail)
 	for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
 		if (!g_str_has_prefix(words[2 + i], names[i]))
 			return false;
-	*mail = (struct probe_mail){
+	*mail = (struct check_mail){
 	    .signers = parse_list(words[2]),
 	    .missing = parse_list(words[3]),
 	    .results = parse_list(words[4]),
