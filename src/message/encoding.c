@@ -42,124 +42,44 @@ encoding_choose(size_t size, size_t non_ascii)
 	                                                  : ENCODING_QUOTED_PRINTABLE;
 }
 
-/* One table lookup instead of three comparisons: a hot path. */
-static bool
-is_plain(char c)
-{
-	static const bool plain[256] = {[' ' ... '<'] = true, ['>' ... '~'] = true};
-
-	return plain[(unsigned char)c];
-}
-
-/* RFC 2045 section 6.7. Also, "." at the start of a line is doubled by SMTP (RFC 5321
+/* RFC 2045 section 6.7.  Also, "." at the start of a line is doubled by SMTP (RFC 5321
  * section 4.5.2), and "From " gets a ">" in mbox files. */
 static bool
-needs_escape_at_start(const char *text, size_t size)
+is_literal(const char *at, const char *end, size_t column)
 {
-	return text[0] == '.' || (size >= 5 && memcmp(text, "From ", 5) == 0);
-}
-
-static bool
-is_plain_line(const char *line, size_t size)
-{
-	if (size == 0)
-		return true;
-	if (size > BOUNDS_BODY_LINE_BYTES || line[size - 1] == ' ' ||
-	    needs_escape_at_start(line, size))
+	if (*at == '=' || *at < ' ' || *at > '~')
 		return false;
-	for (size_t i = 0; i < size; i++)
-		if (!is_plain(line[i]))
-			return false;
-	return true;
+	if (column == 0 && (*at == '.' || (end - at >= 5 && !memcmp(at, "From ", 5))))
+		return false;
+	return *at != ' ' || at + 1 < end;
 }
 
-/* Number of bytes that are copied literally within this line, without the last of the
- * text. */
-static size_t
-measure_run(const char *text, size_t size, size_t column)
-{
-	size_t most = MIN(size, BOUNDS_BODY_LINE_BYTES - column) - 1;
-	size_t n = 0;
-
-	while (n < most && is_plain(text[n]))
-		n++;
-	return n;
-}
-
-/* At worst every byte becomes three, and every line gets a soft break. */
-static size_t
-get_qp_bytes(size_t size)
-{
-	return size * 3 + (size * 3 / (BOUNDS_BODY_LINE_BYTES - 3) + 1) * 3;
-}
-
-/* @param out  has room for get_qp_bytes() @return its end */
-static char *
-encode_qp_line(char *out, const char *line, size_t size)
+/* @param end  of the line, without its line end */
+static void
+append_qp_line(GString *out, const char *at, const char *end)
 {
 	static const char hex[] = "0123456789ABCDEF";
 	size_t column = 0;
 
-	for (size_t i = 0; i < size; i++) {
-		size_t run = column > 0 ? measure_run(line + i, size - i, column) : 0;
-		bool is_last, is_literal;
-		size_t cost;
+	for (; at < end; at++) {
+		size_t width = is_literal(at, end, column) ? 1 : 3;
+		/* The last column is reserved for the soft line break. */
+		size_t most = BOUNDS_BODY_LINE_BYTES - (at + 1 < end);
 
-		memcpy(out, line + i, run);
-		out += run;
-		column += run;
-		i += run;
-		is_last = i + 1 == size;
-		is_literal =
-		    is_plain(line[i]) && !(is_last && line[i] == ' ') &&
-		    !(column == 0 && needs_escape_at_start(line + i, size - i));
-		cost = is_literal ? 1 : 3;
-
-		/* The last column is reserved for the soft break. */
-		if (column + cost > BOUNDS_BODY_LINE_BYTES - (is_last ? 0 : 1)) {
-			memcpy(out, "=\r\n", 3);
-			out += 3;
+		if (column + width > most) {
+			g_string_append(out, "=\r\n");
 			column = 0;
-			i--;
-			continue;
+			width = is_literal(at, end, column) ? 1 : 3;
 		}
-		if (is_literal) {
-			*out++ = line[i];
+		if (width == 1) {
+			g_string_append_c(out, *at);
 		} else {
-			*out++ = '=';
-			*out++ = hex[(unsigned char)line[i] >> 4];
-			*out++ = hex[(unsigned char)line[i] & 15];
+			g_string_append_c(out, '=');
+			g_string_append_c(out, hex[(unsigned char)*at >> 4]);
+			g_string_append_c(out, hex[(unsigned char)*at & 15]);
 		}
-		column += cost;
+		column += width;
 	}
-	return out;
-}
-
-static void
-append_careful_line(GString *out, const char *line, size_t size)
-{
-	size_t at = out->len;
-	char *end;
-
-	g_string_set_size(out, at + get_qp_bytes(size));
-	end = encode_qp_line(out->str + at, line, size);
-	g_string_truncate(out, (size_t)(end - out->str));
-}
-
-/* Append a line that is encoded as it is. */
-static void
-append_plain_line(GString *out, const char *line, size_t size, bool is_ended)
-{
-	size_t at = out->len, end = at + size + (is_ended ? 2 : 0);
-
-	if (end < out->allocated_len)
-		out->len = end;
-	else
-		g_string_set_size(out, end);
-	memcpy(out->str + at, line, size);
-	if (is_ended)
-		memcpy(out->str + at + size, "\r\n", 2);
-	out->str[end] = '\0';
 }
 
 void
@@ -169,19 +89,13 @@ encoding_append_quoted_printable(GString *out, const char *text, size_t size)
 
 	while (text < end) {
 		const char *newline = memchr(text, '\n', (size_t)(end - text));
-		size_t length = (size_t)((newline ? newline : end) - text);
+		const char *last = newline ? newline : end;
 
-		if (newline && length > 0 && text[length - 1] == '\r')
-			length--;
-		if (is_plain_line(text, length)) {
-			append_plain_line(out, text, length, newline != NULL);
-		} else {
-			append_careful_line(out, text, length);
-			if (newline)
-				g_string_append_len(out, "\r\n", 2);
-		}
+		append_qp_line(out, text,
+		    newline && last > text && last[-1] == '\r' ? last - 1 : last);
 		if (!newline)
 			break;
+		g_string_append(out, "\r\n");
 		text = newline + 1;
 	}
 }
