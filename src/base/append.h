@@ -29,7 +29,7 @@ append_text(GString *out, const char *text)
 	append_bytes(out, text, strlen(text));
 }
 
-/** Append a number in digits; printf() is too slow there. @param number  0 or more */
+/** Append a number in decimal digits, faster than printf(). @param number  0 or more */
 static inline void
 append_number(GString *out, int64_t number)
 {

@@ -99,8 +99,9 @@
 #define BOUNDS_COMMANDS          20
 #define BOUNDS_COMMAND_BYTES     (8 * 1024) /* subject and text that are parsed */
 #define BOUNDS_COMMAND_ECHO      600 /* characters of one line quoted in a reply */
-#define BOUNDS_UNKNOWN_ECHO      400 /* bytes quoted to an unknown sender */
-#define BOUNDS_COMMAND_ARGUMENTS 64  /* filter numbers or keys in one line */
+/* Bytes of an unknown sender's commands after which a reply quotes no more. */
+#define BOUNDS_UNKNOWN_ECHO      400
+#define BOUNDS_COMMAND_ARGUMENTS 64 /* filter numbers or keys in one line */
 
 /* Resource limits of the parser process. */
 #define BOUNDS_PARSER_OUTPUT_BYTES (2 * 1024 * 1024)

@@ -49,7 +49,8 @@ edit_distance_count_slips(const char *a, size_t a_size, const char *b, size_t b_
 	return d[a_size][b_size];
 }
 
-/* Check whether one name contains the other, as "vote" and "votes". */
+/* Check whether the known name contains the typed one, or the typed one begins with the
+ * known one, as "vote" and "votes". */
 static bool
 is_within(const char *typed, const char *known)
 {

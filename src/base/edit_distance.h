@@ -26,8 +26,9 @@ unsigned
 edit_distance_count_slips(const char *a, size_t a_size, const char *b, size_t b_size);
 
 /**
- * Like edit_distance_count_slips(), but if one name contains the other the distance
- * is 1.
+ * Measure the distance of two names: 0 if they are equal; 1 if both have at least 3
+ * bytes and either the known one contains the typed one or the typed one begins with
+ * the known one; else that of edit_distance_count_slips().
  *
  * @param typed, known  in lower case
  */

@@ -73,7 +73,7 @@ struct provider_endpoints {
 	const char *redirect_host; /* borrowed */
 };
 
-/** @param imap, smtp  what the scope is for */
+/** @param imap, smtp  whether the scope is to allow IMAP, SMTP */
 void provider_endpoints_init(struct provider_endpoints *endpoints,
     const struct settings *settings, bool imap, bool smtp);
 void provider_endpoints_clear(struct provider_endpoints *endpoints);

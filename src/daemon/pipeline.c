@@ -587,7 +587,8 @@ mailer_stage_reload(struct mailer_stage *stage, GError **error)
 	struct config_snapshot *next;
 	struct mailer_options options;
 
-	/* In this order: a snapshot published in between ends the next run. */
+	/* Cleared first: publishing a snapshot after this line sets it again, so that
+	 * the next run of the mailer ends at once. */
 	g_atomic_int_set(&stage->pause, 0);
 	next = config_snapshot_take(&stage->next);
 	if (!next)

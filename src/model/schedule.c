@@ -8,7 +8,8 @@
 #include "base/error.h"
 #include "base/text.h"
 
-/* Two weeks contain a slot of every schedule, despite clock changes. */
+/* Days to search for a slot: a weekly schedule has one in seven, and changes of the
+ * zone's clock move it by a day at most. */
 #define SEARCH_DAYS 15
 
 #define HOUR_S INT64_C(3600)

@@ -292,7 +292,8 @@ oauth_request_own(struct http *http, const struct oauth_client *client,
 bool
 oauth_check_client(struct http *http, const struct oauth_client *client, GError **error)
 {
-	/* Some servers have error codes of their own for tokens. */
+	/* Errors about the client. Any other code refuses only the made-up token; some
+	 * servers have their own codes for that. */
 	static const char *const of_client[] = {
 	    "invalid_client", "unauthorized_client", "invalid_request", NULL};
 	GString *form = new_form(client, "refresh_token");

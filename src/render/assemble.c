@@ -11,7 +11,8 @@
 #include "message/address.h"
 #include "message/compose.h"
 
-/* Papers with their abstract where the others have a sentence. */
+/* Number of first papers whose abstract is shown when the preference is "brief"; others
+ * have one sentence. */
 #define BRIEF_ABSTRACTS 3
 
 /* Numbers are those of the digest, which commands refer to: `why 3`. */

@@ -39,7 +39,7 @@ void chunk_stats_subtract(struct chunk_stats *stats, const struct chunk_stats *o
 void chunk_stats_append(
     struct chunk_stats *stats, GString *encoded, const char *text, size_t size);
 
-/** Get the best encoding for a part. */
+/** Choose base64 for a part with many non-ASCII bytes, else quoted-printable. */
 enum encoding chunk_stats_get_encoding(const struct chunk_stats *stats);
 
 /** Get the size of a part in that encoding. */

@@ -39,9 +39,12 @@ enum page_top { PAGE_TOP_NUMBER, PAGE_TOP_TITLE, PAGE_TOP_URL, PAGE_TOP_VALUES }
 /* Values of one digest, which a page has placeholders for. */
 enum page_value {
 	PAGE_RECIPIENT,
-	PAGE_LEAVE_TOKEN, /* unless people write to the owner */
-	PAGE_VIEW_TOKEN,  /* with a page on the web */
-	PAGE_SUBJECT,     /* in both parts */
+	/* In links to unsubscribe, pause or reduce; unused without a web page and
+	 * without commands by mail. */
+	PAGE_LEAVE_TOKEN,
+	/* In the link to the digest on the web; unused without a web page. */
+	PAGE_VIEW_TOKEN,
+	PAGE_SUBJECT, /* in both parts */
 	PAGE_PREHEADER,
 	PAGE_FIRST_TITLE,
 	PAGE_COUNT_NEW,

@@ -21,7 +21,8 @@ json_clear(json_t **json)
 }
 #define auto_json __attribute__((cleanup(json_clear))) json_t *
 
-/* jansson reports a failed allocation as an "invalid token". */
+/* g_malloc() aborts without memory; with malloc() jansson would report valid JSON as an
+ * "invalid token". */
 void
 huggingface_parse_init(void)
 {

@@ -146,7 +146,7 @@ read_rule(const struct reader *reader)
 	g_array_append_val(reader->rules->rules, rule);
 }
 
-/* Insert what definitions stand for. */
+/* Replace each ${NAME} in the pattern by the pattern of the definition of NAME. */
 static void
 expand(const struct reader *reader)
 {

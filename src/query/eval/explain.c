@@ -440,7 +440,7 @@ add_listed(struct hit_list *list, unsigned kind, const char *text)
 	return true;
 }
 
-/* A word counts once in all texts; 3 votes and 3 authors are different. */
+/* Add a word once for all texts; 3 votes and 3 authors are different. */
 static bool
 add_listed_word(struct hit_list *list, const struct query_hit *hit)
 {
@@ -451,7 +451,8 @@ add_listed_word(struct hit_list *list, const struct query_hit *hit)
 	return add_listed(list, field, hit->folded);
 }
 
-/* Marking needs each form of a word once per text. */
+/* Add a form of a word once per text, for marking. Kinds from HIT_FIELDS on keep forms
+ * apart from words. */
 static bool
 add_listed_form(struct hit_list *list, enum hit_field field, const char *words)
 {

@@ -12,17 +12,18 @@
 #include "query/query.h"
 #include "query/text/text_field.h"
 
-/* HIT_FIELD_TITLE and HIT_FIELD_ABSTRACT. */
+/* Number of indexed texts, by hit field: HIT_FIELD_TITLE, HIT_FIELD_ABSTRACT. */
 #define DOCUMENT_TEXTS 2
 
-/* Chains of tokens by the hash of their words; a paper has about 200 tokens. */
+/* Buckets of the hash table of a text's tokens; a paper has about 200 tokens. */
 #define DOCUMENT_BUCKETS 256
 
 struct query_document {
 	struct text_field texts[DOCUMENT_TEXTS];
-	struct text_field *summary;        /* see document_get_summary(), or NULL */
+	/* Its words are split by document_get_summary(); NULL: the paper has none. */
+	struct text_field *summary;
 	const struct tokenizer *tokenizer; /* borrowed */
-	/* First token of each chain, or -1; the tokens continue it in order. */
+	/* First token of each bucket, or -1; each token has the index of the next. */
 	int first[DOCUMENT_TEXTS][DOCUMENT_BUCKETS];
 	GStringChunk *strings;
 	GPtrArray *authors; /* of char *, as printed */

@@ -171,7 +171,12 @@ compute_leaf(const struct rank *rank, const struct leaf *leaf,
 	       (often + SATURATION);
 }
 
-/* Add up the clauses of a node. @param leaf  the next one @return 0 when it is false */
+/*
+ * Sum the scores of the clauses below a node.
+ *
+ * @param leaf  index of its first clause; advanced past the last one
+ * @return 0 if one operand of an AND below the root has none
+ */
 static double
 compute_node(const struct rank *rank, const struct node *node,
     const struct rank_hits *hits, const unsigned words[2], guint *leaf)
@@ -225,7 +230,12 @@ count_leaf(const struct leaf *leaf, const struct query_document *document,
 			        : count_phrase_hits(document, leaf->node->phrase, text);
 }
 
-/* Count the clauses of a node; those of an AND that is false stay 0. */
+/*
+ * Count the hits of the clauses below a node; those of an AND below the root that is
+ * false stay 0.
+ *
+ * @param leaf  as for compute_node()
+ */
 static void
 count_node(const struct rank *rank, const struct node *node,
     const struct query_document *document, bool is_true, struct rank_hits *hits,

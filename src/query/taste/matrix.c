@@ -26,7 +26,7 @@ static const char *const function_words[] = {"a", "about", "above", "after", "ag
     "when", "where", "whether", "which", "while", "who", "whom", "why", "will", "with",
     "within", "without", "would", "yet", "you", "your"};
 
-/* Stands for the number of a function word. */
+/* Value of a function word in matrix.numbers: it is not a term. */
 #define FUNCTION_WORD GUINT_TO_POINTER(G_MAXUINT)
 
 /* Longer words are cut; two of them fit into a term. */
@@ -39,9 +39,10 @@ struct matrix {
 	GHashTable *numbers; /* const char * -> number of the term + 1, FUNCTION_WORD */
 	GArray *terms;       /* of struct matrix_term */
 	GArray *last;        /* of uint32_t: the last paper with the term, from 1 */
-	GArray *places;      /* of uint32_t: its count there */
-	GArray *counts;      /* of struct matrix_count */
-	GArray *papers;      /* of size_t: index of the first of its counts */
+	/* Of uint32_t: index in counts of the term's count in that paper. */
+	GArray *places;
+	GArray *counts; /* of struct matrix_count */
+	GArray *papers; /* of size_t: index of the first of its counts */
 };
 
 /* A text that is being read. */
@@ -89,7 +90,7 @@ matrix_free(struct matrix *matrix)
 	g_free(matrix);
 }
 
-/* @param number  of the table; NULL for a new term */
+/* @param number  the text's value in matrix->numbers; NULL: add a new term */
 static uint32_t
 intern(struct matrix *matrix, const char *text, void *number, bool is_pair)
 {

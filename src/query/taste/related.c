@@ -104,7 +104,8 @@ related_compute_ratio(double all, double query, double term, double shared)
 	               entropy(all - term));
 }
 
-/* Whether a term may be an acronym of the filter, or the reverse. */
+/* Whether a term may be the acronym of a phrase of the filter, or a phrase whose
+ * acronym is in the filter. */
 static bool
 is_acronym(const struct search *search, const struct matrix_term *term)
 {
@@ -177,7 +178,7 @@ compare_terms(const void *a, const void *b)
 	return strcmp(first->text, second->text);
 }
 
-/* Whether all words of one of two texts are in the other. */
+/* Whether one of two terms is equal to the other, or is one of its words. */
 static bool
 is_contained(const char *a, const char *b)
 {

@@ -17,7 +17,9 @@
 struct related_term {
 	char *text; /* words with folded plurals */
 	double score;
-	bool is_acronym; /* may be one of a phrase of the filter, or the reverse */
+	/* It may be the acronym of a phrase of the filter, or a phrase whose acronym is
+	 * in the filter. */
+	bool is_acronym;
 };
 
 /* What is known about the filter's papers. */

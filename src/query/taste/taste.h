@@ -42,8 +42,8 @@ struct taste_term {
  *
  * @param papers   the papers that were answered
  * @param is_like  one for each of them; false: hidden
- * @return of struct taste_term: the BOUNDS_TASTE_TERMS with the largest absolute
- *         weights, these first
+ * @return of struct taste_term: at most BOUNDS_TASTE_TERMS, by decreasing absolute
+ *         weight
  */
 GArray *taste_learn(
     const struct matrix *background, const struct matrix *papers, const bool *is_like);

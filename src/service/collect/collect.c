@@ -323,7 +323,7 @@ poll_current(const struct collect *collect, struct source *source, int64_t now,
 	source_answer_init(&answer);
 	report->answers++;
 	source_poll(source, collect->http, today, etag, &answer, &fetch_error);
-	/* Still the list of the ETag's day. */
+	/* Not modified: still the list of the day for which the ETag was stored. */
 	if (!fetch_error && answer.status == SOURCE_NOT_MODIFIED &&
 	    source->kind == SOURCE_DATED)
 		g_strlcpy(answer.day, etag_day, sizeof(answer.day));

@@ -106,7 +106,8 @@ set_coverage(struct source_status_source *source, const struct coverage *coverag
 	}
 }
 
-/* Enabled sources come first.  @return NULL for a disabled one */
+/* Get the URL of source i of the list, which begins with the enabled ones. @return NULL
+ * for a disabled one */
 static const char *
 find_url(const GPtrArray *enabled, unsigned i)
 {

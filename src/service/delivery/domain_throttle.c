@@ -268,7 +268,8 @@ domain_throttle_report(struct domain_throttle *throttle, const char *recipient,
 	is_trial = domain->pause_s > 0;
 	if (!is_trial && !is_refusing(domain))
 		return DOMAIN_THROTTLE_UNCHANGED;
-	/* Messages in flight when the pause began do not extend it. */
+	/* Only the trial message, which sets paused_until to at most 60 s from now,
+	 * extends the pause: not messages in flight when it began. */
 	if (is_trial && domain->paused_until > now + 60)
 		return DOMAIN_THROTTLE_UNCHANGED;
 	domain->pause_s = is_trial

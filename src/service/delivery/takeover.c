@@ -56,7 +56,7 @@ struct takeover {
 	bool is_crash;      /* of ended instances, which are deleted; else of our own */
 	GPtrArray *jobs;    /* of struct outbox_job * */
 	GPtrArray *results; /* of struct outbox_result *, of each job */
-	unsigned ended;     /* instances */
+	unsigned ended;     /* expired instances that were deleted */
 };
 
 static void
@@ -74,7 +74,8 @@ save(struct store *store, void *data, GError **error)
 	GPtrArray *jobs;
 
 	takeover_clear(takeover);
-	/* Its claims wait for that, and end with it. */
+	/* On a server this locks the expired instance: its next claim waits for this
+	 * transaction, and then finds that it has ended. */
 	if (takeover->is_crash && !instances_delete_expired(store, takeover->store_now,
 	                              &takeover->ended, error))
 		return false;

@@ -741,8 +741,9 @@ save_page(struct page *page, GError **error)
 /*
  * Decide and save, from one snapshot, with the subscribers locked: no other transaction
  * builds their digests or ends their subscriptions.  On a server filters, matches and
- * papers may change meanwhile, as they may right after the commit: a lock of papers,
- * which those of several instances would always hold, would stop the collector.
+ * papers may change meanwhile, as they may right after the commit.  Papers are not
+ * locked: one of several instances that build digests would nearly always hold the
+ * lock, and the collector would wait for it without end.
  */
 static bool
 build_page(struct store *store, void *data, GError **error)

@@ -16,7 +16,7 @@
 /* Least time that a proposal is valid after the digest that names it. */
 #define DIGEST_NEWS_PROPOSAL_S (7 * (int64_t)CLOCK_DAY_S)
 
-/* Lines in one digest; others are in the next one. */
+/* Maximum number of news items in a digest; the rest is in later digests. */
 #define DIGEST_NEWS_MAX 2
 
 /* News that a digest tells. */

@@ -69,11 +69,11 @@ struct tally {
 	const struct forecast *forecast;
 	struct store *store;
 	const char *text;
-	const struct query *query;                  /* of the text */
-	GHashTable *clauses;                        /* char * -> struct clause * */
-	unsigned sampled;                           /* matches that were read */
-	const struct clause *closest[CLAUSE_KINDS]; /* to the target; of words the most
-	                                              typical */
+	const struct query *query; /* of the text */
+	GHashTable *clauses;       /* char * -> struct clause * */
+	unsigned sampled;          /* matches that were read */
+	/* Of each kind the clause with the largest compute_value(), or NULL. */
+	const struct clause *closest[CLAUSE_KINDS];
 };
 
 /* A narrower filter, counted. */
@@ -186,8 +186,12 @@ is_about_target(const struct tally *tally, double rate)
 	       rate <= RATE_LESS * tally->forecast->a_day;
 }
 
-/* Value of a word: matches with it, times the log of its lift; of another clause: how
- * close it is to the target. */
+/*
+ * Compute how well a clause narrows the filter: for a word, matches with it, times the
+ * log of its lift; for another clause, how close its rate is to NARROWER_TARGET.
+ *
+ * @param value  set; 0: not at all
+ */
 static bool
 compute_value(const struct tally *tally, const struct clause *clause, double *value,
     GError **error)

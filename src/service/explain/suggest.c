@@ -411,10 +411,10 @@ is_format(const struct tokenizer *tokenizer, const char *text, const char *canon
 }
 
 /*
- * Change what was typed where the clause is.
+ * Add an alternative to a clause in the text as typed.
  *
  * @param quoted     the alternative
- * @param canonical  of the changed filter, which is returned if that is not possible
+ * @param canonical  of the changed filter: returned if no change of the text gives it
  */
 static char *
 format_text(const struct search *search, const struct node *clause, const char *quoted,

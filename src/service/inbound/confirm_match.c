@@ -94,7 +94,7 @@ append_blank(struct folded *folded)
 	g_string_append_c(folded->exact, ' ');
 }
 
-/* @param mark  '|' or '?', which wins */
+/* @param mark  '|' after a clause, '?' after a question; of adjacent ones '?' stays */
 static void
 append_end(struct folded *folded, char mark)
 {

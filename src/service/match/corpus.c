@@ -5,7 +5,7 @@
 
 #include "store/paper/archive.h"
 
-/* Maximum number of words to remember. */
+/* Maximum number of words whose counts are kept; others are counted at each use. */
 #define CORPUS_WORDS 50000
 
 struct corpus {

@@ -9,7 +9,8 @@
 #include "query/eval/rank.h"
 #include "store/core/store.h"
 
-/* Remembers the words; papers that are stored later do not count. */
+/* The size of the archive is read by corpus_new(), the count of each word at its first
+ * use. */
 struct corpus;
 
 struct corpus *corpus_new(struct store *store, GError **error);

@@ -19,12 +19,14 @@
 
 /* ---- matches a batch of papers with the filters that have seen all others ---- */
 
-/* Maximum number of candidates, and about that of rows, in one commit: other writers
- * wait for some ten milliseconds. */
+/* Maximum number of candidate filters in one commit. */
 #define PAGE_CANDIDATES 2000
-#define PAGE_SAVED      4000
 
-/* Reading this many filters in sequence takes as long as one lookup. */
+/* Saved rows after which a commit ends, so that other writers wait for some ten
+ * milliseconds only. */
+#define PAGE_SAVED 4000
+
+/* Reading this many filters in sequence takes as long as reading one by its id. */
 #define SEEK_FILTERS 24
 
 /* A batch of papers. */
@@ -40,7 +42,7 @@ struct batch {
 };
 
 /* Candidates of one commit. */
-struct page {
+struct candidate_page {
 	struct batch *batch;
 	const GArray *ids; /* of them, int64_t */
 	unsigned count;    /* of them */
@@ -92,7 +94,8 @@ save_start(struct store *store, void *data, GError **error)
 		batch->next.batch = match_page->through;
 		batch->next.filter_id = 0;
 	}
-	/* The papers have been deleted. */
+	/* No paper to match: those with these revisions were merged, got a newer
+	 * revision, or were last listed more than MATCH_WINDOW_DAYS ago. */
 	if (!match_page->papers->len)
 		batch->next.matched = batch->next.batch;
 	return filter_progress_save(store, &batch->next, error);
@@ -139,7 +142,7 @@ list_candidates(
 static bool
 is_candidate(void *data, int64_t id)
 {
-	const struct page *page = data;
+	const struct candidate_page *page = data;
 
 	return page->saved < PAGE_SAVED &&
 	       !bitset_is_empty(percolator_get_papers(page->batch->percolator, id));
@@ -148,7 +151,7 @@ is_candidate(void *data, int64_t id)
 static bool
 run_candidate(void *data, int64_t id, const char *canonical, GError **error)
 {
-	struct page *page = data;
+	struct candidate_page *page = data;
 	struct batch *batch = page->batch;
 	struct match_report *report = &page->report;
 	const struct match_report before = *report;
@@ -168,7 +171,7 @@ run_candidate(void *data, int64_t id, const char *canonical, GError **error)
 }
 
 static bool
-run_candidates(struct page *page, GError **error)
+run_candidates(struct candidate_page *page, GError **error)
 {
 	struct batch *batch = page->batch;
 	const struct filter_callbacks callbacks = {is_candidate, run_candidate, page};
@@ -184,7 +187,7 @@ run_candidates(struct page *page, GError **error)
 static bool
 save_page(struct store *store, void *data, GError **error)
 {
-	struct page *page = data;
+	struct candidate_page *page = data;
 	struct batch *batch = page->batch;
 	bool is_full;
 
@@ -212,7 +215,7 @@ static bool
 run_page(struct batch *batch, struct match_report *report, GError **error)
 {
 	g_autoptr(GArray) ids = g_array_new(FALSE, FALSE, sizeof(int64_t));
-	struct page page = {.batch = batch, .ids = ids, .before = report};
+	struct candidate_page page = {.batch = batch, .ids = ids, .before = report};
 
 	page.count = list_candidates(
 	    batch->percolator, batch->progress.filter_id, ids, &page.end);
@@ -289,7 +292,8 @@ match_batch_run(struct store *store, const struct page_context *context,
  */
 #define JUMP_S (26 * CLOCK_HOUR_S)
 
-/* Time for which nothing becomes final after a jump; daily runs end it. */
+/* Time after a jump in which only fields from arXiv become final, s; shorter than a
+ * day, so that the next daily run is after it. */
 #define DISTRUST_S (23 * CLOCK_HOUR_S)
 
 /* Time of the last run, and of the last forward jump of the clock. */
@@ -524,8 +528,8 @@ recheck_all(struct store *store, const struct page_context *context,
 	return true;
 }
 
-/* Find the time from which waiting matches become final: after a jump the clock may be
- * wrong. */
+/* Find the time from which fields from other sources than arXiv may become final: after
+ * a jump the clock may be wrong. */
 static bool
 load_trusted_at(struct store *store, int64_t now, int64_t *trusted_at, GError **error)
 {
@@ -542,7 +546,8 @@ load_trusted_at(struct store *store, int64_t now, int64_t *trusted_at, GError **
 		if (!store_save_cursor(store, LAST_JUMP, jumped_at, error))
 			return false;
 	}
-	/* Not at every run: each would be a commit. */
+	/* At most once an hour, since each is a commit; also at the first run (now ==
+	 * last) and when the clock was set back. */
 	if ((now == last || now < last || now - last >= CLOCK_HOUR_S) &&
 	    !store_save_cursor(store, LAST_RUN, now, error))
 		return false;

@@ -5,9 +5,12 @@
  * none of its required terms (percolator.h). Filters that have seen all papers advance
  * together in batches of papers; a new one catches up alone and then joins these. A
  * "no" that may become a "yes" when a field is reported or votes change is stored as
- * waiting and rechecked then. Fields from arXiv are final PAPERS_ENRICH_S after the
- * paper was first seen, others MATCH_WAIT_DAYS after that hour of its last day: missing
- * values are false from then on.
+ * waiting and rechecked then.
+ *
+ * Fields from arXiv are final PAPERS_ENRICH_S after the paper was first seen, all
+ * others MATCH_WAIT_DAYS after that time, rounded down to the hour; a time before the
+ * last day (UTC) on which the paper was listed counts as the start of that day, a later
+ * one as its end. Missing values are false once they are final.
  */
 #ifndef PAPERBOY_SERVICE_MATCH_MATCH_H
 #define PAPERBOY_SERVICE_MATCH_MATCH_H
@@ -20,7 +23,8 @@
 #include "store/core/store.h"
 #include "store/paper/papers.h"
 
-/* Days that a new filter looks back, and for which a match may wait. */
+/* Days after which missing values of a paper are final; also how far back new filters
+ * are matched. The first digest shows DIGEST_FIRST_DAYS of these. */
 #define MATCH_WAIT_DAYS 14
 
 /* Days for which a late paper is matched: as long as digests may have it. */

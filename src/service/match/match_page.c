@@ -10,8 +10,8 @@
 #include "store/paper/matches.h"
 
 /*
- * At the hour at which the paper was first seen, if that was on its day: the digest of
- * that hour is not made without it.
+ * Get the time from which all fields are final (match.h), s.  It is rounded down to the
+ * hour, so that a digest due at that hour has the matches decided then.
  */
 static int64_t
 get_final_due(const struct stored_paper *stored)
@@ -81,7 +81,7 @@ match_page_clear(struct match_page *match_page)
 		g_string_free(g_steal_pointer(&match_page->found_texts), TRUE);
 }
 
-/* Nothing becomes final before the clock is trusted. */
+/* Before trusted_at only the fields from arXiv may become final. */
 static enum query_finality
 get_finality(const struct stored_paper *stored, const struct page_context *context)
 {

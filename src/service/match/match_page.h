@@ -16,10 +16,10 @@
 #include "store/core/store.h"
 #include "store/paper/papers.h"
 
-/* Time of the run, and the time from which waiting matches become final, s. */
+/* Times of a run, s. */
 struct page_context {
 	int64_t now;
-	int64_t trusted_at;
+	int64_t trusted_at; /* before it only fields from arXiv may become final */
 };
 
 /* Maximum length of a number, a comma and NUL, bytes. */

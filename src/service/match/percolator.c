@@ -7,7 +7,8 @@
 
 #include "store/paper/filter_index.h"
 
-/* Looking up a term takes as long as scanning this many. */
+/* Looking up one term takes as long as reading the terms of this many filters in
+ * sequence. */
 #define SCAN_MAX 6
 
 /* A term and the papers that have it. */

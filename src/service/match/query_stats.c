@@ -132,13 +132,14 @@ add_alternative(const struct query_stats *query_stats, const struct node *clause
 	return true;
 }
 
-/* Long forms of an acronym, or acronyms of a phrase. */
+/* Add notes on the long forms of an acronym, or on the acronyms of a phrase. */
 static bool
 add_alternatives(
     const struct query_stats *query_stats, const struct node *clause, GError **error)
 {
 	const struct phrase *phrase = clause->phrase;
-	bool is_short = phrase->words->len > 1; /* what to look for */
+	/* Look for the acronyms of a phrase; else for the long forms of a word. */
+	bool is_short = phrase->words->len > 1;
 	g_autofree char *folded = phrase_join(phrase);
 	g_autoptr(GPtrArray) forms = NULL;
 

@@ -41,7 +41,11 @@ search_match_load(struct search_match *match, GError **error)
 	return true;
 }
 
-/* Decide about a candidate. @param is_match  of the expression */
+/*
+ * Decide about a candidate.
+ *
+ * @param is_match  in: whether FTS5 has decided "yes"; out: the verdict
+ */
 static bool
 decide(struct search_match *match, const struct query *query, bool *is_match,
     GError **error)

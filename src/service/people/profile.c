@@ -346,7 +346,8 @@ resume(struct store *store, struct subscriber *subscriber,
 		return pb_error_set(error, PB_ERROR_INPUT, MSG_PAUSE_NONE, "address",
 		    subscriber->address, "state",
 		    subscriber_state_name(subscriber->state), NULL);
-	/* Do not use the name of a slot: its digest may have been cancelled. */
+	/* A digest off schedule is named by its due time: the slot's name may be that
+	 * of a cancelled digest. */
 	subscriber->is_first_due = true;
 	subscriber->next_due_at = change->now;
 	subscriber->catch_up = *catch_up;

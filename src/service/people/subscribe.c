@@ -128,7 +128,8 @@ struct addition {
 	const struct subscribe_request *request;
 	int64_t now;
 	struct query_error *problem;
-	unsigned refused;              /* set: index of the filter */
+	/* Set: index of the filter that was tried last; on failure the refused one. */
+	unsigned refused;
 	struct subscriber *subscriber; /* set */
 };
 

@@ -17,7 +17,11 @@
 
 /* ---- learning ---- */
 
-/* The largest weight becomes TASTE_VECTOR_SCALE. @param terms  of struct taste_term */
+/*
+ * Scale the weights: the largest absolute one becomes TASTE_VECTOR_SCALE.
+ *
+ * @param terms  of struct taste_term
+ */
 static void
 fill_vector(
     struct taste_vector *vector, const GArray *terms, const struct matrix *papers)

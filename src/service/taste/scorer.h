@@ -39,7 +39,7 @@ bool scorer_run(struct scorer *scorer, const struct taste_vector *vector,
 
 /* Words that raise and lower a paper most, of those that are shown; "" without any. */
 struct scorer_reasons {
-	char *raised; /* "`reward model`, `rlhf`" */
+	char *raised; /* "`reward`, `rlhf`": words, never pairs */
 	char *lowered;
 };
 

@@ -33,8 +33,9 @@ struct web_call {
 	GVariantBuilder *messages;
 	/* A form of the preferences had no mistake: it is shown empty again. */
 	bool is_done;
-	int64_t offered_at; /* show proposals of this time; 0: none */
-	unsigned applied;   /* number of a proposal to show with its undo; 0: none */
+	int64_t offered_at; /* list the proposals made at this time, s; 0: none */
+	/* An applied proposal to list again, so that it can be undone; 0: none. */
+	unsigned applied;
 };
 
 /** Process a request; the reply is WEB_STATUS_OK unless set. */
@@ -180,7 +181,7 @@ void web_add_settings(struct web_call *call, const struct subscriber *subscriber
 void web_list_changes(struct web_call *call, const struct subscriber *subscriber,
     GPtrArray *lines, GPtrArray *fields);
 
-/* Values of a backtest. @param papers  whether to list papers */
+/** Format a backtest for the page. @param has_papers  list its papers */
 GVariantBuilder *web_format_backtest(
     struct web_call *call, const struct backtest *backtest, bool has_papers);
 

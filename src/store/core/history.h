@@ -26,7 +26,8 @@ struct history {
 	int64_t timeline; /* 0: unknown */
 };
 
-/** A number of a history, as unique as the identifiers of clusters. */
+/** Get the cluster's identifier plus the timeline: another cluster or timeline almost
+ * certainly has another number. */
 PB_EXPORT int64_t history_get_number(const struct history *history);
 
 /** Whether a history has been continued by another one. */

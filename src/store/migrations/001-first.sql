@@ -103,7 +103,7 @@ CREATE INDEX acronym_long ON acronym (long);
 -- The configured source lists, as last seen by the collector.
 CREATE TABLE source_list (
 	position    INTEGER PRIMARY KEY,
-	name        TEXT NOT NULL UNIQUE CHECK (name <> ''), -- as in batch.source
+	name        TEXT NOT NULL UNIQUE CHECK (name <> ''), -- as in source_fetch.source
 	label       TEXT NOT NULL CHECK (label <> ''),
 	expected_by INTEGER CHECK (expected_by BETWEEN 0 AND 1439), -- minute of a working day
 	wait_s      INTEGER NOT NULL CHECK (wait_s >= 0)
@@ -129,8 +129,8 @@ CREATE INDEX source_fetch_time ON source_fetch (fetched_at);
 
 CREATE TABLE filter (
 	id              INTEGER PRIMARY KEY AUTOINCREMENT, -- never reused: a cache of matches
-	-- The revision of the papers through which it has seen them; NULL: that of the
-	-- crowd, which is the cursor 'matched'.
+	-- The revision of the papers through which it has seen them; NULL: batched, up to
+	-- the cursor 'matched'.
 	matched_revision INTEGER,
 	canonical       TEXT NOT NULL UNIQUE CHECK (canonical <> ''),
 	hash            TEXT NOT NULL UNIQUE CHECK (length(hash) = 64),
@@ -254,7 +254,7 @@ CREATE TABLE match_pending (
 	filter_id  INTEGER NOT NULL REFERENCES filter (id) ON DELETE CASCADE,
 	paper_seq  INTEGER NOT NULL REFERENCES paper (seq),
 	decided_at INTEGER NOT NULL,
-	due_at     INTEGER NOT NULL, -- when unset fields count as false
+	due_at     INTEGER NOT NULL, -- when it is decided again
 	PRIMARY KEY (filter_id, paper_seq)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX match_pending_due ON match_pending (due_at, paper_seq);

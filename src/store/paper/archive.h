@@ -1,10 +1,11 @@
 /*
  * archive.h - index of all papers: full text, vocabulary, acronyms.
  *
- * `paper_fts` is a full-text index of title, abstract and authors, maintained by
- * triggers.  `word` has each word of titles and abstracts, its plural class and the
- * number of papers that contain it; `acronym` has the long forms that papers give for
- * acronyms.  All are updated incrementally, in the transaction that changes the paper.
+ * `paper_fts` is a full-text index of titles, abstracts, authors, ids and other fields,
+ * maintained by triggers.  `vocabulary` has each word of titles and abstracts, its
+ * plural class and the number of papers that contain it; `acronym` has the long forms
+ * that papers give for acronyms.  All are updated incrementally, in the transaction
+ * that changes the paper.
  *
  * The functions work on store_get_archive().
  */
@@ -98,8 +99,10 @@ bool archive_find_text(
     struct store *store, int64_t seq, struct archive_text **text, GError **error);
 
 /**
- * Find the known word closest to an unknown one: up to two characters wrong, missing,
- * extra or swapped; the most frequent of several at the same distance.
+ * Find the known word closest to an unknown one: one character wrong, missing or extra,
+ * or two adjacent ones swapped, in a word of 4 or 5 characters, up to two of these
+ * errors in one of 6 to 40, none in others; the most frequent of several at the same
+ * distance.
  *
  * @param word  set to a new string; NULL: none is close enough
  */

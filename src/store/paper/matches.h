@@ -1,7 +1,8 @@
 /*
  * matches.h - the papers that each filter matches, and matches that are pending.
  *
- * A match is pending while the filter refers to a field that no source has set yet.
+ * A match is pending while the filter does not match, but may once a field is reported
+ * or changes (votes, categories).
  */
 #ifndef PAPERBOY_STORE_PAPER_MATCHES_H
 #define PAPERBOY_STORE_PAPER_MATCHES_H
@@ -32,7 +33,7 @@ bool matches_load_total(struct store *store, int64_t *total, GError **error);
 bool matches_has_found(struct store *store, int64_t filter_id, int64_t paper_seq,
     bool *has, GError **error);
 
-/** Record a pending match. @param due_at  when unset fields count as false, s */
+/** Record a pending match. @param due_at  time at which it is decided again, s */
 bool matches_save_pending(struct store *store, int64_t filter_id, int64_t paper_seq,
     int64_t due_at, int64_t now, GError **error);
 
@@ -100,7 +101,7 @@ struct matches_paper {
 GPtrArray *matches_load_papers(
     struct store *store, int64_t filter_id, const char *oldest_day, GError **error);
 
-/** Whether a filter has been matched since before a time. @param has  set */
+/** Whether a filter existed at a time. @param has  set */
 bool matches_has_filter_since(
     struct store *store, int64_t filter_id, int64_t at, bool *has, GError **error);
 

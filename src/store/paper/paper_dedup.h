@@ -1,8 +1,9 @@
 /*
  * paper_dedup.h - merge the data of a paper from several sources.
  *
- * Each field has one rule, independent of the order of the sources (see the table in
- * paper_dedup.c, and HACKING).  Merging is idempotent.
+ * Each field has one rule (see the table in paper_dedup.c, and HACKING).  The order of
+ * the sources matters only for RULE_LATEST, and for values that a rule ranks equally.
+ * Merging is idempotent.
  */
 #ifndef PAPERBOY_STORE_PAPER_PAPER_DEDUP_H
 #define PAPERBOY_STORE_PAPER_PAPER_DEDUP_H

@@ -126,7 +126,11 @@ bool papers_load_etag(struct store *store, const char *source, const char *day,
 bool papers_load_last_etag(
     struct store *store, const char *source, char **etag, char day[11], GError **error);
 
-/** Whether a source returned the same ids for an earlier day. @param is_known  set */
+/**
+ * Whether a source's last list of an earlier day has the same ids.
+ *
+ * @param is_known  set
+ */
 bool papers_has_ids(struct store *store, const char *source, const char *ids_hash,
     const char *day, bool *is_known, GError **error);
 
@@ -164,7 +168,7 @@ listed_paper_compare(const struct listed_paper *one, const struct listed_paper *
 bool papers_find_listed(
     struct store *store, int64_t seq, struct listed_paper **paper, GError **error);
 
-/* Name of that cursor; a trigger advances it. */
+/* Name of the cursor of papers_load_changes(); triggers advance it. */
 #define PAPERS_CHANGES "paper changes"
 
 /** Load a number that differs after each commit that changes or deletes papers. */

@@ -16,7 +16,7 @@
 
 struct paper_changes {
 	bool is_text;     /* new text: match all filters again, update the archive */
-	bool are_links;   /* new links, for readers and for has: */
+	bool are_links;   /* new id, link or summary: for readers, and links for has: */
 	bool is_changed;  /* a field that pending matches wait for */
 	bool is_revision; /* a field known to filters: match all again */
 };
@@ -96,7 +96,7 @@ find_changes(const struct paper *reported, const struct paper *stored, bool is_s
 	    stored->keywords != NULL);
 }
 
-/* @return the seq of the new row in *seq */
+/* @param seq  set to that of the new row */
 static bool
 insert_paper(struct store *store, const struct paper *paper, const char *day,
     int64_t now, int64_t *seq, GError **error)
@@ -419,9 +419,9 @@ record_listing(struct store *store, const char *source, const struct listing *li
  * Two papers can share names with a third, and rows recorded as duplicates can have
  * got ids since then: distinct papers stay as they are.
  *
- * @param with_doi  whether different DOIs distinguish them
- *
- * *kept is set to the row that is retained.
+ * @param stored, other  in: the rows; out: if they were merged, *stored is the one that
+ *                       is retained
+ * @param with_doi       whether different DOIs distinguish them
  */
 static bool
 unite(struct saving *saving, struct stored_paper **stored, struct stored_paper **other,
@@ -472,7 +472,7 @@ reload(struct store *store, struct stored_paper **stored, GError **error)
 	return true;
 }
 
-/* Find the row of a paper. *kept stays NULL if there is none. */
+/* Find the row of a paper. *stored stays NULL if there is none. */
 static bool
 find_one(struct saving *saving, const struct paper *reported,
     struct stored_paper **stored, GError **error)

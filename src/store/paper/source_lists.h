@@ -14,7 +14,7 @@
 
 /* One list of a source. */
 struct source_list {
-	const char *name;  /* as in batches: "arxiv/cs.CL" */
+	const char *name;  /* as in struct source_fetch: "arxiv/cs.CL" */
 	const char *label; /* shown to users: "arXiv cs.CL" */
 	int expected_by;   /* minute of a working day, UTC; -1: no expected time */
 	int64_t wait_s;    /* time a digest waits for the list after that, s */
