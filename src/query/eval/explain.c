@@ -166,18 +166,16 @@ static void
 add_value_words(
     GPtrArray *hits, const struct node *node, const struct query_document *document)
 {
-	const GArray *text_fields =
-	    doc_values_get_text_fields(document->doc_values, node->field);
+	const GArray *values = document->values[node->field->hit];
 
-	for (guint i = 0; text_fields && i < text_fields->len; i++) {
-		const struct text_field *text_field =
-		    &g_array_index(text_fields, struct text_field, i);
+	for (guint i = 0; i < values->len; i++) {
+		const struct text_field *value =
+		    &g_array_index(values, struct text_field, i);
 		int at = -1;
 
-		while ((at = text_field_find_phrase(
-		            text_field, node->phrase, at + 1)) >= 0) {
-			struct query_hit *hit =
-			    make_words_hit(text_field, node->phrase, at);
+		while (
+		    (at = text_field_find_phrase(value, node->phrase, at + 1)) >= 0) {
+			struct query_hit *hit = make_words_hit(value, node->phrase, at);
 
 			hit->field = node->field->hit;
 			hit->item = i;
@@ -200,34 +198,18 @@ add_whole(GPtrArray *hits, enum hit_field field, unsigned item, const char *word
 	g_ptr_array_add(hits, hit);
 }
 
+/* @param is_match  whether an author or a value satisfies the clause */
 static void
-add_authors(
-    GPtrArray *hits, const struct node *node, const struct query_document *document)
+add_values(GPtrArray *hits, const struct node *node,
+    const struct query_document *document,
+    bool (*is_match)(const struct query_document *, const struct node *, unsigned))
 {
-	guint n = document->names->len;
+	unsigned n = document_count_values(document, node->field);
 
-	for (guint i = 0; i < (node->field->is_first ? MIN(n, 1) : n); i++) {
-		const struct name *name = g_ptr_array_index(document->names, i);
-
-		if (name && name_is_match(node->name, name))
-			add_whole(hits, HIT_FIELD_AUTHOR, i,
-			    g_ptr_array_index(document->authors, i));
-	}
-}
-
-static void
-add_values(
-    GPtrArray *hits, const struct node *node, const struct query_document *document)
-{
-	const struct doc_values *doc_values = document->doc_values;
-	unsigned n = doc_values_count_values(doc_values, node->field);
-
-	for (unsigned i = 0; i < n; i++) {
-		const char *value = doc_values_get_value(doc_values, node->field, i);
-
-		if (doc_values_is_value(node, value))
-			add_whole(hits, node->field->hit, i, value);
-	}
+	for (unsigned i = 0; i < n; i++)
+		if (is_match(document, node, i))
+			add_whole(hits, node->field->hit, i,
+			    document_get_value(document, node->field, i)->text);
 }
 
 static void
@@ -237,8 +219,8 @@ add_number(
 	struct query_hit *hit = g_new0(struct query_hit, 1);
 
 	hit->field = node->field->hit;
-	hit->words = g_strdup_printf(
-	    "%" PRId64, doc_values_get_number(document->doc_values, node->field));
+	hit->words =
+	    g_strdup_printf("%" PRId64, document_get_number(document, node->field));
 	hit->folded = g_strdup(hit->words);
 	g_ptr_array_add(hits, hit);
 }
@@ -247,17 +229,14 @@ static void
 add_days(
     GPtrArray *hits, const struct node *node, const struct query_document *document)
 {
-	const struct doc_values *doc_values = document->doc_values;
-
-	for (guint i = 0; i < doc_values->days->len; i++) {
-		const struct doc_values_day *listed =
-		    &g_array_index(doc_values->days, struct doc_values_day, i);
-		unsigned day = listed->day;
+	for (guint i = 0; i < document->days->len; i++) {
+		unsigned day =
+		    g_array_index(document->days, struct document_day, i).day;
 		g_autoptr(GString) text = g_string_new(NULL);
 		const struct date_range alone = {
 		    {DATE_DAY, day, 0, 0}, {DATE_DAY, day, 0, 0}};
 
-		if (!doc_values_is_day(doc_values, node, listed))
+		if (!document_is_day(document, node, i))
 			continue;
 		date_append(&alone, text);
 		add_whole(hits, HIT_FIELD_DATE, i, text->str);
@@ -286,10 +265,10 @@ highlight_add_clause(
 		add_value_words(hits, clause, document);
 		break;
 	case NODE_NAME:
-		add_authors(hits, clause, document);
+		add_values(hits, clause, document, document_is_author);
 		break;
 	case NODE_VALUE:
-		add_values(hits, clause, document);
+		add_values(hits, clause, document, document_is_value);
 		break;
 	case NODE_NUMBER:
 		add_number(hits, clause, document);

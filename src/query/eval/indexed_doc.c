@@ -13,39 +13,7 @@
 #include "query/text/text_field.h"
 
 static bool
-add_authors(struct query_document *document, const struct paper *paper,
-    const struct tokenizer *tokenizer)
-{
-	for (guint i = 0; i < paper->authors->len; i++) {
-		const char *author = g_ptr_array_index(paper->authors, i);
-		struct name *name;
-
-		if (!name_parse(author, strlen(author), tokenizer, &name))
-			return false;
-		g_ptr_array_add(document->authors, g_strdup(author));
-		g_ptr_array_add(document->names, name);
-	}
-	return true;
-}
-
-static void
-index_tokens(const struct text_field *text_field, int *first)
-{
-	for (unsigned i = 0; i < DOCUMENT_BUCKETS; i++)
-		first[i] = -1;
-	for (guint at = text_field->tokens->len; at-- > 0;) {
-		struct text_field_token *token =
-		    &g_array_index(text_field->tokens, struct text_field_token, at);
-		int *bucket = &first[token->key.hash % DOCUMENT_BUCKETS];
-
-		token->next = *bucket;
-		*bucket = (int)at;
-	}
-}
-
-static bool
-add_texts(struct query_document *document, const struct paper *paper,
-    const struct tokenizer *tokenizer)
+add_texts(struct query_document *document, const struct paper *paper)
 {
 	if (paper->summary) {
 		document->summary = g_new0(struct text_field, 1);
@@ -53,12 +21,10 @@ add_texts(struct query_document *document, const struct paper *paper,
 	}
 	text_field_init(&document->texts[HIT_FIELD_TITLE], paper->title);
 	text_field_init(&document->texts[HIT_FIELD_ABSTRACT], paper->abstract);
-	for (unsigned i = 0; i < DOCUMENT_TEXTS; i++) {
+	for (unsigned i = 0; i < DOCUMENT_TEXTS; i++)
 		if (!text_field_split(
-		        &document->texts[i], document->strings, tokenizer))
+		        &document->texts[i], document->strings, document->tokenizer))
 			return false;
-		index_tokens(&document->texts[i], document->first[i]);
-	}
 	return true;
 }
 
@@ -67,10 +33,144 @@ document_get_summary(const struct query_document *document)
 {
 	struct text_field *summary = document->summary;
 
-	if (summary && !summary->tokens->len &&
+	if (summary && !summary->tokens &&
 	    !text_field_split(summary, document->strings, document->tokenizer))
 		return NULL;
 	return summary;
+}
+
+static GArray *
+new_values(void)
+{
+	GArray *values = g_array_new(FALSE, FALSE, sizeof(struct text_field));
+
+	g_array_set_clear_func(values, (GDestroyNotify)text_field_clear);
+	return values;
+}
+
+static void
+add_value(GArray *values, const char *text)
+{
+	struct text_field value;
+
+	if (!text)
+		return;
+	text_field_init(&value, text);
+	g_array_append_val(values, value);
+}
+
+/* A list with one value, or none. */
+static GArray *
+new_values_of(const char *text)
+{
+	GArray *values = new_values();
+
+	add_value(values, text);
+	return values;
+}
+
+static GArray *
+copy_values(const GPtrArray *texts)
+{
+	GArray *values = new_values();
+
+	for (guint i = 0; i < texts->len; i++)
+		add_value(values, g_ptr_array_index(texts, i));
+	return values;
+}
+
+static bool
+add_authors(struct query_document *document, const struct paper *paper)
+{
+	document->values[HIT_FIELD_AUTHOR] = copy_values(paper->authors);
+	for (guint i = 0; i < paper->authors->len; i++) {
+		const char *author = g_ptr_array_index(paper->authors, i);
+		struct name *name;
+
+		if (!name_parse(author, strlen(author), document->tokenizer, &name))
+			return false;
+		g_ptr_array_add(document->names, name);
+	}
+	return true;
+}
+
+/* A replaced cross-list is both. */
+static void
+add_types(GArray *types, enum listing_type listing_type)
+{
+	if (listing_type != LISTING_REPLACE_CROSS) {
+		add_value(types, listing_type_name(listing_type));
+		return;
+	}
+	add_value(types, listing_type_name(LISTING_REPLACE));
+	add_value(types, listing_type_name(LISTING_CROSS));
+}
+
+static void
+add_days(struct query_document *document, const struct paper *paper)
+{
+	document->days = g_array_new(FALSE, FALSE, sizeof(struct document_day));
+	document->values[HIT_FIELD_SOURCE] = new_values();
+	document->values[HIT_FIELD_TYPE] = new_values();
+	for (guint i = 0; i < paper->listings->len; i++) {
+		const struct paper_listing *paper_listing =
+		    &g_array_index(paper->listings, struct paper_listing, i);
+		struct document_day day = {
+		    date_read_day(paper_listing->day), paper_listing->is_late};
+
+		g_array_append_val(document->days, day);
+		add_value(document->values[HIT_FIELD_SOURCE], paper_listing->source);
+		add_types(
+		    document->values[HIT_FIELD_TYPE], paper_listing->listing_type);
+	}
+}
+
+static void
+set_first_day(struct query_document *document, const char *first_day)
+{
+	document->first_day = first_day ? date_read_day(first_day) : DATE_NONE;
+	if (document->first_day != DATE_NONE)
+		return;
+	for (guint i = 0; i < document->days->len; i++)
+		document->first_day = MAX(document->first_day,
+		    g_array_index(document->days, struct document_day, i).day);
+}
+
+static void
+add_links(struct query_document *document, const struct paper *paper)
+{
+	GArray *links = document->values[HIT_FIELD_HAS] = new_values();
+
+	add_value(links, paper->code_url ? "code" : NULL);
+	add_value(links, paper->project_url ? "project" : NULL);
+	add_value(links, paper->video_url ? "video" : NULL);
+}
+
+static void
+add_values(struct query_document *document, const struct paper *paper)
+{
+	GArray **values = document->values;
+
+	document->numbers[0] = paper->upvotes;
+	document->numbers[HIT_FIELD_COMMENTS - HIT_FIELD_UPVOTES] = paper->comments;
+	document->numbers[HIT_FIELD_STARS - HIT_FIELD_UPVOTES] = paper->stars;
+	document->numbers[HIT_FIELD_AUTHORS - HIT_FIELD_UPVOTES] = paper->authors->len;
+	values[HIT_FIELD_ID] = new_values_of(paper->id);
+	if (paper->categories) {
+		values[HIT_FIELD_CATEGORY] = copy_values(paper->categories);
+		values[HIT_FIELD_PRIMARY] = g_array_ref(values[HIT_FIELD_CATEGORY]);
+	}
+	if (paper->comment || paper->is_enriched)
+		values[HIT_FIELD_COMMENT] = new_values_of(paper->comment);
+	if (paper->journal || paper->is_enriched)
+		values[HIT_FIELD_JOURNAL] = new_values_of(paper->journal);
+	if (paper->doi || paper->is_enriched)
+		values[HIT_FIELD_DOI] = new_values_of(paper->doi);
+	if (paper->organization)
+		values[HIT_FIELD_ORGANIZATION] = new_values_of(paper->organization);
+	if (paper->keywords)
+		values[HIT_FIELD_KEYWORD] = copy_values(paper->keywords);
+	add_links(document, paper);
 }
 
 struct query_document *
@@ -81,11 +181,11 @@ query_document_new(const struct paper *paper, const char *first_day,
 
 	document->strings = g_string_chunk_new(4096);
 	document->tokenizer = tokenizer;
-	document->authors = g_ptr_array_new_with_free_func(g_free);
 	document->names = g_ptr_array_new_with_free_func((GDestroyNotify)name_free);
-	document->doc_values = doc_values_new(paper, first_day, tokenizer);
-	if (!add_authors(document, paper, tokenizer) ||
-	    !add_texts(document, paper, tokenizer)) {
+	add_values(document, paper);
+	add_days(document, paper);
+	set_first_day(document, first_day);
+	if (!add_authors(document, paper) || !add_texts(document, paper)) {
 		pb_fail(
 		    error, PB_ERROR_TEMPORARY, "cannot tokenize paper %s", paper->id);
 		return NULL;
@@ -103,33 +203,27 @@ query_document_free(struct query_document *document)
 	if (document->summary)
 		text_field_clear(document->summary);
 	g_free(document->summary);
-	g_clear_pointer(&document->strings, g_string_chunk_free);
-	g_ptr_array_unref(document->authors);
+	for (unsigned i = 0; i < DOCUMENT_FIELDS; i++)
+		g_clear_pointer(&document->values[i], g_array_unref);
+	g_array_unref(document->days);
 	g_ptr_array_unref(document->names);
-	doc_values_free(document->doc_values);
+	g_string_chunk_free(document->strings);
 	g_free(document);
 }
 
 void
 query_document_finalize(struct query_document *document, enum query_finality settled)
 {
-	document->doc_values->settled = settled;
+	document->settled = settled;
 }
+
+/* ---- words ---- */
 
 int
 document_find_phrase(const struct query_document *document, const struct phrase *phrase,
     unsigned text, int after)
 {
-	const struct text_field *text_field = &document->texts[text];
-	unsigned hash = phrase_get_word(phrase, 0)->key.hash;
-	int at = after >= 0 ? text_field_get_token(text_field, after)->next
-	                    : document->first[text][hash % DOCUMENT_BUCKETS];
-
-	if (phrase->is_prefix && phrase->words->len == 1)
-		return text_field_find_phrase(text_field, phrase, after + 1);
-	while (at >= 0 && !text_field_has_phrase_at(text_field, phrase, at))
-		at = text_field_get_token(text_field, at)->next;
-	return at;
+	return text_field_find_phrase(&document->texts[text], phrase, after + 1);
 }
 
 bool
@@ -203,193 +297,31 @@ document_find_near(const struct query_document *document, const struct node *nod
 	return find_interval(document, node, text, places);
 }
 
-/* ---- values other than texts and authors ---- */
-
-static GPtrArray *
-new_list(void)
-{
-	return g_ptr_array_new_with_free_func(g_free);
-}
-
-static void
-add_value(GPtrArray *list, const char *value)
-{
-	if (value)
-		g_ptr_array_add(list, g_strdup(value));
-}
-
-/* A list with one value, or none. */
-static GPtrArray *
-new_list_of(const char *value)
-{
-	GPtrArray *list = new_list();
-
-	add_value(list, value);
-	return list;
-}
-
-static GPtrArray *
-copy_list(const GPtrArray *values)
-{
-	GPtrArray *list = g_ptr_array_new_full(values->len, g_free);
-
-	for (guint i = 0; i < values->len; i++)
-		add_value(list, g_ptr_array_index(values, i));
-	return list;
-}
-
-/* A replaced cross-list is both. */
-static void
-add_types(GPtrArray *types, enum listing_type listing_type)
-{
-	if (listing_type != LISTING_REPLACE_CROSS) {
-		add_value(types, listing_type_name(listing_type));
-		return;
-	}
-	add_value(types, listing_type_name(LISTING_REPLACE));
-	add_value(types, listing_type_name(LISTING_CROSS));
-}
-
-static void
-add_days(struct doc_values *doc_values, const struct paper *paper)
-{
-	doc_values->days = g_array_new(FALSE, FALSE, sizeof(struct doc_values_day));
-	doc_values->values[HIT_FIELD_SOURCE] = new_list();
-	doc_values->values[HIT_FIELD_TYPE] = new_list();
-	for (guint i = 0; i < paper->listings->len; i++) {
-		const struct paper_listing *paper_listing =
-		    &g_array_index(paper->listings, struct paper_listing, i);
-		struct doc_values_day day = {
-		    date_read_day(paper_listing->day), paper_listing->is_late};
-
-		g_array_append_val(doc_values->days, day);
-		add_value(doc_values->values[HIT_FIELD_SOURCE], paper_listing->source);
-		add_types(
-		    doc_values->values[HIT_FIELD_TYPE], paper_listing->listing_type);
-	}
-}
-
-static void
-set_first_day(struct doc_values *doc_values, const char *first_day)
-{
-	doc_values->first_day = first_day ? date_read_day(first_day) : DATE_NONE;
-	if (doc_values->first_day != DATE_NONE)
-		return;
-	for (guint i = 0; i < doc_values->days->len; i++)
-		doc_values->first_day = MAX(doc_values->first_day,
-		    g_array_index(doc_values->days, struct doc_values_day, i).day);
-}
-
-static void
-add_links(struct doc_values *doc_values, const struct paper *paper)
-{
-	GPtrArray *links = doc_values->values[HIT_FIELD_HAS] = new_list();
-
-	add_value(links, paper->code_url ? "code" : NULL);
-	add_value(links, paper->project_url ? "project" : NULL);
-	add_value(links, paper->video_url ? "video" : NULL);
-}
-
-struct doc_values *
-doc_values_new(
-    const struct paper *paper, const char *first_day, const struct tokenizer *tokenizer)
-{
-	struct doc_values *doc_values = g_new0(struct doc_values, 1);
-	GPtrArray **values = doc_values->values;
-
-	doc_values->tokenizer = tokenizer;
-	doc_values->numbers[0] = paper->upvotes;
-	doc_values->numbers[HIT_FIELD_COMMENTS - HIT_FIELD_UPVOTES] = paper->comments;
-	doc_values->numbers[HIT_FIELD_STARS - HIT_FIELD_UPVOTES] = paper->stars;
-	doc_values->numbers[HIT_FIELD_AUTHORS - HIT_FIELD_UPVOTES] =
-	    paper->authors->len;
-	values[HIT_FIELD_ID] = new_list_of(paper->id);
-	if (paper->categories) {
-		values[HIT_FIELD_CATEGORY] = copy_list(paper->categories);
-		values[HIT_FIELD_PRIMARY] = g_ptr_array_ref(values[HIT_FIELD_CATEGORY]);
-	}
-	if (paper->comment || paper->is_enriched)
-		values[HIT_FIELD_COMMENT] = new_list_of(paper->comment);
-	if (paper->journal || paper->is_enriched)
-		values[HIT_FIELD_JOURNAL] = new_list_of(paper->journal);
-	if (paper->doi || paper->is_enriched)
-		values[HIT_FIELD_DOI] = new_list_of(paper->doi);
-	if (paper->organization)
-		values[HIT_FIELD_ORGANIZATION] = new_list_of(paper->organization);
-	if (paper->keywords)
-		values[HIT_FIELD_KEYWORD] = copy_list(paper->keywords);
-	add_links(doc_values, paper);
-	add_days(doc_values, paper);
-	set_first_day(doc_values, first_day);
-	return doc_values;
-}
-
-void
-doc_values_free(struct doc_values *doc_values)
-{
-	if (!doc_values)
-		return;
-	g_array_unref(doc_values->days);
-	for (unsigned i = 0; i < DOC_VALUES_FIELDS; i++) {
-		g_clear_pointer(&doc_values->values[i], g_ptr_array_unref);
-		g_clear_pointer(&doc_values->text_fields[i], g_array_unref);
-	}
-	g_clear_pointer(&doc_values->strings, g_string_chunk_free);
-	g_free(doc_values);
-}
-
-int64_t
-doc_values_get_number(const struct doc_values *doc_values, const struct field *field)
-{
-	return doc_values->numbers[field->hit - HIT_FIELD_UPVOTES];
-}
+/* ---- other values ---- */
 
 unsigned
-doc_values_count_values(const struct doc_values *doc_values, const struct field *field)
+document_count_values(const struct query_document *document, const struct field *field)
 {
-	const GPtrArray *values = doc_values->values[field->hit];
+	const GArray *values = document->values[field->hit];
 	unsigned n = values ? values->len : 0;
 
 	return field->is_first ? MIN(n, 1) : n;
 }
 
-const char *
-doc_values_get_value(
-    const struct doc_values *doc_values, const struct field *field, unsigned i)
+bool
+document_is_author(
+    const struct query_document *document, const struct node *node, unsigned i)
 {
-	return g_ptr_array_index(doc_values->values[field->hit], i);
-}
+	const struct name *name = g_ptr_array_index(document->names, i);
 
-const GArray *
-doc_values_get_text_fields(struct doc_values *doc_values, const struct field *field)
-{
-	const GPtrArray *values = doc_values->values[field->hit];
-	g_autoptr(GArray) text_fields = NULL;
-
-	if (doc_values->text_fields[field->hit] || !values)
-		return doc_values->text_fields[field->hit];
-	if (!doc_values->strings)
-		doc_values->strings = g_string_chunk_new(512);
-	text_fields = g_array_new(FALSE, TRUE, sizeof(struct text_field));
-	g_array_set_clear_func(text_fields, (GDestroyNotify)text_field_clear);
-	for (guint i = 0; i < values->len; i++) {
-		struct text_field text_field;
-		bool is_split;
-
-		text_field_init(&text_field, g_ptr_array_index(values, i));
-		is_split = text_field_split(
-		    &text_field, doc_values->strings, doc_values->tokenizer);
-		g_array_append_val(text_fields, text_field);
-		if (!is_split)
-			return NULL;
-	}
-	doc_values->text_fields[field->hit] = g_steal_pointer(&text_fields);
-	return doc_values->text_fields[field->hit];
+	return name && name_is_match(node->name, name);
 }
 
 bool
-doc_values_is_value(const struct node *node, const char *value)
+document_is_value(
+    const struct query_document *document, const struct node *node, unsigned i)
 {
+	const char *value = document_get_value(document, node->field, i)->text;
 	size_t len = strlen(node->value);
 
 	if (!node->is_prefix)
@@ -401,9 +333,23 @@ doc_values_is_value(const struct node *node, const char *value)
 	       value[len] == '.';
 }
 
+bool
+document_is_day(
+    const struct query_document *document, const struct node *node, unsigned i)
+{
+	const struct document_day *day =
+	    &g_array_index(document->days, struct document_day, i);
+
+	if (day->is_late && date_is_relative(&node->dates))
+		return false;
+	return date_is_within(&node->dates, day->day, document->first_day);
+}
+
+/* ---- evaluation ---- */
+
 /* Verdict of a clause that no reported value satisfies. */
 static enum query_verdict
-evaluate_missing(const struct doc_values *doc_values, const struct field *field)
+evaluate_missing(const struct query_document *document, const struct field *field)
 {
 	bool is_settled = true;
 
@@ -411,93 +357,58 @@ evaluate_missing(const struct doc_values *doc_values, const struct field *field)
 	case FIELD_AVAILABLE_AT_ONCE:
 		break;
 	case FIELD_AVAILABLE_ENRICHED:
-		is_settled = doc_values->values[field->hit] ||
-		             doc_values->settled >= QUERY_FINALITY_ENRICHED;
+		is_settled = document->values[field->hit] ||
+		             document->settled >= QUERY_FINALITY_ENRICHED;
 		break;
 	case FIELD_AVAILABLE_LATE:
-		is_settled = doc_values->settled >= QUERY_FINALITY_ALL;
+		is_settled = document->settled >= QUERY_FINALITY_ALL;
 		break;
 	}
 	return is_settled ? QUERY_FALSE : QUERY_UNKNOWN;
 }
 
-enum query_verdict
-doc_values_evaluate_number(
-    const struct doc_values *doc_values, const struct node *node, enum query_mode mode)
+static enum query_verdict
+evaluate_number(const struct query_document *document, const struct node *node,
+    enum query_mode mode)
 {
-	int64_t number = doc_values_get_number(doc_values, node->field);
+	int64_t number = document_get_number(document, node->field);
 
 	if (mode == QUERY_MAY_CHANGE && node->field->changes &&
-	    doc_values->settled < QUERY_FINALITY_ALL)
+	    document->settled < QUERY_FINALITY_ALL)
 		return QUERY_UNKNOWN;
 	if (number == PAPER_UNKNOWN)
-		return evaluate_missing(doc_values, node->field);
+		return evaluate_missing(document, node->field);
 	return number >= node->min && number <= node->max ? QUERY_TRUE : QUERY_FALSE;
 }
 
-enum query_verdict
-doc_values_evaluate_words(struct doc_values *doc_values, const struct node *node)
+static enum query_verdict
+evaluate_words(const struct query_document *document, const struct node *node)
 {
-	const GArray *text_fields = doc_values_get_text_fields(doc_values, node->field);
+	const GArray *values = document->values[node->field->hit];
+	enum query_verdict verdict = QUERY_FALSE;
 
-	if (!doc_values->values[node->field->hit])
-		return evaluate_missing(doc_values, node->field);
-	/* Reported, but out of memory while tokenizing it. */
-	if (!text_fields)
-		return QUERY_UNKNOWN;
-	for (guint i = 0; i < text_fields->len; i++)
-		if (text_field_find_phrase(
-		        &g_array_index(text_fields, struct text_field, i), node->phrase,
-		        0) >= 0)
-			return QUERY_TRUE;
-	return QUERY_FALSE;
-}
+	if (!values)
+		return evaluate_missing(document, node->field);
+	for (guint i = 0; i < values->len; i++) {
+		struct text_field *value = &g_array_index(values, struct text_field, i);
 
-enum query_verdict
-doc_values_evaluate_value(const struct doc_values *doc_values, const struct node *node)
-{
-	unsigned n = doc_values_count_values(doc_values, node->field);
-
-	for (unsigned i = 0; i < n; i++)
-		if (doc_values_is_value(
-		        node, doc_values_get_value(doc_values, node->field, i)))
-			return QUERY_TRUE;
-	/* A link may still be reported. */
-	return evaluate_missing(doc_values, node->field);
-}
-
-bool
-doc_values_is_day(const struct doc_values *doc_values, const struct node *node,
-    const struct doc_values_day *day)
-{
-	if (day->is_late && date_is_relative(&node->dates))
-		return false;
-	return date_is_within(&node->dates, day->day, doc_values->first_day);
-}
-
-enum query_verdict
-doc_values_evaluate_date(const struct doc_values *doc_values, const struct node *node)
-{
-	for (guint i = 0; i < doc_values->days->len; i++)
-		if (doc_values_is_day(doc_values, node,
-		        &g_array_index(doc_values->days, struct doc_values_day, i)))
-			return QUERY_TRUE;
-	return QUERY_FALSE;
-}
-
-/* ---- evaluation ---- */
-
-static bool
-has_author(const struct query_document *document, const struct node *node)
-{
-	guint n = document->names->len;
-
-	for (guint i = 0; i < (node->field->is_first ? MIN(n, 1) : n); i++) {
-		const struct name *name = g_ptr_array_index(document->names, i);
-
-		if (name && name_is_match(node->name, name))
-			return true;
+		if (!value->tokens &&
+		    !text_field_split(value, document->strings, document->tokenizer))
+			return QUERY_UNKNOWN;
+		if (text_field_find_phrase(value, node->phrase, 0) >= 0)
+			verdict = QUERY_TRUE;
 	}
+	return verdict;
+}
+
+/* Whether any of `count` values satisfies a clause. */
+static bool
+has_any(const struct query_document *document, const struct node *node, unsigned count,
+    bool (*is_match)(const struct query_document *, const struct node *, unsigned))
+{
+	for (unsigned i = 0; i < count; i++)
+		if (is_match(document, node, i))
+			return true;
 	return false;
 }
 
@@ -539,6 +450,8 @@ enum query_verdict
 node_evaluate(const struct node *node, const struct query_document *document,
     enum query_mode mode)
 {
+	bool is_true = false;
+
 	switch (node->kind) {
 	case NODE_AND:
 	case NODE_OR:
@@ -547,23 +460,32 @@ node_evaluate(const struct node *node, const struct query_document *document,
 		return QUERY_TRUE - node_evaluate(g_ptr_array_index(node->operands, 0),
 		                        document, mode);
 	case NODE_WORDS:
-		return document_has_phrase(document, node->phrase, node->field->texts)
-		           ? QUERY_TRUE
-		           : QUERY_FALSE;
+		is_true =
+		    document_has_phrase(document, node->phrase, node->field->texts);
+		break;
 	case NODE_NEAR:
-		return has_near(document, node) ? QUERY_TRUE : QUERY_FALSE;
+		is_true = has_near(document, node);
+		break;
 	case NODE_NAME:
-		return has_author(document, node) ? QUERY_TRUE : QUERY_FALSE;
+		is_true = has_any(document, node,
+		    document_count_values(document, node->field), document_is_author);
+		break;
 	case NODE_VALUE_WORDS:
-		return doc_values_evaluate_words(document->doc_values, node);
+		return evaluate_words(document, node);
 	case NODE_VALUE:
-		return doc_values_evaluate_value(document->doc_values, node);
+		/* A link may still be reported. */
+		return has_any(document, node,
+		           document_count_values(document, node->field),
+		           document_is_value)
+		           ? QUERY_TRUE
+		           : evaluate_missing(document, node->field);
 	case NODE_NUMBER:
-		return doc_values_evaluate_number(document->doc_values, node, mode);
+		return evaluate_number(document, node, mode);
 	case NODE_DATE:
-		return doc_values_evaluate_date(document->doc_values, node);
+		is_true = has_any(document, node, document->days->len, document_is_day);
+		break;
 	}
-	g_assert_not_reached();
+	return is_true ? QUERY_TRUE : QUERY_FALSE;
 }
 
 enum query_verdict

@@ -15,21 +15,30 @@
 /* Number of indexed texts, by hit field: HIT_FIELD_TITLE, HIT_FIELD_ABSTRACT. */
 #define DOCUMENT_TEXTS 2
 
-/* Buckets of the hash table of a text's tokens; a paper has about 200 tokens. */
-#define DOCUMENT_BUCKETS 256
+#define DOCUMENT_FIELDS  (HIT_FIELD_HAS + 1)
+#define DOCUMENT_NUMBERS (HIT_FIELD_AUTHORS - HIT_FIELD_UPVOTES + 1)
+
+/* A day on which the paper was listed. */
+struct document_day {
+	unsigned day; /* as in date.h */
+	bool is_late; /* see struct paper_listing */
+};
 
 struct query_document {
 	struct text_field texts[DOCUMENT_TEXTS];
 	/* Its words are split by document_get_summary(); NULL: the paper has none. */
 	struct text_field *summary;
 	const struct tokenizer *tokenizer; /* borrowed */
-	/* First token of each bucket, or -1; each token has the index of the next. */
-	int first[DOCUMENT_TEXTS][DOCUMENT_BUCKETS];
 	GStringChunk *strings;
-	GPtrArray *authors; /* of char *, as printed */
-	GPtrArray *names; /* of struct name *, parallel to authors; NULL for one without
+	GPtrArray *names; /* of struct name *, one for each author; NULL for one without
 	                     words */
-	struct doc_values *doc_values;
+	enum query_finality settled;
+	unsigned first_day;                /* origin of relative dates */
+	int64_t numbers[DOCUMENT_NUMBERS]; /* from HIT_FIELD_UPVOTES on */
+	GArray *days;                      /* of struct document_day */
+	/* Of struct text_field, by field; NULL: not reported.  Values in which words
+	 * are searched are split on first use. */
+	GArray *values[DOCUMENT_FIELDS];
 };
 
 /**
@@ -62,72 +71,36 @@ int document_find_phrase(const struct query_document *document,
 bool document_find_near(const struct query_document *document, const struct node *node,
     unsigned text, int *places);
 
-/* ---- values other than texts and authors ---- */
-
-#define DOC_VALUES_FIELDS  (HIT_FIELD_HAS + 1)
-#define DOC_VALUES_NUMBERS (HIT_FIELD_AUTHORS - HIT_FIELD_UPVOTES + 1)
-
-/* A day on which the paper was listed. */
-struct doc_values_day {
-	unsigned day; /* as in date.h */
-	bool is_late; /* see struct paper_listing */
-};
-
-struct doc_values {
-	enum query_finality settled;
-	unsigned first_day;                  /* origin of relative dates */
-	int64_t numbers[DOC_VALUES_NUMBERS]; /* from HIT_FIELD_UPVOTES on */
-	GArray *days;                        /* of struct doc_values_day */
-	GPtrArray
-	    *values[DOC_VALUES_FIELDS]; /* of char *, by field; NULL: not reported */
-	GArray *text_fields[DOC_VALUES_FIELDS]; /* of struct text_field, tokenized
-	                                           values; or NULL */
-	GStringChunk *strings;                  /* of the text fields, or NULL */
-	const struct tokenizer *tokenizer;      /* borrowed */
-};
-
-/** Parameters as for query_document_new(). */
-struct doc_values *doc_values_new(const struct paper *paper, const char *first_day,
-    const struct tokenizer *tokenizer);
-void doc_values_free(struct doc_values *doc_values);
-PB_DEFINE_AUTO(doc_values, doc_values_free);
-
 /** Get a number of the paper, or PAPER_UNKNOWN. */
-int64_t
-doc_values_get_number(const struct doc_values *doc_values, const struct field *field);
+static inline int64_t
+document_get_number(const struct query_document *document, const struct field *field)
+{
+	return document->numbers[field->hit - HIT_FIELD_UPVOTES];
+}
 
-/** Count the reported values of a NODE_VALUE field. */
+/** Count the reported values of a field. */
 unsigned
-doc_values_count_values(const struct doc_values *doc_values, const struct field *field);
-const char *doc_values_get_value(
-    const struct doc_values *doc_values, const struct field *field, unsigned i);
+document_count_values(const struct query_document *document, const struct field *field);
 
-/**
- * Get the tokenized values of a NODE_VALUE_WORDS field.
- *
- * @return of struct text_field; NULL when not reported, or the tokenizer failed
- */
-const GArray *
-doc_values_get_text_fields(struct doc_values *doc_values, const struct field *field);
+/** @param i  less than document_count_values() */
+static inline const struct text_field *
+document_get_value(
+    const struct query_document *document, const struct field *field, unsigned i)
+{
+	return &g_array_index(document->values[field->hit], struct text_field, i);
+}
+
+/** Whether an author satisfies a NODE_NAME. @param i  index of the author */
+bool document_is_author(
+    const struct query_document *document, const struct node *node, unsigned i);
 
 /** Whether a value satisfies a NODE_VALUE. */
-bool doc_values_is_value(const struct node *node, const char *value);
-
-/* Evaluate a clause; one function for each kind of node. */
-enum query_verdict
-doc_values_evaluate_words(struct doc_values *doc_values, const struct node *node);
-enum query_verdict
-doc_values_evaluate_value(const struct doc_values *doc_values, const struct node *node);
-enum query_verdict doc_values_evaluate_number(
-    const struct doc_values *doc_values, const struct node *node, enum query_mode mode);
-enum query_verdict
-doc_values_evaluate_date(const struct doc_values *doc_values, const struct node *node);
+bool document_is_value(
+    const struct query_document *document, const struct node *node, unsigned i);
 
 /** Whether a day of the paper satisfies a NODE_DATE. */
-bool doc_values_is_day(const struct doc_values *doc_values, const struct node *node,
-    const struct doc_values_day *day);
-
-/* ---- evaluation ---- */
+bool document_is_day(
+    const struct query_document *document, const struct node *node, unsigned i);
 
 /** As query_evaluate(), for any node of the tree. */
 enum query_verdict node_evaluate(const struct node *node,

@@ -17,7 +17,7 @@ text_field_init(struct text_field *text_field, const char *text)
 {
 	text_field->text = g_strdup(text);
 	text_field->len = strlen(text);
-	text_field->tokens = g_array_new(FALSE, FALSE, sizeof(struct text_field_token));
+	text_field->tokens = NULL;
 }
 
 void
@@ -42,7 +42,6 @@ add_token(void *data, const char *text, size_t text_len, size_t start, size_t en
 	    .plain = plain,
 	    .start = (uint32_t)start,
 	    .end = (uint32_t)end,
-	    .next = -1,
 	};
 
 	token.key.hash = g_str_hash(token.key.text);
@@ -53,10 +52,15 @@ bool
 text_field_split(struct text_field *text_field, GStringChunk *strings,
     const struct tokenizer *tokenizer)
 {
-	struct splitter splitter = {text_field->tokens, strings};
+	struct splitter splitter = {
+	    g_array_new(FALSE, FALSE, sizeof(struct text_field_token)), strings};
 
-	return tokenizer->split(
-	    tokenizer->self, text_field->text, text_field->len, add_token, &splitter);
+	text_field->tokens = splitter.tokens;
+	if (tokenizer->split(tokenizer->self, text_field->text, text_field->len,
+	        add_token, &splitter))
+		return true;
+	g_clear_pointer(&text_field->tokens, g_array_unref);
+	return false;
 }
 
 /* Whether the signs typed after a word follow it in the text: c++, node.js. */

@@ -15,13 +15,13 @@ struct text_field_token {
 	const char *plain;
 	uint32_t start; /* in the text, bytes */
 	uint32_t end;
-	int next; /* in the chain of indexed_doc.h, or -1 */
 };
 
 struct text_field {
 	char *text;
 	size_t len;
-	GArray *tokens; /* of struct text_field_token, whose strings are not owned */
+	/* Of struct text_field_token, whose strings are not owned; NULL: not split. */
+	GArray *tokens;
 };
 
 /** Set the text, without tokens. */
