@@ -3,9 +3,15 @@
  */
 #include "query/parse/date.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/bounds.h"
+#include "base/clock.h"
+#include "base/day.h"
+
+#define YEAR_BYTES  4 /* YYYY */
+#define MONTH_BYTES 7 /* YYYY-MM */
 
 /* Three digits. */
 G_STATIC_ASSERT(BOUNDS_DATE_BACK == 999);
@@ -18,93 +24,63 @@ struct span {
 	struct date_end last;
 };
 
+static GDate
+get_date(unsigned day)
+{
+	GDate date;
+
+	g_date_clear(&date, 1);
+	g_date_set_julian(&date, day);
+	return date;
+}
+
+/* Find the last day of what is typed with that many bytes: a day, a month or a year. */
 static unsigned
-make_day(unsigned year, unsigned month, unsigned day)
+find_last(unsigned first, size_t len)
 {
-	return (year * 100 + month) * 100 + day;
+	GDate next = get_date(first);
+
+	if (len == YEAR_BYTES)
+		g_date_add_years(&next, 1);
+	else if (len == MONTH_BYTES)
+		g_date_add_months(&next, 1);
+	else
+		return first;
+	return g_date_get_julian(&next) - 1;
 }
 
-static unsigned
-get_last_of_month(unsigned year, unsigned month)
-{
-	return g_date_get_days_in_month((GDateMonth)month, (GDateYear)year);
-}
-
-/* Read exactly len digits. */
+/* Read YYYY, YYYY-MM or YYYY-MM-DD. */
 static bool
-read_digits(const char *text, size_t len, unsigned *number)
+read_absolute(const char *text, struct span *span, bool *is_absolute)
 {
-	unsigned value = 0;
+	static const char shape[] = "^[0-9]{4}(-[0-9]{2}(-[0-9]{2})?)?\\z";
+	size_t len = strlen(text);
+	g_autofree char *whole = g_strconcat(text,
+	    len == YEAR_BYTES    ? "-01-01"
+	    : len == MONTH_BYTES ? "-01"
+	                         : "",
+	    NULL);
 
-	for (size_t i = 0; i < len; i++) {
-		if (!g_ascii_isdigit(text[i]))
-			return false;
-		value = value * 10 + (unsigned)(text[i] - '0');
-	}
-	*number = value;
-	return len > 0;
-}
-
-/* Read YYYY, YYYY-MM or YYYY-MM-DD; a missing part is 0. */
-static bool
-read_parts(const char *text, size_t len, unsigned parts[3])
-{
-	parts[1] = parts[2] = 0;
-	if (len < 4 || !read_digits(text, 4, &parts[0]))
-		return false;
-	if (len == 4)
-		return true;
-	if (len < 7 || text[4] != '-' || !read_digits(text + 5, 2, &parts[1]))
-		return false;
-	if (len == 7)
-		return true;
-	return len == 10 && text[7] == '-' && read_digits(text + 8, 2, &parts[2]);
-}
-
-static bool
-is_in_calendar(const unsigned parts[3], size_t len)
-{
-	unsigned month = len > 4 ? parts[1] : 1;
-	unsigned day = len > 7 ? parts[2] : 1;
-
-	return parts[0] >= 1 && month >= 1 && month <= 12 && day >= 1 &&
-	       day <= get_last_of_month(parts[0], month);
-}
-
-static bool
-read_absolute(const char *text, size_t len, struct span *span, bool *is_absolute)
-{
-	unsigned parts[3];
-
-	*is_absolute = read_parts(text, len, parts);
-	if (!*is_absolute || !is_in_calendar(parts, len))
+	*is_absolute = g_regex_match_simple(shape, text, 0, 0);
+	if (!*is_absolute || date_read_day(whole) == DATE_NONE)
 		return false;
 	span->first.kind = span->last.kind = DATE_DAY;
-	span->first.day =
-	    make_day(parts[0], len > 4 ? parts[1] : 1, len > 7 ? parts[2] : 1);
-	span->last.day = span->first.day;
-	if (len == 4)
-		span->last.day = make_day(parts[0], 12, 31);
-	else if (len == 7)
-		span->last.day =
-		    make_day(parts[0], parts[1], get_last_of_month(parts[0], parts[1]));
+	span->first.day = date_read_day(whole);
+	span->last.day = find_last(span->first.day, len);
 	return true;
 }
 
 /* Read 7d, 2w, 3m or 1y. */
 static bool
-read_back(const char *text, size_t len, struct span *span)
+read_back(const char *text, struct span *span)
 {
-	unsigned count;
-	char unit;
-
-	if (len < 2 || len > 4 || !read_digits(text, len - 1, &count))
+	if (!g_regex_match_simple("^[0-9]{1,3}[dwmyDWMY]\\z", text, 0, 0))
 		return false;
-	unit = g_ascii_tolower(text[len - 1]);
-	if (!strchr("dwmy", unit))
-		return false;
-	span->first =
-	    (struct date_end){.kind = DATE_BACK, .count = count, .unit = unit};
+	span->first = (struct date_end){
+	    .kind = DATE_BACK,
+	    .count = (unsigned)atoi(text),
+	    .unit = g_ascii_tolower(text[strlen(text) - 1]),
+	};
 	span->last = span->first;
 	return true;
 }
@@ -116,7 +92,7 @@ read_span(const char *text, size_t len, unsigned column, struct span *span,
 	bool is_absolute;
 	g_autofree char *typed = g_strndup(text, len);
 
-	if (read_absolute(text, len, span, &is_absolute) || read_back(text, len, span))
+	if (read_absolute(typed, span, &is_absolute) || read_back(typed, span))
 		return true;
 	if (is_absolute)
 		query_error_set(problem, PB_ERROR_INPUT, column, example,
@@ -192,18 +168,23 @@ date_parse(const char *text, size_t len, unsigned column, struct date_range *ran
 	return true;
 }
 
+/* Append the first bytes of YYYY-MM-DD. */
 static void
-append_day(unsigned day, GString *out)
+append_day(unsigned day, size_t len, GString *out)
 {
-	g_string_append_printf(
-	    out, "%04u-%02u-%02u", day / 10000, day / 100 % 100, day % 100);
+	GDate date = get_date(day);
+	size_t before = out->len;
+
+	g_string_append_printf(out, "%04u-%02u-%02u", g_date_get_year(&date),
+	    (unsigned)g_date_get_month(&date), g_date_get_day(&date));
+	g_string_truncate(out, before + len);
 }
 
 static void
 append_end(const struct date_end *end, GString *out)
 {
 	if (end->kind == DATE_DAY)
-		append_day(end->day, out);
+		append_day(end->day, DAY_BYTES - 1, out);
 	else if (end->kind == DATE_BACK)
 		g_string_append_printf(out, "%u%c", end->count, end->unit);
 }
@@ -212,18 +193,18 @@ append_end(const struct date_end *end, GString *out)
 static bool
 append_short(unsigned from, unsigned until, GString *out)
 {
-	unsigned year = from / 10000, month = from / 100 % 100;
+	static const size_t lengths[] = {DAY_BYTES - 1, YEAR_BYTES, MONTH_BYTES};
+	GDate date = get_date(from);
+	bool is_first[] = {
+	    true, g_date_get_day_of_year(&date) == 1, g_date_is_first_of_month(&date)};
 
-	if (from == until)
-		append_day(from, out);
-	else if (from == make_day(year, 1, 1) && until == make_day(year, 12, 31))
-		g_string_append_printf(out, "%04u", year);
-	else if (from == make_day(year, month, 1) &&
-	         until == make_day(year, month, get_last_of_month(year, month)))
-		g_string_append_printf(out, "%04u-%02u", year, month);
-	else
-		return false;
-	return true;
+	for (size_t i = 0; i < G_N_ELEMENTS(lengths); i++) {
+		if (!is_first[i] || find_last(from, lengths[i]) != until)
+			continue;
+		append_day(from, lengths[i], out);
+		return true;
+	}
+	return false;
 }
 
 void
@@ -240,55 +221,33 @@ date_append(const struct date_range *range, GString *out)
 unsigned
 date_read_day(const char *text)
 {
-	unsigned parts[3];
-	size_t len = strlen(text);
-
-	if (len != 10 || !read_parts(text, len, parts) || !is_in_calendar(parts, len))
-		return DATE_NONE;
-	return make_day(parts[0], parts[1], parts[2]);
+	return day_is_valid(text)
+	           ? (unsigned)(day_start(text) / CLOCK_DAY_S + DAY_EPOCH)
+	           : DATE_NONE;
 }
 
+/*
+ * Resolve an end that is not open.  31 March minus one month is the last day of
+ * February.
+ */
 static unsigned
-go_back_days(unsigned today, unsigned days)
+find_day(const struct date_end *end, unsigned origin)
 {
 	GDate date;
-	guint32 julian;
 
-	g_date_clear(&date, 1);
-	g_date_set_dmy(&date, (GDateDay)(today % 100), (GDateMonth)(today / 100 % 100),
-	    (GDateYear)(today / 10000));
-	julian = g_date_get_julian(&date);
-	g_date_set_julian(&date, julian > days ? julian - days : 1);
-	return make_day(g_date_get_year(&date), (unsigned)g_date_get_month(&date),
-	    g_date_get_day(&date));
-}
-
-/* 31 March minus one month is the last day of February. */
-static unsigned
-go_back_months(unsigned today, unsigned months)
-{
-	unsigned all = today / 10000 * 12 + today / 100 % 100 - 1;
-	unsigned left = all >= months + 12 ? all - months : 12;
-	unsigned year = left / 12, month = left % 12 + 1;
-
-	return make_day(year, month, MIN(today % 100, get_last_of_month(year, month)));
-}
-
-/* Resolve an end that is not open. */
-static unsigned
-find_day(const struct date_end *end, unsigned today)
-{
 	if (end->kind == DATE_DAY)
 		return end->day;
-	switch (end->unit) {
-	case 'm':
-		return go_back_months(today, end->count);
-	case 'y':
-		return go_back_months(today, end->count * 12);
-	case 'w':
-		return go_back_days(today, end->count * 7);
-	}
-	return go_back_days(today, end->count);
+	/* No paper is that old. */
+	if (origin <= (BOUNDS_DATE_BACK + 1) * 366)
+		return 1;
+	date = get_date(origin);
+	if (end->unit == 'm')
+		g_date_subtract_months(&date, end->count);
+	else if (end->unit == 'y')
+		g_date_subtract_years(&date, end->count);
+	else
+		g_date_subtract_days(&date, measure_back(end, true));
+	return g_date_get_julian(&date);
 }
 
 bool

@@ -1,8 +1,8 @@
 /*
  * date.h - date ranges of a filter: 2026-07, ..2026-08-15, 7d...
  *
- * A day is a number such as 20260731, so that days compare in order. Relative ends
- * count from an origin that the caller supplies.
+ * A day is a number, as GDate counts them (g_date_get_julian()). Relative ends count
+ * from an origin that the caller supplies.
  */
 #ifndef PAPERBOY_QUERY_PARSE_DATE_H
 #define PAPERBOY_QUERY_PARSE_DATE_H
