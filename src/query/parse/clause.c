@@ -377,51 +377,18 @@ read_choice(const struct lexeme *lexeme, struct node *node, struct query_error *
 	return false;
 }
 
-/* Forms of arXiv ids: 2605.15202, and hep-th/9901001 until 2007. */
-static bool
-is_arxiv_id(const char *id, size_t len)
+/* arXiv cites its papers as arXiv:2605.15202, and 2605.15202v2 is a version of the
+ * paper 2605.15202; until 2007 ids were such as hep-th/9901001. */
+static char *
+shorten_id(const char *id)
 {
-	const char *slash = memchr(id, '/', len);
-	const char *number = slash ? slash + 1 : id;
-	size_t size = len - (size_t)(number - id);
+	static const char shape[] =
+	    "^(?:arxiv:)?(\\d{4}\\.\\d{4,5}|[a-z.-]+/\\d{7})(?:v\\d+)?$";
+	g_autoptr(GRegex) regex = g_regex_new(shape, 0, 0, NULL);
+	g_autoptr(GMatchInfo) match = NULL;
 
-	if (slash ? size != 7 || slash == id
-	          : (size != 9 && size != 10) || id[4] != '.')
-		return false;
-	for (const char *p = id; slash && p < slash; p++)
-		if (!g_ascii_islower(*p) && *p != '-' && *p != '.')
-			return false;
-	for (size_t i = 0; i < size; i++)
-		if (!g_ascii_isdigit(number[i]) && (slash || i != 4))
-			return false;
-	return true;
-}
-
-/* 2605.15202v2 is a version of the paper 2605.15202. */
-static void
-drop_version(char *id)
-{
-	size_t len = strlen(id);
-	size_t end = len;
-
-	while (end > 0 && g_ascii_isdigit(id[end - 1]))
-		end--;
-	if (end < len && end > 0 && id[end - 1] == 'v' && is_arxiv_id(id, end - 1))
-		id[end - 1] = '\0';
-}
-
-/* arXiv cites its papers as arXiv:2605.15202. */
-static void
-drop_archive(char *id)
-{
-	static const char archive[] = "arxiv:";
-	char *number = id + strlen(archive);
-
-	if (!g_str_has_prefix(id, archive))
-		return;
-	drop_version(number);
-	if (is_arxiv_id(number, strlen(number)))
-		memmove(id, number, strlen(number) + 1);
+	return g_regex_match(regex, id, 0, &match) ? g_match_info_fetch(match, 1)
+	                                           : g_strdup(id);
 }
 
 static bool
@@ -485,15 +452,15 @@ fold_value(const char *text, size_t len)
 static bool
 read_whole(const struct lexeme *lexeme, struct node *node, struct query_error *problem)
 {
-	g_autofree char *value = fold_value(lexeme->text, lexeme->len);
+	g_autofree char *folded = fold_value(lexeme->text, lexeme->len);
+	g_autofree char *value = node->field->hit == HIT_FIELD_ID
+	                             ? shorten_id(folded)
+	                             : g_steal_pointer(&folded);
 
 	if (node->field->kind == FIELD_KEYWORD && g_str_has_suffix(value, "*")) {
 		node->is_prefix = true;
 		value[strlen(value) - 1] = '\0';
 		g_strchomp(value);
-	} else if (node->field->hit == HIT_FIELD_ID) {
-		drop_archive(value);
-		drop_version(value);
 	}
 	if (!check_star(lexeme, value, node, problem))
 		return false;
