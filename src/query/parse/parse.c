@@ -126,25 +126,8 @@ get_lexeme(const struct parser *parser, int ahead)
 static bool
 starts_operand(enum lexeme_kind kind)
 {
-	switch (kind) {
-	case LEXEME_OPEN:
-	case LEXEME_FIELD:
-	case LEXEME_PHRASE:
-	case LEXEME_WORD:
-	case LEXEME_NOT:
-		return true;
-	case LEXEME_END:
-	case LEXEME_CLOSE:
-	case LEXEME_AND:
-	case LEXEME_OR:
-	case LEXEME_ANDNOT:
-	case LEXEME_NEAR:
-	case LEXEME_CARET:
-	case LEXEME_COMMA:
-	case LEXEME_COLON:
-		return false;
-	}
-	return false;
+	return kind == LEXEME_OPEN || kind == LEXEME_FIELD || kind == LEXEME_PHRASE ||
+	       kind == LEXEME_WORD || kind == LEXEME_NOT;
 }
 
 static bool
@@ -410,49 +393,28 @@ ends_operand(enum lexeme_kind kind)
 static void
 error_lexeme(struct parser *parser)
 {
+	static const enum msg_id errors[] = {
+	    [LEXEME_CLOSE] = MSG_QUERY_CLOSE_ALONE,
+	    [LEXEME_CARET] = MSG_QUERY_CARET,
+	    [LEXEME_COMMA] = MSG_QUERY_COMMA,
+	    [LEXEME_COLON] = MSG_QUERY_COLON,
+	    [LEXEME_NOT] = MSG_QUERY_NOT_TWICE,
+	    [LEXEME_NEAR] = MSG_QUERY_NEAR_WEIGHT,
+	};
 	const struct lexeme *lexeme = get_lexeme(parser, 0);
-	enum msg_id id = MSG_NONE;
+	enum lexeme_kind kind = lexeme->kind;
+	bool is_missing = kind >= G_N_ELEMENTS(errors) || !errors[kind];
 
-	switch (lexeme->kind) {
-	case LEXEME_CLOSE:
-		if (parser->depth > 0) {
-			error_missing(parser);
-			return;
-		}
-		id = MSG_QUERY_CLOSE_ALONE;
-		break;
-	case LEXEME_CARET:
-		id = MSG_QUERY_CARET;
-		break;
-	case LEXEME_COMMA:
-		id = MSG_QUERY_COMMA;
-		break;
-	case LEXEME_COLON:
-		id = MSG_QUERY_COLON;
-		break;
-	case LEXEME_NOT:
-		id = MSG_QUERY_NOT_TWICE;
-		break;
-	case LEXEME_END:
-	case LEXEME_AND:
-	case LEXEME_OR:
-	case LEXEME_ANDNOT:
-	case LEXEME_OPEN:
-	case LEXEME_FIELD:
-	case LEXEME_PHRASE:
-	case LEXEME_WORD:
+	if (kind == LEXEME_CLOSE)
+		is_missing = parser->depth > 0;
+	else if (kind == LEXEME_NEAR)
+		is_missing =
+		    parser->at < 2 || get_lexeme(parser, -2)->kind != LEXEME_CARET;
+	if (is_missing)
 		error_missing(parser);
-		return;
-	case LEXEME_NEAR:
-		if (parser->at < 2 || get_lexeme(parser, -2)->kind != LEXEME_CARET) {
-			error_missing(parser);
-			return;
-		}
-		id = MSG_QUERY_NEAR_WEIGHT;
-		break;
-	}
-	query_error_set(
-	    parser->problem, PB_ERROR_INPUT, lexeme->column, NULL, id, NULL);
+	else
+		query_error_set(parser->problem, PB_ERROR_INPUT, lexeme->column, NULL,
+		    errors[kind], NULL);
 }
 
 /* Also "or", "near" and "near/5". */
@@ -553,31 +515,18 @@ parse_fielded(struct parser *parser)
 static struct node *
 parse_primary(struct parser *parser, const struct field *field)
 {
-	switch (get_lexeme(parser, 0)->kind) {
-	case LEXEME_OPEN:
+	enum lexeme_kind kind = get_lexeme(parser, 0)->kind;
+
+	if (kind == LEXEME_OPEN)
 		return parse_group(parser, field);
-	case LEXEME_FIELD:
+	if (kind == LEXEME_FIELD)
 		return parse_fielded(parser);
-	case LEXEME_WORD:
+	if (kind == LEXEME_WORD)
 		warn_of_operator(parser);
+	if (kind == LEXEME_WORD || kind == LEXEME_PHRASE)
 		return parse_clause(parser, field);
-	case LEXEME_PHRASE:
-		return parse_clause(parser, field);
-	case LEXEME_NEAR:
-		if (is_near_call(parser))
-			return parse_near_call(parser, field);
-		break;
-	case LEXEME_END:
-	case LEXEME_CLOSE:
-	case LEXEME_AND:
-	case LEXEME_OR:
-	case LEXEME_NOT:
-	case LEXEME_ANDNOT:
-	case LEXEME_CARET:
-	case LEXEME_COMMA:
-	case LEXEME_COLON:
-		break;
-	}
+	if (is_near_call(parser))
+		return parse_near_call(parser, field);
 	error_lexeme(parser);
 	return NULL;
 }
@@ -657,28 +606,12 @@ parse_further(struct parser *parser, const struct field *field)
 {
 	const struct lexeme *lexeme = get_lexeme(parser, 0);
 
-	switch (lexeme->kind) {
-	case LEXEME_CLOSE:
+	if (lexeme->kind == LEXEME_CLOSE)
 		return parse_primary(parser, field);
-	case LEXEME_AND:
+	if (lexeme->kind == LEXEME_AND || lexeme->kind == LEXEME_ANDNOT)
 		parser->at++;
-		break;
-	case LEXEME_ANDNOT:
-		parser->at++;
+	if (lexeme->kind == LEXEME_ANDNOT)
 		return negate(parse_boost(parser, field), lexeme->column);
-	case LEXEME_END:
-	case LEXEME_OR:
-	case LEXEME_OPEN:
-	case LEXEME_NOT:
-	case LEXEME_NEAR:
-	case LEXEME_CARET:
-	case LEXEME_COMMA:
-	case LEXEME_COLON:
-	case LEXEME_FIELD:
-	case LEXEME_PHRASE:
-	case LEXEME_WORD:
-		break;
-	}
 	return parse_not(parser, field);
 }
 
