@@ -72,13 +72,11 @@ static const struct {
     {PLACE_CHANNEL, NS_RSS, "title", FIELD_TITLE},
     {PLACE_CHANNEL, NS_RSS, "link", FIELD_LINK},
     {PLACE_CHANNEL, NS_RSS, "pubDate", FIELD_PUBLISHED},
-    {PLACE_CHANNEL, NS_RSS, "lastBuildDate", FIELD_BUILT},
     {PLACE_CHANNEL, NS_DC, "date", FIELD_DATE},
     {PLACE_CHANNEL, NS_ATOM, "title", FIELD_TITLE},
     {PLACE_CHANNEL, NS_ATOM, "updated", FIELD_UPDATED},
     {PLACE_CHANNEL, NS_ATOM, "modified", FIELD_UPDATED},
     {PLACE_CHANNEL, NS_SEARCH, "totalResults", FIELD_TOTAL},
-    {PLACE_SKIP_DAYS, NS_RSS, "day", FIELD_SKIP_DAY},
 };
 
 enum feed_namespace
@@ -313,23 +311,9 @@ feed_entry_add_element(struct feed_xml_entry *entry, const struct feed_element *
 		set_time(&entry->updated_at, line, false);
 		break;
 	case FIELD_NONE:
-	case FIELD_BUILT:
-	case FIELD_SKIP_DAY:
 	case FIELD_TOTAL:
 		break;
 	}
-}
-
-static unsigned
-get_day_bit(const char *name)
-{
-	static const char *const days[] = {
-	    "Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"};
-
-	for (unsigned i = 0; i < G_N_ELEMENTS(days); i++)
-		if (g_ascii_strncasecmp(name, days[i], 3) == 0)
-			return 1U << i;
-	return 0;
 }
 
 void
@@ -348,18 +332,10 @@ feed_entry_add_feed_element(struct feed_xml *feed, const struct feed_element *el
 	case FIELD_UPDATED:
 		if (feed_date_parse(line, &at, day))
 			g_strlcpy(feed->day, day, sizeof(feed->day));
-		if (element->field == FIELD_UPDATED)
-			set_time(&feed->built_at, line, true);
-		break;
-	case FIELD_BUILT:
-		set_time(&feed->built_at, line, false);
 		break;
 	case FIELD_LINK:
 		if (!feed->url)
 			feed->url = feed_entry_resolve(element->base, line);
-		break;
-	case FIELD_SKIP_DAY:
-		feed->skip_days |= get_day_bit(line);
 		break;
 	case FIELD_TOTAL:
 		feed->total = g_ascii_strtoll(line, NULL, 10);

@@ -31,7 +31,6 @@ enum feed_place {
 	PLACE_CHANNEL,
 	PLACE_ENTRY,
 	PLACE_AUTHOR,
-	PLACE_SKIP_DAYS,
 };
 
 enum feed_field {
@@ -52,8 +51,6 @@ enum feed_field {
 	FIELD_PUBLISHED,
 	FIELD_UPDATED,
 	FIELD_DATE,
-	FIELD_BUILT,
-	FIELD_SKIP_DAY,
 	FIELD_TOTAL,
 };
 

@@ -172,8 +172,6 @@ get_place(struct parser *parser, enum feed_namespace namespace, const char *loca
 	if (parent == PLACE_ENTRY && namespace == NS_ATOM &&
 	    strcmp(local, "author") == 0)
 		return PLACE_AUTHOR;
-	if (parent == PLACE_CHANNEL && strcmp(local, "skipDays") == 0)
-		return PLACE_SKIP_DAYS;
 	return PLACE_ELSEWHERE;
 }
 
@@ -376,7 +374,7 @@ feed_xml_parse(GBytes *xml, const char *base, GError **error)
 	/* If conversion fails, expat reports the position. */
 	parser.expat = XML_ParserCreateNS(converted ? "UTF-8" : NULL, ' ');
 	parser.feed = g_new0(struct feed_xml, 1);
-	parser.feed->built_at = parser.feed->total = -1;
+	parser.feed->total = -1;
 	parser.feed->entries = g_ptr_array_new_with_free_func(feed_entry_free);
 	parser.bases[0] = g_strdup(base);
 	run(&parser,

@@ -47,8 +47,6 @@ struct feed_xml {
 	char *title;
 	char *url;           /* of the web page of the feed, absolute, or NULL */
 	char day[DAY_BYTES]; /* of pubDate or updated, in its own zone; "" */
-	int64_t built_at;    /* lastBuildDate or updated, s; -1: unknown */
-	unsigned skip_days;  /* bit 0 is Monday */
 	int64_t total;       /* opensearch:totalResults, or -1 */
 	GPtrArray *entries;  /* of struct feed_xml_entry * */
 };
