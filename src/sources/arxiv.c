@@ -63,9 +63,9 @@ is_feed_error(const struct feed_xml *feed)
 }
 
 static void
-set_feed_error(
-    const struct arxiv *self, const struct http_response *response, GError **error)
+set_error(struct source *source, const struct http_response *response, GError **error)
 {
+	const struct arxiv *self = (const struct arxiv *)source;
 	pb_auto(feed_xml) feed =
 	    feed_xml_parse(response->body, response->final_url, NULL);
 	g_autofree char *message = feed ? feed_xml_format_line(feed->title,
@@ -79,11 +79,11 @@ set_feed_error(
 		source_set_status_error(response->status, message, error);
 }
 
-/* @param day  used if the feed has no date */
 static bool
-read_feed(const struct arxiv *self, GBytes *xml, const char *url, const char *day,
-    struct source_answer *answer, GError **error)
+parse(struct source *source, GBytes *xml, const char *url, struct source_answer *answer,
+    GError **error)
 {
+	const struct arxiv *self = (const struct arxiv *)source;
 	pb_auto(feed_xml) feed = feed_xml_parse(xml, url, error);
 	GPtrArray *listings;
 
@@ -92,31 +92,13 @@ read_feed(const struct arxiv *self, GBytes *xml, const char *url, const char *da
 	if (is_feed_error(feed))
 		return pb_fail(error, PB_ERROR_PERMANENT, "no such arXiv category '%s'",
 		    self->category);
-	if (*feed->day)
-		day = feed->day;
-	listings = arxiv_listing_from_feed(feed, day, error);
+	listings =
+	    arxiv_listing_from_feed(feed, *feed->day ? feed->day : answer->day, error);
 	if (!listings)
 		return false;
 	source_answer_set_listings(answer, listings);
-	if (day != answer->day)
-		g_strlcpy(answer->day, day, sizeof(answer->day));
-	return true;
-}
-
-static bool
-read_response(const struct arxiv *self, struct http_response *response,
-    const char *etag, struct source_answer *answer, GError **error)
-{
-	if (source_answer_set_not_modified(answer, response, etag))
-		return true;
-	if (response->status != 200) {
-		set_feed_error(self, response, error);
-		return false;
-	}
-	if (!read_feed(
-	        self, response->body, response->final_url, answer->day, answer, error))
-		return false;
-	answer->etag = g_steal_pointer(&response->etag);
+	if (*feed->day)
+		g_strlcpy(answer->day, feed->day, sizeof(answer->day));
 	return true;
 }
 
@@ -128,13 +110,11 @@ poll(struct source *source, struct http *http, const char *today, const char *et
 	g_autofree char *url =
 	    g_strdup_printf(self->is_directory ? "%s/%s.xml" : "%s/rss/%s",
 	        self->feed_url, self->category);
-	pb_local(http_response) response = {0};
 
 	(void)today;
 	if (!self->is_directory && !http_pause(http, self->request_interval_ms, error))
 		return false;
-	return http_get(http, url, etag, &response, error) &&
-	       read_response(self, &response, etag, answer, error);
+	return source_get(source, http, url, etag, answer, error);
 }
 
 /* Send one request to the API, after a pause. */
@@ -303,26 +283,6 @@ fetch_day(struct source *source, struct http *http, const char *day, const char 
 	return true;
 }
 
-static bool
-read_day(struct source *source, const char *path, const char *day,
-    struct source_answer *answer, GError **error)
-{
-	g_autoptr(GBytes) xml = source_load_file(path, error);
-
-	if (!xml)
-		return false;
-	if (!read_feed((struct arxiv *)source, xml, NULL, day, answer, error)) {
-		g_prefix_error(error, "'%s': ", path);
-		return false;
-	}
-	if (strcmp(answer->day, day) == 0)
-		return true;
-	pb_fail(error, PB_ERROR_INPUT, "'%s' is the list of %s, not of %s", path,
-	    answer->day, day);
-	source_answer_clear(answer);
-	return false;
-}
-
 static void
 arxiv_free(struct source *source)
 {
@@ -356,7 +316,8 @@ arxiv_new(const struct arxiv_options *options, const char *category)
 	    .expected_by = EXPECTED_BY,
 	    .poll = poll,
 	    .fetch_day = fetch_day,
-	    .read_day = read_day,
+	    .parse = parse,
+	    .set_error = set_error,
 	    .free = arxiv_free,
 	};
 	return &self->source;

@@ -350,31 +350,15 @@ feed_source_make_listings(
 }
 
 static bool
-read_feed(const struct feed_source *self, GBytes *xml, const char *url,
-    struct source_answer *answer, GError **error)
+parse(struct source *source, GBytes *xml, const char *url, struct source_answer *answer,
+    GError **error)
 {
 	pb_auto(feed_xml) feed = feed_xml_parse(xml, url, error);
 
 	if (!feed)
 		return false;
 	source_answer_set_listings(
-	    answer, feed_source_make_listings(feed, self->name, answer->day));
-	return true;
-}
-
-static bool
-read_response(const struct feed_source *self, struct http_response *response,
-    const char *etag, struct source_answer *answer, GError **error)
-{
-	if (source_answer_set_not_modified(answer, response, etag))
-		return true;
-	if (response->status != 200) {
-		source_set_status_error(response->status, NULL, error);
-		return false;
-	}
-	if (!read_feed(self, response->body, response->final_url, answer, error))
-		return false;
-	answer->etag = g_steal_pointer(&response->etag);
+	    answer, feed_source_make_listings(feed, source->name, answer->day));
 	return true;
 }
 
@@ -382,28 +366,8 @@ static bool
 poll(struct source *source, struct http *http, const char *today, const char *etag,
     struct source_answer *answer, GError **error)
 {
-	struct feed_source *self = (struct feed_source *)source;
-	pb_local(http_response) response = {0};
-	bool is_ok = http_get(http, self->url, etag, &response, error) &&
-	             read_response(self, &response, etag, answer, error);
-
 	(void)today;
-	return is_ok;
-}
-
-static bool
-read_day(struct source *source, const char *path, const char *day,
-    struct source_answer *answer, GError **error)
-{
-	g_autoptr(GBytes) xml = source_load_file(path, error);
-
-	(void)day;
-	if (!xml)
-		return false;
-	if (read_feed((struct feed_source *)source, xml, NULL, answer, error))
-		return true;
-	g_prefix_error(error, "'%s': ", path);
-	return false;
+	return source_get(source, http, source->url, etag, answer, error);
 }
 
 static void
@@ -430,7 +394,7 @@ feed_source_new(const char *name, const char *url)
 	    .kind = SOURCE_ROLLING,
 	    .expected_by = -1,
 	    .poll = poll,
-	    .read_day = read_day,
+	    .parse = parse,
 	    .free = feed_source_free,
 	};
 	return &self->source;

@@ -71,18 +71,12 @@ refuse(const struct fetch *fetch, const struct http_response *response, GError *
 {
 	g_autofree char *message = huggingface_parse_error(response->body);
 	int status = response->status;
-	enum pb_error code = PB_ERROR_PERMANENT;
 
-	if (status == 429 || status == 408 || status >= 500)
-		code = PB_ERROR_TEMPORARY;
-	else if (status == 200)
-		code = PB_ERROR_INPUT;
 	if (message && (status == 400 || status == 200) && fetch->pages == 0 &&
 	    huggingface_is_not_yet(message) &&
 	    !is_past(fetch->day, response->served_at))
 		return PAGE_NOT_YET;
-	pb_fail(error, code, "the source responded with status %d%s%s", status,
-	    message ? ": " : "", message ? message : "");
+	source_set_status_error(status, message, error);
 	return PAGE_FAILED;
 }
 
@@ -235,21 +229,16 @@ fetch_day(struct source *source, struct http *http, const char *day, const char 
 }
 
 static bool
-read_day(struct source *source, const char *path, const char *day,
+parse(struct source *source, GBytes *json, const char *url,
     struct source_answer *answer, GError **error)
 {
-	g_autoptr(GBytes) json = source_load_file(path, error);
-	GPtrArray *listings = NULL;
 	size_t elements;
+	GPtrArray *listings =
+	    huggingface_parse_page(json, answer->day, &elements, error);
 
-	(void)source;
-	if (!json)
+	(void)source, (void)url;
+	if (!listings)
 		return false;
-	listings = huggingface_parse_page(json, day, &elements, error);
-	if (!listings) {
-		g_prefix_error(error, "'%s': ", path);
-		return false;
-	}
 	source_answer_set_listings(answer, listings);
 	return true;
 }
@@ -277,7 +266,7 @@ huggingface_new(const char *base_url)
 	    .kind = SOURCE_BY_DAY,
 	    .expected_by = EXPECTED_BY,
 	    .fetch_day = fetch_day,
-	    .read_day = read_day,
+	    .parse = parse,
 	    .free = huggingface_free,
 	};
 	self->source.url = self->base_url = g_strndup(base_url, length);

@@ -33,18 +33,6 @@ compare_ids(const void *left, const void *right)
 	return strcmp((*a)->paper->id, (*b)->paper->id);
 }
 
-bool
-source_answer_set_not_modified(struct source_answer *answer,
-    const struct http_response *response, const char *etag)
-{
-	answer->retry_after_s = response->retry_after_s;
-	if (response->status != 304 || !etag)
-		return false;
-	answer->status = SOURCE_NOT_MODIFIED;
-	answer->etag = g_strdup(etag);
-	return true;
-}
-
 void
 source_answer_set_listings(struct source_answer *answer, GPtrArray *listings)
 {
@@ -102,21 +90,42 @@ source_poll(struct source *source, struct http *http, const char *today,
 	return source->poll(source, http, today, etag, answer, error);
 }
 
-GBytes *
-source_load_file(const char *path, GError **error)
+bool
+source_get(struct source *source, struct http *http, const char *url, const char *etag,
+    struct source_answer *answer, GError **error)
 {
-	g_autofree char *absolute = g_canonicalize_filename(path, NULL);
-	g_autofree char *url = g_filename_to_uri(absolute, NULL, error);
+	pb_local(http_response) response = {0};
 
-	return url ? http_file_read(url, BOUNDS_HTTP_BODY_BYTES, error) : NULL;
+	if (!http_get(http, url, etag, &response, error))
+		return false;
+	answer->retry_after_s = response.retry_after_s;
+	if (response.status == 304 && etag) {
+		answer->status = SOURCE_NOT_MODIFIED;
+		answer->etag = g_strdup(etag);
+		return true;
+	}
+	if (response.status != 200) {
+		if (source->set_error)
+			source->set_error(source, &response, error);
+		else
+			source_set_status_error(response.status, NULL, error);
+		return false;
+	}
+	if (!source->parse(source, response.body, response.final_url, answer, error))
+		return false;
+	answer->etag = g_steal_pointer(&response.etag);
+	return true;
 }
 
 void
 source_set_status_error(int status, const char *message, GError **error)
 {
-	enum pb_error code = status == 429 || status == 408 || status >= 500
-	                         ? PB_ERROR_TEMPORARY
-	                         : PB_ERROR_PERMANENT;
+	enum pb_error code = PB_ERROR_PERMANENT;
+
+	if (status == 429 || status == 408 || status >= 500)
+		code = PB_ERROR_TEMPORARY;
+	else if (status == 200)
+		code = PB_ERROR_INPUT;
 
 	pb_fail(error, code, "the source responded with status %d%s%s", status,
 	    message ? ": " : "", message ? message : "");
@@ -126,13 +135,26 @@ bool
 source_read_day(struct source *source, const char *path, const char *day,
     struct source_answer *answer, GError **error)
 {
-	if (!check_day(day, error))
+	g_autofree char *absolute = g_canonicalize_filename(path, NULL);
+	g_autofree char *url = g_filename_to_uri(absolute, NULL, error);
+	g_autoptr(GBytes) body = NULL;
+
+	if (!url || !check_day(day, error))
+		return false;
+	body = http_file_read(url, BOUNDS_HTTP_BODY_BYTES, error);
+	if (!body)
 		return false;
 	g_strlcpy(answer->day, day, sizeof(answer->day));
-	if (source->read_day)
-		return source->read_day(source, path, day, answer, error);
-	return pb_fail(error, PB_ERROR_INPUT, "source %s cannot be read from a file",
-	    source->name);
+	if (!source->parse(source, body, NULL, answer, error)) {
+		g_prefix_error(error, "'%s': ", path);
+		return false;
+	}
+	if (strcmp(answer->day, day) == 0)
+		return true;
+	pb_fail(error, PB_ERROR_INPUT, "'%s' is the list of %s, not of %s", path,
+	    answer->day, day);
+	source_answer_clear(answer);
+	return false;
 }
 
 void

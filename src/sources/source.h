@@ -47,15 +47,6 @@ enum source_kind {
 	SOURCE_ROLLING, /* the newest papers, of any day */
 };
 
-/**
- * Set the retry time, and SOURCE_NOT_MODIFIED for status 304.
- *
- * @param etag  of the request, or NULL
- * @return whether the answer is SOURCE_NOT_MODIFIED
- */
-bool source_answer_set_not_modified(struct source_answer *answer,
-    const struct http_response *response, const char *etag);
-
 struct source {
 	/* As in the store; lists of one service are "SERVICE/LIST", and users write
 	 * `source:SERVICE`.  All three live as long as the source. */
@@ -71,9 +62,16 @@ struct source {
 	/* NULL if past days are not available. */
 	bool (*fetch_day)(struct source *source, struct http *http, const char *day,
 	    const char *etag, struct source_answer *answer, GError **error);
-	/* Read a saved answer from a file; NULL if not supported. */
-	bool (*read_day)(struct source *source, const char *path, const char *day,
+	/*
+	 * Parse an answer of one page, from a URL or a file (NULL), and set the
+	 * listings.  The day of the answer is the one requested; set if another one
+	 * is stated.
+	 */
+	bool (*parse)(struct source *source, GBytes *body, const char *url,
 	    struct source_answer *answer, GError **error);
+	/* Set the error of an answer with another status than 200; NULL: by status. */
+	void (*set_error)(struct source *source, const struct http_response *response,
+	    GError **error);
 	void (*free)(struct source *source);
 };
 
@@ -101,12 +99,13 @@ bool source_fetch_day(struct source *source, struct http *http, const char *day,
 bool source_poll(struct source *source, struct http *http, const char *today,
     const char *etag, struct source_answer *answer, GError **error);
 
-/** Read the file of a saved answer. @return NULL as http_file_read() */
-GBytes *source_load_file(const char *path, GError **error);
+/** Fetch an answer of one page, for source->poll(). */
+bool source_get(struct source *source, struct http *http, const char *url,
+    const char *etag, struct source_answer *answer, GError **error);
 
 /**
  * Set the error of an HTTP status: PB_ERROR_TEMPORARY for 408, 429 and 5xx,
- * PB_ERROR_PERMANENT for others.
+ * PB_ERROR_INPUT for 200, PB_ERROR_PERMANENT for others.
  *
  * @param message  of the service, or NULL
  */
@@ -115,7 +114,7 @@ void source_set_status_error(int status, const char *message, GError **error);
 /**
  * Read a day from a file with an answer of one page.
  *
- * @return as source_fetch_day(); also PB_ERROR_INPUT if the source does not support it
+ * @return as source_fetch_day(); also PB_ERROR_INPUT if it is the list of another day
  */
 bool source_read_day(struct source *source, const char *path, const char *day,
     struct source_answer *answer, GError **error);
