@@ -12,11 +12,14 @@
 /* Days are numbers such as 20261122. */
 #define DAY_MAX 99999999
 
+G_STATIC_ASSERT(offsetof(struct digest_contents_paper, replacement) ==
+                offsetof(struct digest_contents_version, replacement));
+
 /* With room for most digests. */
 static GArray *
 new_array(unsigned element_bytes)
 {
-	return g_array_sized_new(FALSE, FALSE, element_bytes, 32);
+	return g_array_sized_new(FALSE, TRUE, element_bytes, 32);
 }
 
 void
@@ -136,23 +139,23 @@ digest_contents_add_entry(const struct digest_contents *contents, unsigned i,
 	g_ptr_array_add(digest->entries, entry);
 }
 
-/* ---- pack ---- */
+/* ---- packed form: each function packs or unpacks a part ---- */
 
 /* @param number  or -1: unknown */
-static void
-put_optional_number(GByteArray *out, int64_t number)
+static int64_t
+move_optional_number(struct packing *packing, int64_t number)
 {
-	packing_put_number(
-	    out, number < 0 ? 0 : (uint64_t)MIN(number, INT64_MAX - 1) + 1);
+	uint64_t packed = number < 0 ? 0 : (uint64_t)MIN(number, INT64_MAX - 1) + 1;
+
+	return (int64_t)packing_number(packing, packed, INT64_MAX) - 1;
 }
 
 /* @param text  or NULL */
-static void
-put_optional_text(GByteArray *out, const char *text)
+static const char *
+move_optional_text(struct packing *packing, const char *text)
 {
-	packing_put_number(out, text != NULL);
-	if (text)
-		packing_put_text(out, text);
+	return packing_number(packing, text != NULL, 1) ? packing_text(packing, text)
+	                                                : NULL;
 }
 
 static uint64_t
@@ -169,250 +172,182 @@ parse_day(const char *day)
 static void
 format_day(uint64_t number, char day[DAY_BYTES])
 {
-	for (int i = DAY_BYTES - 2; i >= 0; i--) {
-		bool is_dash = i == 4 || i == 7;
+	g_snprintf(day, DAY_BYTES, "%04u-%02u-%02u", (unsigned)(number / 10000),
+	    (unsigned)(number / 100 % 100), (unsigned)(number % 100));
+}
 
-		day[i] = is_dash ? '-' : (char)('0' + number % 10);
-		if (!is_dash)
-			number /= 10;
+/* The version and the papers. @param papers  those that are unpacked are appended */
+static void
+move_head(struct packing *packing, GArray *papers)
+{
+	size_t size = g_array_get_element_size(papers);
+	unsigned first = packing->out ? 0 : papers->len, count;
+
+	if (packing_number(packing, DIGEST_CONTENTS_VERSION, INT64_MAX) !=
+	    DIGEST_CONTENTS_VERSION)
+		packing_fail(packing);
+	count = packing_count(packing, papers->len, 2);
+	g_array_set_size(papers, first + count);
+	for (unsigned i = first; i < first + count; i++) {
+		/* An element begins with these. */
+		int64_t *seq = (int64_t *)(void *)(papers->data + i * size);
+		int64_t *replacement = seq + 1;
+
+		*seq = (int64_t)packing_number(packing, (uint64_t)*seq, INT64_MAX);
+		*replacement =
+		    (int64_t)packing_number(packing, (uint64_t)*replacement, INT64_MAX);
 	}
-	day[DAY_BYTES - 1] = '\0';
 }
 
 static void
-put_head(GByteArray *out, const struct digest_contents *contents)
+move_style(struct packing *packing, struct digest_style *style)
 {
-	packing_put_number(out, DIGEST_CONTENTS_VERSION);
-	packing_put_number(out, contents->papers->len);
-	for (unsigned i = 0; i < contents->papers->len; i++) {
-		const struct digest_contents_paper *paper =
-		    digest_contents_get_paper(contents, i);
+	static const unsigned groups = PREFERENCE_GROUP_ON + 1;
+	static const unsigned feedbacks = PREFERENCE_FEEDBACK_ON + 1;
+	uint64_t bits = style->group + (uint64_t)style->feedback * groups;
+	const char *language;
 
-		packing_put_number(out, (uint64_t)paper->seq);
-		packing_put_number(out, (uint64_t)paper->replacement);
+	style->abstract =
+	    packing_number(packing, style->abstract, PREFERENCE_ABSTRACT_NONE);
+	style->format = packing_number(packing, style->format, PREFERENCE_FORMAT_HTML);
+	style->attach =
+	    packing_number(packing, style->attach, PREFERENCE_ATTACH_MARKDOWN);
+	bits = packing_number(packing, bits, groups * feedbacks - 1);
+	style->group = bits % groups;
+	style->feedback = bits / groups;
+	language = packing_text(packing, style->language);
+	if (packing->out)
+		return;
+	if (g_strlcpy(style->language, language, sizeof(style->language)) >=
+	    sizeof(style->language))
+		packing_fail(packing);
+}
+
+static void
+move_filters(struct packing *packing, GArray *filters)
+{
+	unsigned count = packing_count(packing, filters->len, 4);
+
+	if (!packing->out)
+		g_array_set_size(filters, count);
+	for (unsigned i = 0; i < count; i++) {
+		struct digest_filter *filter =
+		    &g_array_index(filters, struct digest_filter, i);
+
+		filter->number = (int)packing_number(
+		    packing, (uint64_t)MAX(filter->number, 0), INT_MAX);
+		filter->papers =
+		    (unsigned)packing_number(packing, filter->papers, UINT_MAX);
+		filter->label = packing_text(packing, filter->label);
+		filter->query = packing_text(packing, filter->query);
 	}
 }
 
 static void
-put_style(GByteArray *out, const struct digest_style *style)
+move_reasons(struct packing *packing, struct digest_contents *contents,
+    struct digest_contents_paper *paper)
 {
-	packing_put_number(out, style->abstract);
-	packing_put_number(out, style->format);
-	packing_put_number(out, style->attach);
-	packing_put_number(
-	    out, style->group + (uint64_t)style->feedback * (PREFERENCE_GROUP_ON + 1));
-	packing_put_text(out, style->language);
+	paper->reasons = packing_count(packing, paper->reasons, 2);
+	if (!packing->out) {
+		paper->first_reason = contents->reasons->len;
+		g_array_set_size(
+		    contents->reasons, contents->reasons->len + paper->reasons);
+	}
+	for (unsigned i = 0; i < paper->reasons; i++) {
+		struct digest_contents_reason *reason =
+		    digest_contents_get_reason(contents, paper->first_reason + i);
+
+		reason->filter =
+		    (unsigned)packing_number(packing, reason->filter, UINT_MAX);
+		reason->hits = packing_text(packing, reason->hits);
+		if (reason->filter >= contents->filters->len)
+			packing_fail(packing);
+	}
 }
 
 static void
-put_filter(GByteArray *out, const struct digest_filter *filter)
+move_reference(struct packing *packing, struct digest_reference *reference)
 {
-	packing_put_number(out, (uint64_t)MAX(filter->number, 0));
-	packing_put_number(out, filter->papers);
-	packing_put_text(out, filter->label);
-	packing_put_text(out, filter->query);
-}
-
-static void
-put_reference(GByteArray *out, const struct digest_reference *reference)
-{
-	put_optional_text(out, reference->journal);
-	put_optional_text(out, reference->doi);
-	put_optional_number(out, reference->published_at);
-	put_optional_text(out, reference->categories);
-	put_optional_text(out, reference->keywords);
+	reference->journal = move_optional_text(packing, reference->journal);
+	reference->doi = move_optional_text(packing, reference->doi);
+	reference->published_at =
+	    move_optional_number(packing, reference->published_at);
+	reference->categories = move_optional_text(packing, reference->categories);
+	reference->keywords = move_optional_text(packing, reference->keywords);
 }
 
 /* @param newest_day  of all papers */
 static void
-put_paper(GByteArray *out, const struct digest_contents *contents,
-    const struct digest_contents_paper *paper, uint64_t newest_day)
+move_paper(struct packing *packing, struct digest_contents *contents,
+    struct digest_contents_paper *paper, uint64_t newest_day)
 {
-	packing_put_number(out, newest_day - parse_day(paper->day));
-	put_optional_number(out, paper->upvotes);
-	put_optional_number(out, paper->upvotes_before);
-	put_optional_number(out, paper->stars);
-	put_optional_text(out, paper->venue);
-	packing_put_number(out, paper->shown);
-	packing_put_number(out, paper->reasons);
-	for (unsigned i = 0; i < paper->reasons; i++) {
-		const struct digest_contents_reason *reason =
-		    digest_contents_get_reason(contents, paper->first_reason + i);
+	uint64_t back =
+	    packing_number(packing, newest_day - parse_day(paper->day), newest_day);
 
-		packing_put_number(out, reason->filter);
-		packing_put_text(out, reason->hits);
-	}
+	format_day(newest_day - back, paper->day);
+	paper->upvotes = move_optional_number(packing, paper->upvotes);
+	paper->upvotes_before = move_optional_number(packing, paper->upvotes_before);
+	paper->stars = move_optional_number(packing, paper->stars);
+	paper->venue = move_optional_text(packing, paper->venue);
+	paper->shown = packing_number(packing, paper->shown, DIGEST_DETAIL_COUNT);
+	move_reasons(packing, contents, paper);
 	if (contents->style.attach != PREFERENCE_ATTACH_NONE)
-		put_reference(out, &paper->reference);
+		move_reference(packing, &paper->reference);
+}
+
+static uint64_t
+find_newest_day(const struct digest_contents *contents)
+{
+	uint64_t newest = 0;
+
+	for (unsigned i = 0; i < contents->papers->len; i++)
+		newest =
+		    MAX(newest, parse_day(digest_contents_get_paper(contents, i)->day));
+	return newest;
+}
+
+static void
+move_contents(struct packing *packing, struct digest_contents *contents)
+{
+	uint64_t newest_day = find_newest_day(contents);
+
+	move_head(packing, contents->papers);
+	move_style(packing, &contents->style);
+	contents->coverage = packing_text(packing, contents->coverage);
+	contents->notices = packing_text(packing, contents->notices);
+	move_filters(packing, contents->filters);
+	newest_day = packing_number(packing, newest_day, DAY_MAX);
+	for (unsigned i = 0; i < contents->papers->len; i++)
+		move_paper(packing, contents, digest_contents_get_paper(contents, i),
+		    newest_day);
+	if (find_newest_day(contents) != newest_day)
+		packing_fail(packing);
 }
 
 GByteArray *
 digest_contents_pack(const struct digest_contents *contents)
 {
-	GByteArray *out = g_byte_array_sized_new(1024);
-	uint64_t newest_day = 0;
+	struct packing packing = {.out = g_byte_array_sized_new(1024)};
+	/* Packing does not change the values, which are in arrays. */
+	struct digest_contents copy = *contents;
 
-	for (unsigned i = 0; i < contents->papers->len; i++)
-		newest_day = MAX(
-		    newest_day, parse_day(digest_contents_get_paper(contents, i)->day));
-	put_head(out, contents);
-	put_style(out, &contents->style);
-	packing_put_text(out, contents->coverage);
-	packing_put_text(out, contents->notices);
-	packing_put_number(out, contents->filters->len);
-	for (unsigned i = 0; i < contents->filters->len; i++)
-		put_filter(out, digest_contents_get_filter(contents, i));
-	packing_put_number(out, newest_day);
-	for (unsigned i = 0; i < contents->papers->len; i++)
-		put_paper(
-		    out, contents, digest_contents_get_paper(contents, i), newest_day);
-	return out;
+	move_contents(&packing, &copy);
+	return packing.out;
 }
 
 GByteArray *
 digest_contents_pack_papers(const struct digest_contents *contents)
 {
-	GByteArray *out = g_byte_array_new();
+	struct packing packing = {.out = g_byte_array_new()};
 
-	put_head(out, contents);
-	return out;
-}
-
-/* ---- unpack ---- */
-
-static int64_t
-take_optional_number(struct unpacker *in)
-{
-	return (int64_t)packing_take_number(in, INT64_MAX) - 1;
-}
-
-static const char *
-take_optional_text(struct unpacker *in)
-{
-	return packing_take_number(in, 1) ? packing_take_text(in) : NULL;
-}
-
-/* Take the version and the papers, of which only these fields are set. */
-static void
-take_head(struct unpacker *in, GArray *papers)
-{
-	unsigned count;
-
-	if (packing_take_number(in, INT64_MAX) != DIGEST_CONTENTS_VERSION)
-		packing_fail(in);
-	count = packing_take_count(in, 2);
-	for (unsigned i = 0; i < count && !in->is_bad; i++) {
-		struct digest_contents_version paper;
-
-		paper.seq = (int64_t)packing_take_number(in, INT64_MAX);
-		paper.replacement = (int64_t)packing_take_number(in, INT64_MAX);
-		g_array_append_val(papers, paper);
-	}
-}
-
-static void
-take_style(struct unpacker *in, struct digest_style *style)
-{
-	uint64_t bits;
-	const char *language;
-
-	style->abstract = packing_take_number(in, PREFERENCE_ABSTRACT_NONE);
-	style->format = packing_take_number(in, PREFERENCE_FORMAT_HTML);
-	style->attach = packing_take_number(in, PREFERENCE_ATTACH_MARKDOWN);
-	bits = packing_take_number(
-	    in, (PREFERENCE_GROUP_ON + 1) * (PREFERENCE_FEEDBACK_ON + 1) - 1);
-	style->group = bits % (PREFERENCE_GROUP_ON + 1);
-	style->feedback = bits / (PREFERENCE_GROUP_ON + 1);
-	language = packing_take_text(in);
-	if (strlen(language) >= sizeof(style->language))
-		packing_fail(in);
-	else
-		g_strlcpy(style->language, language, sizeof(style->language));
-}
-
-static void
-take_filters(struct unpacker *in, GArray *filters)
-{
-	unsigned count = packing_take_count(in, 4);
-
-	for (unsigned i = 0; i < count && !in->is_bad; i++) {
-		struct digest_filter filter;
-
-		filter.number = (int)packing_take_number(in, INT_MAX);
-		filter.papers = (unsigned)packing_take_number(in, UINT_MAX);
-		filter.label = packing_take_text(in);
-		filter.query = packing_take_text(in);
-		g_array_append_val(filters, filter);
-	}
-}
-
-static void
-take_reasons(struct unpacker *in, struct digest_contents *contents,
-    struct digest_contents_paper *paper)
-{
-	paper->first_reason = contents->reasons->len;
-	paper->reasons = packing_take_count(in, 2);
-	for (unsigned i = 0; i < paper->reasons && !in->is_bad; i++) {
-		struct digest_contents_reason reason;
-
-		reason.filter = (unsigned)packing_take_number(in, UINT_MAX);
-		reason.hits = packing_take_text(in);
-		if (reason.filter >= contents->filters->len)
-			packing_fail(in);
-		g_array_append_val(contents->reasons, reason);
-	}
-}
-
-static void
-take_reference(struct unpacker *in, struct digest_reference *reference)
-{
-	reference->journal = take_optional_text(in);
-	reference->doi = take_optional_text(in);
-	reference->published_at = take_optional_number(in);
-	reference->categories = take_optional_text(in);
-	reference->keywords = take_optional_text(in);
-}
-
-static void
-take_paper(struct unpacker *in, struct digest_contents *contents, uint64_t newest_day,
-    struct digest_contents_paper *paper)
-{
-	format_day(newest_day - packing_take_number(in, newest_day), paper->day);
-	paper->upvotes = take_optional_number(in);
-	paper->upvotes_before = take_optional_number(in);
-	paper->stars = take_optional_number(in);
-	paper->venue = take_optional_text(in);
-	paper->shown = packing_take_number(in, DIGEST_DETAIL_COUNT);
-	take_reasons(in, contents, paper);
-	if (contents->style.attach != PREFERENCE_ATTACH_NONE)
-		take_reference(in, &paper->reference);
-}
-
-static void
-take_papers(
-    struct unpacker *in, struct digest_contents *contents, const GArray *versions)
-{
-	uint64_t newest_day = packing_take_number(in, DAY_MAX);
-	uint64_t newest_found = 0;
-
-	for (unsigned i = 0; i < versions->len && !in->is_bad; i++) {
-		const struct digest_contents_version *version =
-		    &g_array_index(versions, struct digest_contents_version, i);
-		struct digest_contents_paper paper = {
-		    .seq = version->seq, .replacement = version->replacement};
-
-		take_paper(in, contents, newest_day, &paper);
-		newest_found = MAX(newest_found, parse_day(paper.day));
-		g_array_append_val(contents->papers, paper);
-	}
-	if (newest_found != newest_day)
-		packing_fail(in);
+	move_head(&packing, contents->papers);
+	return packing.out;
 }
 
 static bool
-check(const struct unpacker *in, GError **error)
+check(const struct packing *packing, GError **error)
 {
-	return !in->is_bad ||
+	return !packing->is_bad ||
 	       pb_fail(error, PB_ERROR_DAMAGED,
 	           "the store is damaged: a digest cannot be read; run paperboyctl "
 	           "doctor");
@@ -422,29 +357,23 @@ bool
 digest_contents_unpack(
     struct digest_contents *contents, const void *data, size_t size, GError **error)
 {
-	g_autoptr(GArray) versions = new_array(sizeof(struct digest_contents_version));
-	struct unpacker in = packing_start(data, size);
+	struct packing packing = packing_of(data, size);
 
-	take_head(&in, versions);
-	take_style(&in, &contents->style);
-	contents->coverage = packing_take_text(&in);
-	contents->notices = packing_take_text(&in);
-	take_filters(&in, contents->filters);
-	take_papers(&in, contents, versions);
-	if (in.at < in.end)
-		packing_fail(&in);
-	return check(&in, error);
+	move_contents(&packing, contents);
+	if (packing.at < packing.end)
+		packing_fail(&packing);
+	return check(&packing, error);
 }
 
 bool
 digest_contents_unpack_papers(
     const void *data, size_t size, GArray *papers, size_t *head_bytes, GError **error)
 {
-	struct unpacker in = packing_start(data, size);
-	const uint8_t *first = in.at;
+	struct packing packing = packing_of(data, size);
+	const uint8_t *first = packing.at;
 
-	take_head(&in, papers);
+	move_head(&packing, papers);
 	if (head_bytes)
-		*head_bytes = (size_t)(in.at - first);
-	return check(&in, error);
+		*head_bytes = (size_t)(packing.at - first);
+	return check(&packing, error);
 }

@@ -69,46 +69,49 @@ taste_vector_sort(struct taste_vector *vector)
 	g_array_set_size(vector->weights, used);
 }
 
+static void
+move_weight(struct packing *packing, struct taste_weight *weight)
+{
+	weight->is_shown = packing_number(packing, weight->is_shown, 1);
+	weight->weight = (int32_t)packing_number(packing,
+	                     (uint64_t)(weight->weight + TASTE_VECTOR_SCALE),
+	                     2 * TASTE_VECTOR_SCALE) -
+	                 TASTE_VECTOR_SCALE;
+	weight->word = packing_text(packing, weight->word);
+}
+
 GByteArray *
 taste_vector_pack(const struct taste_vector *vector)
 {
-	GByteArray *out = g_byte_array_sized_new(8192);
+	struct packing packing = {.out = g_byte_array_sized_new(8192)};
 
-	packing_put_number(out, vector->answers);
-	for (unsigned i = 0; i < vector->weights->len; i++) {
-		const struct taste_weight *weight = taste_vector_get(vector, i);
-
-		packing_put_number(out, weight->is_shown);
-		packing_put_number(
-		    out, (uint64_t)(weight->weight + TASTE_VECTOR_SCALE));
-		packing_put_text(out, weight->word);
-	}
-	return out;
+	packing_number(&packing, vector->answers, BOUNDS_TASTE_ANSWERS);
+	for (unsigned i = 0; i < vector->weights->len; i++)
+		move_weight(&packing, taste_vector_get(vector, i));
+	return packing.out;
 }
 
 bool
 taste_vector_unpack(
     struct taste_vector *vector, const void *data, size_t size, GError **error)
 {
-	struct unpacker in = packing_start(data, size);
+	struct packing packing = packing_of(data, size);
 	int64_t last = -1;
 
-	vector->answers = (unsigned)packing_take_number(&in, BOUNDS_TASTE_ANSWERS);
-	while (in.at < in.end) {
-		bool is_shown = packing_take_number(&in, 1);
-		int32_t weight =
-		    (int32_t)packing_take_number(&in, 2 * TASTE_VECTOR_SCALE) -
-		    TASTE_VECTOR_SCALE;
-		const char *word = packing_take_text(&in);
-		uint32_t hash = taste_vector_hash(word);
+	vector->answers = (unsigned)packing_number(&packing, 0, BOUNDS_TASTE_ANSWERS);
+	while (packing.at < packing.end) {
+		struct taste_weight weight = {0};
+		uint32_t hash;
 
-		if (weight == 0 || hash <= last ||
+		move_weight(&packing, &weight);
+		hash = taste_vector_hash(weight.word);
+		if (weight.weight == 0 || hash <= last ||
 		    vector->weights->len == BOUNDS_TASTE_TERMS)
-			packing_fail(&in);
+			packing_fail(&packing);
 		last = hash;
-		taste_vector_add(vector, word, weight, is_shown);
+		taste_vector_add(vector, weight.word, weight.weight, weight.is_shown);
 	}
-	return !in.is_bad ||
+	return !packing.is_bad ||
 	       pb_fail(error, PB_ERROR_DAMAGED,
 	           "the store is damaged: a taste cannot be read; run paperboyctl "
 	           "doctor");
