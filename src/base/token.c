@@ -3,6 +3,7 @@
  */
 #include "base/token.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 static const char alphabet[] = "abcdefghijklmnopqrstuvwxyz234567";
@@ -55,16 +56,12 @@ char *
 token_hash_string(GBytes *key, const char *purpose, const char *text)
 {
 	g_autofree char *whole = g_strdup_printf("%s:%s", purpose, text);
-	uint8_t mac[MAC_BYTES];
-	GString *digits = g_string_sized_new(sizeof(mac) * 2);
-	GHmac *primed = prime(key);
+	size_t size = 0;
+	const uint8_t *secret = g_bytes_get_data(key, &size);
 
 	g_assert(purpose[0] != '\0' && !strchr(purpose, ':'));
-	derive_mac(primed, whole, mac);
-	g_hmac_unref(primed);
-	for (size_t i = 0; i < sizeof(mac); i++)
-		g_string_append_printf(digits, "%02x", mac[i]);
-	return g_string_free(digits, FALSE);
+	return g_compute_hmac_for_string(
+	    G_CHECKSUM_SHA256, secret, MIN(size, TOKEN_KEY_BYTES), whole, -1);
 }
 
 /* Append lower-case base32; the last digit is padded with zero bits. */
@@ -105,79 +102,31 @@ token_signer_free(struct token_signer *signer)
 	g_free(signer);
 }
 
-/* Format the key character and the leading bytes of a MAC. */
-static GString *
-format_mac(const struct token_signer *signer, const uint8_t bytes[TOKEN_BYTES])
-{
-	GString *token = g_string_sized_new(TOKEN_SIGNED_BYTES_MAX);
-
-	g_string_append_c(token, signer->key_digit);
-	append_base32(token, bytes, TOKEN_BYTES);
-	return token;
-}
-
-/* Buffer size for a purpose and two numbers. */
-#define TEXT_BYTES 80
-
-/* Append ":NUMBER" at offset `at`. @return the new end offset */
-static size_t
-add_number(char text[TEXT_BYTES], size_t at, int64_t number)
-{
-	char digits[20];
-	size_t count = 0;
-	uint64_t rest = number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
-
-	g_assert(at + sizeof(digits) + 3 <= TEXT_BYTES);
-	do {
-		digits[count++] = (char)('0' + rest % 10);
-		rest /= 10;
-	} while (rest);
-	text[at++] = ':';
-	if (number < 0)
-		text[at++] = '-';
-	while (count)
-		text[at++] = digits[--count];
-	text[at] = '\0';
-	return at;
-}
-
-/* Each message has several tokens; printf() would take 10% of the composing time. */
-static void
-make_text(char text[TEXT_BYTES], const char *purpose, int64_t id, const int64_t *bound)
-{
-	size_t at = g_strlcpy(text, purpose, TEXT_BYTES);
-
-	g_assert(purpose[0] != '\0' && !strchr(purpose, ':'));
-	at = add_number(text, at, id);
-	if (bound)
-		add_number(text, at, *bound);
-}
-
-char *
-token_signer_derive(const struct token_signer *signer, const char *purpose, int64_t id)
-{
-	char text[TEXT_BYTES];
-	uint8_t mac[MAC_BYTES];
-
-	make_text(text, purpose, id, NULL);
-	derive_mac(signer->primed, text, mac);
-	return g_string_free(format_mac(signer, mac), FALSE);
-}
-
 char *
 token_signer_derive_text(
     const struct token_signer *signer, const char *purpose, const char *text)
 {
 	g_autofree char *whole = g_strconcat(purpose, ":", text, NULL);
+	GString *token = g_string_sized_new(TOKEN_SIGNED_BYTES_MAX);
 	uint8_t mac[MAC_BYTES];
 
 	g_assert(purpose[0] != '\0' && !strchr(purpose, ':'));
 	derive_mac(signer->primed, whole, mac);
-	return g_string_free(format_mac(signer, mac), FALSE);
+	g_string_append_c(token, signer->key_digit);
+	append_base32(token, mac, TOKEN_BYTES);
+	return g_string_free(token, FALSE);
 }
 
-static void
-append_id(GString *token, int64_t id)
+char *
+token_signer_derive(const struct token_signer *signer, const char *purpose, int64_t id)
+{
+	g_autofree char *text = g_strdup_printf("%" PRId64, id);
+
+	return token_signer_derive_text(signer, purpose, text);
+}
+
+char *
+token_format_with_id(const char *token, int64_t id)
 {
 	char digits[TOKEN_SIGNED_BYTES_MAX - TOKEN_LENGTH];
 	size_t first = sizeof(digits);
@@ -187,38 +136,18 @@ append_id(GString *token, int64_t id)
 		digits[--first] = alphabet[id & 31];
 		id >>= 5;
 	} while (id);
-	g_string_append_len(token, digits + first, (gssize)(sizeof(digits) - first));
-}
-
-char *
-token_format_with_id(const char *token, int64_t id)
-{
-	GString *text = g_string_sized_new(TOKEN_SIGNED_BYTES_MAX);
-
-	g_string_append(text, token);
-	append_id(text, id);
-	return g_string_free(text, FALSE);
-}
-
-static char *
-format_signed(const struct token_signer *signer, const uint8_t *mac, int64_t id)
-{
-	GString *token = format_mac(signer, mac);
-
-	append_id(token, id);
-	return g_string_free(token, FALSE);
+	return g_strdup_printf(
+	    "%s%.*s", token, (int)(sizeof(digits) - first), digits + first);
 }
 
 char *
 token_signer_sign(
     const struct token_signer *signer, const char *purpose, int64_t id, int64_t bound)
 {
-	char text[TEXT_BYTES];
-	uint8_t mac[MAC_BYTES];
+	g_autofree char *text = g_strdup_printf("%" PRId64 ":%" PRId64, id, bound);
+	g_autofree char *token = token_signer_derive_text(signer, purpose, text);
 
-	make_text(text, purpose, id, &bound);
-	derive_mac(signer->primed, text, mac);
-	return format_signed(signer, mac, id);
+	return token_format_with_id(token, id);
 }
 
 char *
