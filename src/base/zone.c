@@ -4,7 +4,6 @@
 #include "base/zone.h"
 
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/bounds.h"
@@ -37,18 +36,11 @@ static bool
 is_installed(const char *name)
 {
 	g_autofree char *path = g_build_filename(ZONE_DIRECTORY, name, NULL);
-	char magic[4] = "";
-	FILE *file;
+	g_autofree char *data = NULL;
 
-	if (!g_file_test(path, G_FILE_TEST_IS_REGULAR))
-		return false;
-	file = fopen(path, "re");
-	if (!file)
-		return false;
-	if (fread(magic, 1, sizeof(magic), file) != sizeof(magic))
-		magic[0] = '\0';
-	fclose(file);
-	return memcmp(magic, "TZif", sizeof(magic)) == 0;
+	return g_file_test(path, G_FILE_TEST_IS_REGULAR) &&
+	       g_file_get_contents(path, &data, NULL, NULL) &&
+	       g_str_has_prefix(data, "TZif");
 }
 
 /* Collect the zone names below a directory recursively, unsorted. */
