@@ -87,81 +87,59 @@ skip_head(const char *text, const char *const heads[], size_t count)
 	return text;
 }
 
-/* 2608.13210, or before 2015 2608.1321. @return length in bytes, 0 if not an id */
-static size_t
-measure_new_id(const char *text)
+/* 2608.13210, or before 2015 2608.1321, or before 2007 hep-ex/0307015 or
+ * math.AG/0309225. */
+#define ARXIV_ID "(?:\\d{4}\\.\\d{4,5}|[a-z-]{2,10}(?:\\.[A-Z]{2})?/\\d{7})"
+
+static bool
+match_arxiv(const char *text, GMatchInfo **match)
 {
-	size_t digits = strspn(text, DIGITS);
-	size_t more;
+	static const char shape[] =
+	    "^(" ARXIV_ID ")(?:v(\\d{1,4}))?(?:\\.pdf)?\\s*(\\?.*)?\\z";
+	static GRegex *regex;
+	static gsize is_compiled;
 
-	if (digits != 4 || text[4] != '.')
-		return 0;
-	more = strspn(text + 5, DIGITS);
-	return more == 4 || more == 5 ? 5 + more : 0;
-}
-
-/* hep-ex/0307015, math.AG/0309225 */
-static size_t
-measure_old_id(const char *text)
-{
-	size_t archive = strspn(text, "abcdefghijklmnopqrstuvwxyz-");
-	size_t at = archive;
-
-	if (archive < 2 || archive > 10)
-		return 0;
-	if (text[at] == '.' && g_ascii_isupper(text[at + 1]) &&
-	    g_ascii_isupper(text[at + 2]))
-		at += 3;
-	if (text[at] != '/' || strspn(text + at + 1, DIGITS) != 7)
-		return 0;
-	return at + 8;
+	if (g_once_init_enter(&is_compiled)) {
+		regex = g_regex_new(shape, G_REGEX_RAW | G_REGEX_DOTALL, 0, NULL);
+		g_once_init_leave(&is_compiled, 1);
+	}
+	return g_regex_match(regex, text, 0, match);
 }
 
 bool
 paper_id_parse_arxiv(const char *text, char **id, unsigned *version)
 {
-	const char *at, *rest;
-	size_t size;
-	unsigned number = 0;
+	g_autoptr(GMatchInfo) match = NULL;
+	g_autofree char *number = NULL, *parameters = NULL;
+	const char *at;
 
 	if (!text)
 		return false;
 	while (g_ascii_isspace(*text))
 		text++;
 	at = skip_head(text, arxiv_prefixes, G_N_ELEMENTS(arxiv_prefixes));
-	size = measure_new_id(at);
-	if (!size)
-		size = measure_old_id(at);
-	if (!size)
+	if (!match_arxiv(at, &match))
 		return false;
-	rest = at + size;
-	if (*rest == 'v' && strspn(rest + 1, DIGITS) > 0 &&
-	    strspn(rest + 1, DIGITS) <= 4) {
-		number = (unsigned)g_ascii_strtoull(rest + 1, NULL, 10);
-		rest += 1 + strspn(rest + 1, DIGITS);
-	}
-	if (g_str_has_prefix(rest, ".pdf"))
-		rest += 4;
-	while (g_ascii_isspace(*rest))
-		rest++;
+	number = g_match_info_fetch(match, 2);
+	parameters = g_match_info_fetch(match, 3);
 	/* Parameters of a link do not choose the paper: "?context=cs.LG". */
-	if (*rest && !(*rest == '?' && at > text))
+	if (parameters && *parameters && at == text)
 		return false;
 	if (id)
-		*id = g_strndup(at, size);
+		*id = g_match_info_fetch(match, 1);
 	if (version)
-		*version = number;
+		*version = number ? (unsigned)g_ascii_strtoull(number, NULL, 10) : 0;
 	return true;
 }
 
 bool
 paper_id_is_arxiv(const char *id)
 {
-	size_t size = measure_new_id(id);
+	g_autoptr(GMatchInfo) match = NULL;
+	int end = 0;
 
-	if (!size)
-		size = measure_old_id(id);
-	return size && !id[size];
+	return match_arxiv(id, &match) &&
+	       g_match_info_fetch_pos(match, 1, NULL, &end) && !id[end];
 }
 
 char *

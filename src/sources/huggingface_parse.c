@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "model/paper.h"
+#include "model/paper_id.h"
 
 #define PAPER_PAGE "https://huggingface.co/papers/"
 
@@ -139,19 +140,6 @@ is_id(const char *id, size_t length)
 	return !strstr(id, "..") && !strstr(id, "//") && id[length - 1] != '/';
 }
 
-/* `2611.10010v2` is a version of the paper 2611.10010. */
-static void
-strip_version(char *id)
-{
-	size_t digits = strspn(id, "0123456789");
-	size_t rest = id[digits] == '.' ? strspn(id + digits + 1, "0123456789") : 0;
-	char *version = id + digits + 1 + rest;
-
-	if (digits == 4 && (rest == 4 || rest == 5) && *version == 'v' && version[1] &&
-	    !version[1 + strspn(version + 1, "0123456789")])
-		*version = '\0';
-}
-
 static void
 add_authors(struct paper *paper, const json_t *authors)
 {
@@ -249,8 +237,9 @@ fill_identity(
 		*what = "paper.title is not a string";
 	if (*what)
 		return false;
-	paper->id = g_strdup(json_string_value(id));
-	strip_version(paper->id);
+	/* Without the version: `2611.10010v2`. */
+	if (!paper_id_parse_arxiv(json_string_value(id), &paper->id, NULL))
+		paper->id = g_strdup(json_string_value(id));
 	paper->title = get_text(inner, "title", BOUNDS_PAPER_TITLE_BYTES);
 	if (!paper->title)
 		paper->title = get_text(outer, "title", BOUNDS_PAPER_TITLE_BYTES);
