@@ -154,46 +154,6 @@ append_name(struct translation *translation, const struct name *name)
 	translation->is_exact = false;
 }
 
-/* The column of a field that the index has. @return NULL when it has none */
-static const char *
-get_column(const struct field *field)
-{
-	switch (field->kind) {
-	case FIELD_WORDS:
-		return field->texts == FIELD_IN_TITLE      ? "title"
-		       : field->texts == FIELD_IN_ABSTRACT ? "abstract"
-		                                           : "title abstract";
-	case FIELD_NAME:
-		return "authors";
-	case FIELD_CATEGORY:
-		return "categories";
-	case FIELD_VALUE_WORDS:
-	case FIELD_KEYWORD:
-		break;
-	case FIELD_SOURCE:
-	case FIELD_CHOICE:
-	case FIELD_NUMBER:
-	case FIELD_DATE:
-		return NULL;
-	}
-	switch (field->hit) {
-	case HIT_FIELD_ORGANIZATION:
-		return "organization";
-	case HIT_FIELD_KEYWORD:
-		return "keywords";
-	case HIT_FIELD_COMMENT:
-		return "comment";
-	case HIT_FIELD_JOURNAL:
-		return "journal";
-	case HIT_FIELD_DOI:
-		return "doi";
-	case HIT_FIELD_ID:
-		return "id";
-	default:
-		return NULL;
-	}
-}
-
 /* Whether the tokenizer finds a word in a value: FTS5 finds nothing without. */
 static bool
 has_token(const char *value)
@@ -212,7 +172,7 @@ has_words(const struct node *node)
 	if (node->kind == NODE_NOT)
 		return false;
 	if (!node->operands)
-		return get_column(node->field) &&
+		return node->field->column &&
 		       (node->kind != NODE_VALUE || has_token(node->value));
 	for (guint i = 0; i < node->operands->len; i++)
 		if (has_words(node->operands->pdata[i]) == is_and)
@@ -232,7 +192,7 @@ append_clause(struct translation *translation, const struct node *node)
 {
 	struct fts_clause clause = {.first = translation->phrases};
 
-	g_string_append_printf(translation->out, "{%s} : (", get_column(node->field));
+	g_string_append_printf(translation->out, "{%s} : (", node->field->column);
 	if (node->kind == NODE_WORDS || node->kind == NODE_VALUE_WORDS)
 		append_phrase(translation, node->phrase);
 	else if (node->kind == NODE_NEAR)

@@ -36,6 +36,8 @@ enum field_availability {
 struct field {
 	const char *name;
 	const char *alias; /* or NULL */
+	const char
+	    *column; /* of the FTS5 index of papers, several for texts; or NULL */
 	enum field_kind kind;
 	enum field_availability availability;
 	unsigned texts;             /* for FIELD_WORDS: bits of texts */
