@@ -73,25 +73,13 @@ add_node(struct rank *rank, const struct node *node, double boost,
     const struct rank_corpus *corpus, GError **error)
 {
 	boost *= node->boost;
-	switch (node->kind) {
-	case NODE_NOT:
+	if (node->kind == NODE_NOT)
 		return true;
-	case NODE_AND:
-	case NODE_OR:
-		for (guint i = 0; i < node->operands->len; i++)
-			if (!add_node(
-			        rank, node->operands->pdata[i], boost, corpus, error))
-				return false;
+	for (guint i = 0; node->operands && i < node->operands->len; i++)
+		if (!add_node(rank, node->operands->pdata[i], boost, corpus, error))
+			return false;
+	if (node->operands)
 		return true;
-	case NODE_WORDS:
-	case NODE_NEAR:
-	case NODE_VALUE_WORDS:
-	case NODE_NAME:
-	case NODE_VALUE:
-	case NODE_NUMBER:
-	case NODE_DATE:
-		break;
-	}
 	return add_leaf(rank, node, boost, corpus, error);
 }
 

@@ -95,21 +95,10 @@ is_safe(const struct node *node, bool is_negated)
 {
 	bool needs_all;
 
-	switch (node->kind) {
-	case NODE_WORDS:
-	case NODE_NEAR:
-	case NODE_VALUE_WORDS:
-	case NODE_NAME:
-	case NODE_VALUE:
-	case NODE_NUMBER:
-	case NODE_DATE:
+	if (node->field)
 		return !is_negated;
-	case NODE_NOT:
+	if (node->kind == NODE_NOT)
 		return is_safe(g_ptr_array_index(node->operands, 0), !is_negated);
-	case NODE_AND:
-	case NODE_OR:
-		break;
-	}
 	needs_all = (node->kind == NODE_OR) != is_negated;
 	for (guint i = 0; i < node->operands->len; i++)
 		if (is_safe(g_ptr_array_index(node->operands, i), is_negated) !=
@@ -241,16 +230,9 @@ node_simplify(struct node *node)
 {
 	struct node *operand;
 
-	switch (node->kind) {
-	case NODE_WORDS:
-	case NODE_NEAR:
-	case NODE_VALUE_WORDS:
-	case NODE_NAME:
-	case NODE_VALUE:
-	case NODE_NUMBER:
-	case NODE_DATE:
+	if (node->field)
 		return node;
-	case NODE_NOT:
+	if (node->kind == NODE_NOT) {
 		operand = unwrap(node);
 		drop_boosts(operand);
 		operand = node_simplify(operand);
@@ -259,9 +241,6 @@ node_simplify(struct node *node)
 		node = node_new(NODE_NOT, operand->column);
 		node_add_operand(node, operand);
 		return node;
-	case NODE_AND:
-	case NODE_OR:
-		break;
 	}
 	flatten_operands(node);
 	if (node->operands->len > 1)
