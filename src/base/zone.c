@@ -79,19 +79,12 @@ list_names(void)
 	return names;
 }
 
-char *
-zone_find_nearest(const char *text)
-{
-	g_autoptr(GPtrArray) names = list_names();
-
-	return g_strdup(
-	    edit_distance_find_closest(text, (const char *const *)names->pdata));
-}
-
 static void
 set_unknown(GError **error, const char *name)
 {
-	g_autofree char *nearest = zone_find_nearest(name);
+	g_autoptr(GPtrArray) names = list_names();
+	const char *nearest =
+	    edit_distance_find_closest(name, (const char *const *)names->pdata);
 	g_autofree char *shown = text_quote(name, BOUNDS_ZONE_NAME_BYTES);
 
 	if (nearest)

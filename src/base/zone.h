@@ -28,7 +28,4 @@ GTimeZone *zone_load_or_utc(const char *name);
  */
 char *zone_find(const char *text, GError **error);
 
-/** Find the installed zone with the closest name. @return a new string, or NULL */
-char *zone_find_nearest(const char *text);
-
 #endif
