@@ -54,37 +54,35 @@ measure_phrase(const struct text_field *text_field, const struct phrase *phrase,
 	}
 }
 
-static struct query_hit *
-make_words_hit(const struct text_field *text_field, const struct phrase *phrase, int at)
+/* Add every place of a phrase in a text. @param item  of the hits */
+static void
+add_phrase(GPtrArray *hits, const struct text_field *text_field,
+    const struct phrase *phrase, enum hit_field field, unsigned item)
 {
-	struct query_hit *hit = g_new0(struct query_hit, 1);
-	GString *folded = g_string_new(NULL);
+	int at = -1;
 
-	measure_phrase(text_field, phrase, at, hit, folded);
-	hit->words = g_strndup(text_field->text + hit->start, hit->end - hit->start);
-	hit->folded = g_string_free(folded, FALSE);
-	return hit;
+	while ((at = text_field_find_phrase(text_field, phrase, at + 1)) >= 0) {
+		struct query_hit *hit = g_new0(struct query_hit, 1);
+		GString *folded = g_string_new(NULL);
+
+		measure_phrase(text_field, phrase, at, hit, folded);
+		hit->field = field;
+		hit->item = item;
+		hit->words =
+		    g_strndup(text_field->text + hit->start, hit->end - hit->start);
+		hit->folded = g_string_free(folded, FALSE);
+		g_ptr_array_add(hits, hit);
+	}
 }
 
 static void
 add_words(
     GPtrArray *hits, const struct node *node, const struct query_document *document)
 {
-	for (unsigned text = 0; text < DOCUMENT_TEXTS; text++) {
-		const struct text_field *text_field = &document->texts[text];
-		int at = -1;
-
-		if (!(node->field->texts & 1U << text))
-			continue;
-		while ((at = document_find_phrase(document, node->phrase, text, at)) >=
-		       0) {
-			struct query_hit *hit =
-			    make_words_hit(text_field, node->phrase, at);
-
-			hit->field = (enum hit_field)text;
-			g_ptr_array_add(hits, hit);
-		}
-	}
+	for (unsigned text = 0; text < DOCUMENT_TEXTS; text++)
+		if (node->field->texts & 1U << text)
+			add_phrase(hits, &document->texts[text], node->phrase,
+			    (enum hit_field)text, 0);
 }
 
 /* "chain of thought" near faithful */
@@ -168,20 +166,9 @@ add_value_words(
 {
 	const GArray *values = document->values[node->field->hit];
 
-	for (guint i = 0; i < values->len; i++) {
-		const struct text_field *value =
-		    &g_array_index(values, struct text_field, i);
-		int at = -1;
-
-		while (
-		    (at = text_field_find_phrase(value, node->phrase, at + 1)) >= 0) {
-			struct query_hit *hit = make_words_hit(value, node->phrase, at);
-
-			hit->field = node->field->hit;
-			hit->item = i;
-			g_ptr_array_add(hits, hit);
-		}
-	}
+	for (guint i = 0; i < values->len; i++)
+		add_phrase(hits, &g_array_index(values, struct text_field, i),
+		    node->phrase, node->field->hit, i);
 }
 
 /* Add a whole value: a name, a category, a number. */
@@ -279,16 +266,6 @@ highlight_add_clause(
 	}
 }
 
-static void
-add_summary_phrase(
-    GPtrArray *hits, const struct text_field *summary, const struct phrase *phrase)
-{
-	int at = -1;
-
-	while ((at = text_field_find_phrase(summary, phrase, at + 1)) >= 0)
-		g_ptr_array_add(hits, make_words_hit(summary, phrase, at));
-}
-
 /* Add every place of the phrases of a clause on the abstract in the summary. */
 static void
 highlight_add_summary(
@@ -303,10 +280,10 @@ highlight_add_summary(
 	if (!summary)
 		return;
 	if (clause->kind == NODE_WORDS)
-		add_summary_phrase(hits, summary, clause->phrase);
+		add_phrase(hits, summary, clause->phrase, HIT_FIELD_ABSTRACT, 0);
 	for (guint i = 0; clause->kind == NODE_NEAR && i < clause->phrases->len; i++)
-		add_summary_phrase(
-		    hits, summary, g_ptr_array_index(clause->phrases, i));
+		add_phrase(hits, summary, g_ptr_array_index(clause->phrases, i),
+		    HIT_FIELD_ABSTRACT, 0);
 }
 
 static int

@@ -219,20 +219,13 @@ query_document_finalize(struct query_document *document, enum query_finality set
 
 /* ---- words ---- */
 
-int
-document_find_phrase(const struct query_document *document, const struct phrase *phrase,
-    unsigned text, int after)
-{
-	return text_field_find_phrase(&document->texts[text], phrase, after + 1);
-}
-
-bool
-document_has_phrase(
-    const struct query_document *document, const struct phrase *phrase, unsigned texts)
+static bool
+has_phrase(const struct query_document *document, const struct node *node)
 {
 	for (unsigned text = 0; text < DOCUMENT_TEXTS; text++)
-		if (texts & 1U << text &&
-		    document_find_phrase(document, phrase, text, -1) >= 0)
+		if (node->field->texts & 1U << text &&
+		    text_field_find_phrase(&document->texts[text], node->phrase, 0) >=
+		        0)
 			return true;
 	return false;
 }
@@ -242,8 +235,8 @@ static int
 find_next(const struct query_document *document, const struct node *node, unsigned text,
     guint phrase, int after)
 {
-	return document_find_phrase(
-	    document, g_ptr_array_index(node->phrases, phrase), text, after);
+	return text_field_find_phrase(&document->texts[text],
+	    g_ptr_array_index(node->phrases, phrase), after + 1);
 }
 
 /* As FTS5 does: advance the phrase that is too far behind the last one. */
@@ -460,8 +453,7 @@ node_evaluate(const struct node *node, const struct query_document *document,
 		return QUERY_TRUE - node_evaluate(g_ptr_array_index(node->operands, 0),
 		                        document, mode);
 	case NODE_WORDS:
-		is_true =
-		    document_has_phrase(document, node->phrase, node->field->texts);
+		is_true = has_phrase(document, node);
 		break;
 	case NODE_NEAR:
 		is_true = has_near(document, node);

@@ -48,19 +48,6 @@ struct query_document {
  */
 const struct text_field *document_get_summary(const struct query_document *document);
 
-/** Whether a phrase is in one of the texts (bits FIELD_IN_...). */
-bool document_has_phrase(
-    const struct query_document *document, const struct phrase *phrase, unsigned texts);
-
-/**
- * Find a phrase in one text.
- *
- * @param after  index of its previous place, or -1
- * @return index of its next first token, or -1
- */
-int document_find_phrase(const struct query_document *document,
-    const struct phrase *phrase, unsigned text, int after);
-
 /**
  * Find the phrases of a NODE_NEAR near each other in one text: at most `distance` words
  * between the end of each and the beginning of the last.

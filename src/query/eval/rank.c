@@ -111,8 +111,8 @@ count_phrase_hits(
 {
 	unsigned count = 0;
 
-	for (int at = document_find_phrase(document, phrase, text, -1); at >= 0;
-	     at = document_find_phrase(document, phrase, text, at))
+	for (int at = -1; (at = text_field_find_phrase(
+	                       &document->texts[text], phrase, at + 1)) >= 0;)
 		count++;
 	return count;
 }
