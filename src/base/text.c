@@ -170,33 +170,16 @@ scheme_length(const char *url)
 	return g_ascii_strncasecmp(url, "http://", 7) ? 0 : 7;
 }
 
-/* Check a host with an optional port. */
+/* Whether a URL without its scheme begins with a host, and a port or none. */
 static bool
-is_authority(const char *text, size_t length)
+has_authority(const char *text)
 {
-	size_t host = 0;
+	static const char shape[] =
+	    "^(?:\\[[0-9a-fA-F:.]{2,}\\]|[a-zA-Z0-9][a-zA-Z0-9._-]*)"
+	    "(?::(?:[0-5]?[0-9]{0,4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|"
+	    "6553[0-5]))?(?:[/?#]|\\z)";
 
-	if (length > 0 && text[0] == '[') {
-		host = strspn(text + 1, "0123456789abcdefABCDEF:.") + 1;
-		if (host >= length || host < 3 || text[host] != ']')
-			return false;
-		host++;
-	} else {
-		while (host < length &&
-		       (g_ascii_isalnum(text[host]) || strchr("-._", text[host])))
-			host++;
-		if (host == 0 || !g_ascii_isalnum(text[0]))
-			return false;
-	}
-	if (host == length)
-		return true;
-	if (text[host] != ':' || length - host > 6)
-		return false;
-	for (size_t i = host + 1; i < length; i++)
-		if (!g_ascii_isdigit(text[i]))
-			return false;
-	return length == host + 1 ||
-	       g_ascii_strtoull(text + host + 1, NULL, 10) <= 65535;
+	return g_regex_match_simple(shape, text, 0, 0);
 }
 
 char *
@@ -253,8 +236,7 @@ text_normalize_url(const char *url, size_t max_bytes)
 	trimmed = g_strstrip(g_strdup(url));
 	join_lines(trimmed);
 	scheme = scheme_length(trimmed);
-	if (scheme == 0 ||
-	    !is_authority(trimmed + scheme, strcspn(trimmed + scheme, "/?#")))
+	if (scheme == 0 || !has_authority(trimmed + scheme))
 		return NULL;
 	out = g_string_new(scheme == 8 ? "https://" : "http://");
 	for (const char *at = trimmed + scheme; *at;) {
