@@ -96,9 +96,8 @@ has_alphas(const struct text_field *text_field, const struct text_field_token *t
 	           memcmp(text_field->text + token->start, word->exact_text, len) == 0);
 }
 
-bool
-text_field_has_phrase_at(
-    const struct text_field *text_field, const struct phrase *phrase, int at)
+static bool
+has_phrase_at(const struct text_field *text_field, const struct phrase *phrase, int at)
 {
 	guint n = phrase->words->len;
 
@@ -137,7 +136,7 @@ text_field_find_phrase(
 		bool is_like = is_prefix ? token->plain[0] == first->text[0]
 		                         : token->key.hash == first->hash;
 
-		if (is_like && text_field_has_phrase_at(text_field, phrase, at))
+		if (is_like && has_phrase_at(text_field, phrase, at))
 			return at;
 	}
 	return -1;

@@ -43,10 +43,6 @@ text_field_get_token(const struct text_field *text_field, int at)
 	return &g_array_index(text_field->tokens, struct text_field_token, at);
 }
 
-/** Whether a phrase is at a token. @param at  its index */
-bool text_field_has_phrase_at(
-    const struct text_field *text_field, const struct phrase *phrase, int at);
-
 /** Find a phrase by scanning all tokens. @return index of its first token, or -1 */
 int text_field_find_phrase(
     const struct text_field *text_field, const struct phrase *phrase, int from);
