@@ -126,6 +126,7 @@ def bench_commands(instance, directory, kinds):
                      receive__lmtp_listen=f"127.0.0.1:{lmtp_port}")
         instance.add_people(len(commands), now=f"{DAY}T12:00:00Z")
         instance.change("UPDATE subscriber SET next_due_at = 2000000000")
+        instance.once(f"{DAY}T12:00:00Z")  # the papers are new to the daemon
         with instance.start(now=f"{DAY}T12:00:00Z") as child:
             child.wait_port(lmtp_port)
             for number, command in enumerate(commands, 1):
