@@ -568,10 +568,4 @@ TEST(digests_do_not_wait_for_papers)
 	g_assert_no_error(error);
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-	unit_add_all();
-	return g_test_run();
-}
+UNIT_MAIN

@@ -883,12 +883,4 @@ TEST(complaint_counts_after_another_report_and_once_a_subscription)
 	bench_clear(&bench);
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-	/* The warnings are expected. */
-	g_log_set_always_fatal(G_LOG_FATAL_MASK);
-	unit_add_all();
-	return g_test_run();
-}
+UNIT_MAIN_WITH_WARNINGS

@@ -291,11 +291,4 @@ STORE_TEST(status_reports_a_clock_jump)
 	status_clear(&status);
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-	g_log_set_always_fatal(G_LOG_LEVEL_CRITICAL | G_LOG_FATAL_MASK);
-	unit_add_all();
-	return g_test_run();
-}
+UNIT_MAIN_WITH_WARNINGS

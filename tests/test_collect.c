@@ -480,12 +480,4 @@ TEST(store_failure_is_reported_and_the_next_run_recovers)
 	assert_rows(fake->fixture, "SELECT count(*) FROM paper", "15");
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-	/* The tests cause warnings in the log. */
-	g_log_set_always_fatal(G_LOG_FATAL_MASK);
-	unit_add_all();
-	return g_test_run();
-}
+UNIT_MAIN_WITH_WARNINGS

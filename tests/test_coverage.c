@@ -379,12 +379,4 @@ STORE_TEST(lists_of_one_service_are_summed)
 	    "arXiv cs.CL: 3 listed, 3 read; arXiv cs.LG: nothing new");
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-	/* Source failures cause warnings in the log. */
-	g_log_set_always_fatal(G_LOG_FATAL_MASK);
-	unit_add_all();
-	return g_test_run();
-}
+UNIT_MAIN_WITH_WARNINGS

@@ -219,11 +219,4 @@ TEST(a_timeout_differs_from_an_error)
 	pair_clear(&pair);
 }
 
-int
-main(int argc, char **argv)
-{
-	signal(SIGPIPE, SIG_IGN);
-	g_test_init(&argc, &argv, NULL);
-	unit_add_all();
-	return g_test_run();
-}
+UNIT_MAIN_WITH(signal(SIGPIPE, SIG_IGN))

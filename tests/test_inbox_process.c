@@ -368,12 +368,4 @@ STORE_TEST(failing_store_leaves_no_partial_effect)
 	g_free(hand.seen);
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-	/* Failures are logged as warnings. */
-	g_log_set_always_fatal(G_LOG_LEVEL_CRITICAL | G_LOG_FATAL_MASK);
-	unit_add_all();
-	return g_test_run();
-}
+UNIT_MAIN_WITH_WARNINGS

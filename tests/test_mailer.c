@@ -798,12 +798,4 @@ TEST(held_message_waits_for_the_operator)
 	g_assert_cmpint(mailing->next, ==, -1);
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-	/* The tests cause warnings in the log. */
-	g_log_set_always_fatal(G_LOG_FATAL_MASK);
-	unit_add_all();
-	return g_test_run();
-}
+UNIT_MAIN_WITH_WARNINGS

@@ -293,11 +293,4 @@ TEST(peak_memory_is_reported)
 	g_assert_cmpint(peak_kib, >, 0);
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-	signal(SIGPIPE, SIG_IGN);
-	unit_add_all();
-	return g_test_run();
-}
+UNIT_MAIN_WITH(signal(SIGPIPE, SIG_IGN))

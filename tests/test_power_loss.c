@@ -457,11 +457,4 @@ TEST(power_loss_without_syncing_loses_data)
 	g_assert_cmpuint(lost, >, 0);
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-	power_loss_install();
-	unit_add_all();
-	return g_test_run();
-}
+UNIT_MAIN_WITH(power_loss_install())

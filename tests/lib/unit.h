@@ -63,10 +63,16 @@ unit_add_all(void)
 	static void function(void)
 
 /** Define a main() that only runs the tests of this file. */
-#define UNIT_MAIN                                \
+#define UNIT_MAIN UNIT_MAIN_WITH((void)0)
+
+/** The same for tests in which warnings are logged. */
+#define UNIT_MAIN_WITH_WARNINGS UNIT_MAIN_WITH(g_log_set_always_fatal(G_LOG_FATAL_MASK))
+
+#define UNIT_MAIN_WITH(preparation)              \
 	int main(int argc, char **argv)          \
 	{                                        \
 		g_test_init(&argc, &argv, NULL); \
+		preparation;                     \
 		unit_add_all();                  \
 		return g_test_run();             \
 	}
