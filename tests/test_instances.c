@@ -153,7 +153,7 @@ take_over(struct pair *pair, struct store *store)
 	g_autoptr(GError) error = NULL;
 	unsigned count = 99;
 
-	takeover_run(store, pair->fixture->key, NOW, &count, &error);
+	takeover_run(store, pair->fixture->key, true, NOW, &count, &error);
 	g_assert_no_error(error);
 	return count;
 }
@@ -402,12 +402,4 @@ STORE_TEST(local_store_does_not_record_jobs)
 	assert_rows(fixture, "SELECT count(*) FROM job", "0");
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-	/* A takeover is a warning in the log. */
-	g_log_set_always_fatal(G_LOG_FATAL_MASK);
-	unit_add_all();
-	return g_test_run();
-}
+UNIT_MAIN_WITH_WARNINGS

@@ -137,7 +137,7 @@ take_over(void *data)
 	    -INSTANCES_LEASE_S, &is_held, &error);
 	g_assert_no_error(error);
 	g_assert_true(is_held);
-	takeover_run(machines->other, machines->mailing->key,
+	takeover_run(machines->other, machines->mailing->key, true,
 	    store_fixture_time(NOW) + INSTANCES_LEASE_S, &count, &error);
 	g_assert_no_error(error);
 	g_assert_cmpuint(count, >=, 1);
@@ -295,12 +295,4 @@ TEST(worker_renews_and_takes_over)
 	g_assert_true(lease_is_held(machines.other_lease, 2));
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-	/* The tests cause warnings in the log. */
-	g_log_set_always_fatal(G_LOG_FATAL_MASK);
-	unit_add_all();
-	return g_test_run();
-}
+UNIT_MAIN_WITH_WARNINGS

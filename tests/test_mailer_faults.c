@@ -6,9 +6,9 @@
 #include "lib/fakesmtp.h"
 #include "lib/mailer_fixture.h"
 #include "lib/unit.h"
+#include "service/delivery/relay_state.h"
 #include "store/core/transaction.h"
 #include "store/mail/outbox.h"
-#include "transport/breaker.h"
 #include "transport/smtp.h"
 
 #define FEW_MS  100
@@ -242,12 +242,4 @@ TEST(one_invalid_recipient_fails_one_transaction_only)
 	mailer_fixture_open(mailing);
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-	/* The tests cause warnings in the log. */
-	g_log_set_always_fatal(G_LOG_FATAL_MASK);
-	unit_add_all();
-	return g_test_run();
-}
+UNIT_MAIN_WITH_WARNINGS

@@ -46,7 +46,7 @@ run(void *data, int64_t now, const int *stop)
 
 	(void)stop;
 	if (!lease_renew(options->lease, options->store, now, &problem) ||
-	    !takeover_run(options->store, options->key, now, &count, &problem))
+	    !takeover_run(options->store, options->key, true, now, &count, &problem))
 		return log_failure(worker, now, problem);
 	worker->is_failing = false;
 	/* Other threads may have failed, too, and wait before they try again. */

@@ -74,7 +74,7 @@ arm_heartbeat(struct connection *connection)
 	    SLACK_S + transport_get_wait_s(connection->transport, connection->largest));
 }
 
-/* Whether other messages may fail for the same reason (transport/breaker.h). */
+/* Whether other messages may fail for the same reason (relay_state.h). */
 static bool
 is_failure_of_relay(const struct delivery *delivery)
 {

@@ -7,6 +7,9 @@
 
 #include "base/bounds.h"
 #include "base/clock.h"
+#include "service/log/event.h"
+#include "store/mail/bounces.h"
+#include "transport/bounce_class.h"
 #include "transport/token_bucket.h"
 
 struct domain {
@@ -20,12 +23,32 @@ struct domain {
 	int64_t postponed_until; /* the latest time given to a message */
 };
 
+/* A domain that is paused or, with until 0, resumed. */
+struct change {
+	char *domain;
+	int64_t since, until;
+	const char *rule;
+	char *reply;
+};
+
 struct domain_throttle {
 	unsigned per_hour;
 	GHashTable *all; /* of char *, struct domain * */
 	GHashTable
 	    *changed; /* of char *, struct domain *: as they were at the last commit */
+	GPtrArray *changes; /* of struct change *, not saved yet */
+	bool is_resumed;    /* all stored pauses are to be deleted */
 };
+
+static void
+change_free(gpointer data)
+{
+	struct change *change = data;
+
+	g_free(change->domain);
+	g_free(change->reply);
+	g_free(change);
+}
 
 struct domain_throttle *
 domain_throttle_new(unsigned per_hour)
@@ -36,6 +59,7 @@ domain_throttle_new(unsigned per_hour)
 	throttle->all = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
 	throttle->changed =
 	    g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+	throttle->changes = g_ptr_array_new_with_free_func(change_free);
 	return throttle;
 }
 
@@ -46,6 +70,7 @@ domain_throttle_free(struct domain_throttle *throttle)
 		return;
 	g_hash_table_unref(throttle->all);
 	g_hash_table_unref(throttle->changed);
+	g_ptr_array_unref(throttle->changes);
 	g_free(throttle);
 }
 
@@ -85,6 +110,7 @@ domain_throttle_resume(struct domain_throttle *throttle)
 		end_pause(domain);
 		domain->postponed_until = 0;
 	}
+	throttle->is_resumed = true;
 }
 
 /* Whether an entry carries no state. */
@@ -198,35 +224,136 @@ domain_throttle_undo(struct domain_throttle *throttle)
 }
 
 void
-domain_throttle_set_pause(struct domain_throttle *throttle, const char *name,
-    int64_t since, int64_t until, int64_t now)
+domain_throttle_set_pause(
+    struct domain_throttle *throttle, const struct domain_pause *pause, int64_t now)
 {
-	struct domain *domain = find_name(throttle, name, now);
+	struct domain *domain = find_name(throttle, pause->domain, now);
 
-	if (!domain || until <= now || domain->paused_until >= until)
+	if (!domain || pause->until <= now || domain->paused_until >= pause->until)
 		return;
 	domain->is_reported = true;
 	domain->accepted_at = 0;
-	domain->pause_s =
-	    CLAMP(until - since, DOMAIN_THROTTLE_PAUSE_S, DOMAIN_THROTTLE_PAUSE_MAX_S);
-	domain->paused_until = until;
+	domain->pause_s = CLAMP(pause->until - pause->since, DOMAIN_THROTTLE_PAUSE_S,
+	    DOMAIN_THROTTLE_PAUSE_MAX_S);
+	domain->paused_until = pause->until;
 }
 
-/* An accepted message ends a pause, after reports with a delay for its own report. */
-static enum domain_throttle_change
+bool
+domain_throttle_load(
+    struct domain_throttle *throttle, struct store *store, int64_t now, GError **error)
+{
+	g_autoptr(GPtrArray) pauses = NULL;
+
+	if (throttle->is_resumed && !domain_pauses_delete(store, NULL, error))
+		return false;
+	throttle->is_resumed = false;
+	pauses = domain_pauses_load(store, now, error);
+	for (unsigned i = 0; pauses && i < pauses->len; i++)
+		domain_throttle_set_pause(throttle, pauses->pdata[i], now);
+	return pauses != NULL;
+}
+
+bool
+domain_throttle_save(
+    struct domain_throttle *throttle, struct store *store, GError **error)
+{
+	for (unsigned i = 0; i < throttle->changes->len; i++) {
+		const struct change *change = throttle->changes->pdata[i];
+		const struct domain_pause pause = {change->domain, change->since,
+		    change->until, change->rule, change->reply};
+
+		if (change->until ? !domain_pauses_save(store, &pause, error)
+		                  : !domain_pauses_delete(store, change->domain, error))
+			return false;
+	}
+	return true;
+}
+
+void
+domain_throttle_drop(struct domain_throttle *throttle)
+{
+	g_ptr_array_set_size(throttle->changes, 0);
+}
+
+/* ---- results ---- */
+
+static struct bounce_verdict
+classify(const struct delivery *delivery)
+{
+	const struct bounce_refusal refusal = {
+	    .stage = delivery->stage,
+	    .code = delivery->code,
+	    .status = delivery->enhanced,
+	    .text = delivery->text,
+	};
+
+	return bounce_classify(&refusal);
+}
+
+/* Failures before RCPT do not concern the domain. */
+static bool
+is_of_domain(const struct delivery *delivery)
+{
+	return delivery->scope == DELIVERY_SCOPE_MESSAGE &&
+	       delivery->stage >= SMTP_STAGE_RCPT;
+}
+
+void
+domain_throttle_classify(struct delivery *delivery)
+{
+	struct bounce_verdict verdict;
+
+	if (!is_of_domain(delivery) || delivery->code / 100 != 5)
+		return;
+	verdict = classify(delivery);
+	if (verdict.class == BOUNCE_SENDER && verdict.fault == BOUNCE_FAULT_DOMAIN) {
+		delivery->outcome = DELIVERY_DEFERRED;
+		delivery->is_policy = true;
+	} else if (verdict.class == BOUNCE_DEAD) {
+		delivery->outcome = DELIVERY_FAILED;
+		delivery->is_policy = false;
+	}
+}
+
+/* @param pause_s  that begins; 0: it ends */
+static void
+add_change(struct domain_throttle *throttle, const char *recipient,
+    const struct delivery *delivery, int64_t pause_s, int64_t now)
+{
+	struct change *change = g_new0(struct change, 1);
+	g_autofree char *code =
+	    g_strdup_printf("%d %s", delivery->code, delivery->enhanced);
+	const char *domain = strrchr(recipient, '@') + 1;
+
+	change->domain = g_ascii_strdown(domain, -1);
+	change->since = now;
+	change->until = pause_s ? now + pause_s : 0;
+	change->rule = classify(delivery).rule;
+	change->reply = g_strdup(delivery->text ? delivery->text : "");
+	g_ptr_array_add(throttle->changes, change);
+	if (pause_s)
+		event_log(EVENT_DOMAIN_PAUSED, EVENT_WORD("domain", domain),
+		    EVENT_SECONDS("next_in", pause_s), EVENT_TEXT(g_strchomp(code)));
+	else
+		event_log(EVENT_DOMAIN_RESUMED, EVENT_WORD("domain", domain));
+}
+
+/* An accepted message ends a pause, after reports with a delay for its own report.
+ * @return whether it has ended */
+static bool
 report_accepted(struct domain *domain, int64_t now)
 {
 	if (!domain->pause_s)
-		return DOMAIN_THROTTLE_UNCHANGED;
+		return false;
 	if (domain->is_reported && !domain->accepted_at) {
 		domain->accepted_at = now;
 		domain->paused_until = now + DOMAIN_THROTTLE_REPORT_S;
-		return DOMAIN_THROTTLE_UNCHANGED;
+		return false;
 	}
 	if (domain->is_reported && now < domain->accepted_at + DOMAIN_THROTTLE_REPORT_S)
-		return DOMAIN_THROTTLE_UNCHANGED;
+		return false;
 	end_pause(domain);
-	return DOMAIN_THROTTLE_RESUMED;
+	return true;
 }
 
 static void
@@ -248,36 +375,34 @@ is_refusing(const struct domain *domain)
 	       domain->refusals * 100 >= domain->attempts * DOMAIN_THROTTLE_PERCENT;
 }
 
-enum domain_throttle_change
+void
 domain_throttle_report(struct domain_throttle *throttle, const char *recipient,
-    const struct delivery *delivery, int64_t now, int64_t *pause_s)
+    const struct delivery *delivery, int64_t now)
 {
-	struct domain *domain;
+	struct domain *domain =
+	    is_of_domain(delivery) ? find_domain(throttle, recipient, now) : NULL;
 	bool is_trial;
 
-	/* Failures before RCPT do not concern the domain. */
-	if (delivery->scope != DELIVERY_SCOPE_MESSAGE ||
-	    delivery->stage < SMTP_STAGE_RCPT)
-		return DOMAIN_THROTTLE_UNCHANGED;
-	domain = find_domain(throttle, recipient, now);
 	if (!domain)
-		return DOMAIN_THROTTLE_UNCHANGED;
+		return;
 	count_attempt(domain, delivery->is_policy, now);
-	if (!delivery->is_policy)
-		return report_accepted(domain, now);
+	if (!delivery->is_policy) {
+		if (report_accepted(domain, now))
+			add_change(throttle, recipient, delivery, 0, now);
+		return;
+	}
 	is_trial = domain->pause_s > 0;
 	if (!is_trial && !is_refusing(domain))
-		return DOMAIN_THROTTLE_UNCHANGED;
+		return;
 	/* Only the trial message, which sets paused_until to at most 60 s from now,
 	 * extends the pause: not messages in flight when it began. */
 	if (is_trial && domain->paused_until > now + 60)
-		return DOMAIN_THROTTLE_UNCHANGED;
+		return;
 	domain->pause_s = is_trial
 	                      ? MIN(domain->pause_s * 2, DOMAIN_THROTTLE_PAUSE_MAX_S)
 	                      : DOMAIN_THROTTLE_PAUSE_S;
 	domain->paused_until = now + domain->pause_s;
-	*pause_s = domain->pause_s;
-	return DOMAIN_THROTTLE_PAUSED;
+	add_change(throttle, recipient, delivery, domain->pause_s, now);
 }
 
 unsigned

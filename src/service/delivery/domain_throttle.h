@@ -7,8 +7,8 @@
  * message is accepted; after each one message is tried first.  If the pause was caused
  * by reports, the others wait another DOMAIN_THROTTLE_REPORT_S for a report about it.
  *
- * Pauses are also rows of the store (store/mail/bounces.h), written by the caller; the
- * rest of the state is in memory only.
+ * Pauses are also rows of the store (store/mail/bounces.h), which reports of bounces
+ * change, too; the rest of the state is in memory only.
  */
 #ifndef PAPERBOY_SERVICE_DELIVERY_DOMAIN_THROTTLE_H
 #define PAPERBOY_SERVICE_DELIVERY_DOMAIN_THROTTLE_H
@@ -18,6 +18,8 @@
 #include <stdint.h>
 
 #include "base/cleanup.h"
+#include "store/core/store.h"
+#include "store/mail/bounces.h"
 #include "transport/delivery.h"
 
 #define DOMAIN_THROTTLE_REFUSALS    20
@@ -36,7 +38,7 @@ PB_DEFINE_AUTO(domain_throttle, domain_throttle_free);
 /** Change the limit; pauses stay. */
 void domain_throttle_set_limit(struct domain_throttle *throttle, unsigned per_hour);
 
-/** End all pauses. */
+/** End all pauses; the stored ones at the next load. */
 void domain_throttle_resume(struct domain_throttle *throttle);
 
 /**
@@ -52,20 +54,30 @@ bool domain_throttle_allow(struct domain_throttle *throttle, const char *recipie
 void domain_throttle_commit(struct domain_throttle *throttle);
 void domain_throttle_undo(struct domain_throttle *throttle);
 
-enum domain_throttle_change {
-	DOMAIN_THROTTLE_UNCHANGED,
-	DOMAIN_THROTTLE_PAUSED,
-	DOMAIN_THROTTLE_RESUMED,
-};
+/** Apply the stored pauses. */
+bool domain_throttle_load(
+    struct domain_throttle *throttle, struct store *store, int64_t now, GError **error);
 
-/** Apply a stored pause. @param domain  in lower case  @param since, until  s */
-void domain_throttle_set_pause(struct domain_throttle *throttle, const char *domain,
-    int64_t since, int64_t until, int64_t now);
+/** Apply one that is stored. */
+void domain_throttle_set_pause(
+    struct domain_throttle *throttle, const struct domain_pause *pause, int64_t now);
 
-/** Report the result of a delivery. @param pause_s  set if it pauses the domain */
-enum domain_throttle_change
-domain_throttle_report(struct domain_throttle *throttle, const char *recipient,
-    const struct delivery *delivery, int64_t now, int64_t *pause_s);
+/** Save new pauses, in the caller's transaction, after whose commit they are dropped.
+ */
+bool domain_throttle_save(
+    struct domain_throttle *throttle, struct store *store, GError **error);
+void domain_throttle_drop(struct domain_throttle *throttle);
+
+/**
+ * Apply the meaning of a refusal (transport/bounce_class.h) to the result of a
+ * delivery: our own faults are temporary and concern the domain (is_policy); a dead
+ * address is permanent, also as "5.7.1".
+ */
+void domain_throttle_classify(struct delivery *delivery);
+
+/** Report a classified result; logs when it pauses or resumes the domain. */
+void domain_throttle_report(struct domain_throttle *throttle, const char *recipient,
+    const struct delivery *delivery, int64_t now);
 
 /** Count paused domains. @param name  set to one of them, or NULL; borrowed */
 unsigned domain_throttle_count_paused(

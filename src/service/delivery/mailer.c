@@ -10,7 +10,6 @@
 #include "base/token.h"
 #include "net/stream.h"
 #include "service/delivery/connection_pool.h"
-#include "service/delivery/domain_refusals.h"
 #include "service/delivery/domain_throttle.h"
 #include "service/delivery/mail_token.h"
 #include "service/delivery/relay_state.h"
@@ -62,7 +61,6 @@ struct mailer {
 	                        results */
 	bool is_alone;       /* the message in flight is to be sent alone */
 	bool is_more;        /* more messages are due than the last claim examined */
-	struct domain_refusals *refusals;
 };
 
 /* ---- results ---- */
@@ -218,7 +216,7 @@ record_delivery(
 	int64_t now = clock_get_now(mailer->options.clock);
 	struct verdict verdict = {EVENT_DELIVERY_SENT, -1, job->copies};
 
-	domain_refusals_classify(&task->delivery_job.result);
+	domain_throttle_classify(&task->delivery_job.result);
 	switch (delivery->outcome) {
 	case DELIVERY_SENT:
 		report->sent++;
@@ -240,11 +238,11 @@ record_delivery(
 		break;
 	}
 	/* A failed trial is logged for the relay only: its message was not tried. */
-	if (mailer->relay.breaker.state != BREAKER_HALF_OPEN ||
+	if (mailer->relay.breaker != BREAKER_HALF_OPEN ||
 	    delivery->scope == DELIVERY_SCOPE_MESSAGE ||
 	    delivery->stage >= SMTP_STAGE_DATA)
 		log_delivery(task, &verdict, now);
-	domain_refusals_report(mailer->refusals, job->recipient, delivery, now);
+	domain_throttle_report(mailer->domains, job->recipient, delivery, now);
 	relay_state_report(&mailer->relay, job->recipient, delivery, now);
 }
 
@@ -310,7 +308,7 @@ take_permission(struct mailer *mailer, struct outbox_job *job)
 {
 	int64_t now = clock_get_now(mailer->options.clock);
 
-	if (breaker_allow(&mailer->relay.breaker, now)) {
+	if (relay_state_allow(&mailer->relay, now)) {
 		send_limits_take(&mailer->limits, now);
 		return true;
 	}
@@ -470,7 +468,7 @@ save_results(struct store *store, void *data, GError **error)
 {
 	const struct mailer *mailer = data;
 
-	return domain_refusals_save(mailer->refusals, error) &&
+	return domain_throttle_save(mailer->domains, store, error) &&
 	       outbox_save_results(
 	           store, mailer->results, clock_get_now(mailer->options.clock), error);
 }
@@ -497,7 +495,7 @@ drop_results(struct mailer *mailer)
 {
 	report_fenced(mailer);
 	g_ptr_array_set_size(mailer->results, 0);
-	domain_refusals_drop(mailer->refusals);
+	domain_throttle_drop(mailer->domains);
 }
 
 static bool
@@ -519,9 +517,7 @@ recover_in_flight(struct mailer *mailer, bool is_crash, GError **error)
 	int64_t now = clock_get_now(options->clock);
 	unsigned count;
 
-	if (!(is_crash ? takeover_run(options->store, options->key, now, &count, error)
-	               : takeover_recover(
-	                     options->store, options->key, now, &count, error)))
+	if (!takeover_run(options->store, options->key, is_crash, now, &count, error))
 		return false;
 	for (unsigned i = 0; i < count; i++)
 		send_limits_count(&mailer->limits);
@@ -576,9 +572,7 @@ mailer_new(const struct mailer_options *options, GError **error)
 	mailer->paper_cache = paper_cache_new(options->store);
 	mailer->tokens = token_signer_new(options->key);
 	g_queue_init(&mailer->claimed);
-	relay_state_reset(&mailer->relay);
 	mailer->domains = domain_throttle_new(options->domain_per_hour);
-	mailer->refusals = domain_refusals_new(options->store, mailer->domains);
 	set_rate_limits(mailer);
 	take_holder(mailer);
 	if (options->state_dir)
@@ -598,7 +592,6 @@ mailer_free(struct mailer *mailer)
 	if (!mailer)
 		return;
 	connection_pool_free(mailer->pool);
-	domain_refusals_free(mailer->refusals);
 	domain_throttle_free(mailer->domains);
 	generation_free(mailer->generation);
 	relay_state_clear(&mailer->relay);
@@ -722,7 +715,7 @@ commit_round(struct mailer *mailer, struct mailer_report *report, GError **error
 	bool is_ok;
 
 	/* Reports may have paused a domain meanwhile. */
-	if (!domain_refusals_load(mailer->refusals, now, error) ||
+	if (!domain_throttle_load(mailer->domains, mailer->options.store, now, error) ||
 	    !send_limits_update(&mailer->limits, mailer->options.store, now, error))
 		return false;
 	round.limit = get_limit(mailer, now);
@@ -754,9 +747,9 @@ return_claimed(struct mailer *mailer)
 	struct outbox_job *job;
 	struct delivery_task *task;
 
-	if (mailer->relay.breaker.state == BREAKER_HALF_OPEN && !may_send(mailer))
+	if (mailer->relay.breaker == BREAKER_HALF_OPEN && !may_send(mailer))
 		relay_state_reset(&mailer->relay);
-	while (mailer->relay.breaker.state != BREAKER_HALF_OPEN &&
+	while (mailer->relay.breaker != BREAKER_HALF_OPEN &&
 	       (task = connection_pool_reclaim(mailer->pool))) {
 		mailer->in_flight--;
 		add_result(mailer, task->job, OUTBOX_RETURNED, now, NULL, NULL);
@@ -891,8 +884,8 @@ mailer_run(struct mailer *mailer, const int *stop, struct mailer_report *report,
 		due = *next = -1;
 	if (due >= 0 && store_is_shared(mailer->options.store))
 		*next = MAX(due, now + INSTANCES_LOCKED_S);
-	if (due >= 0 && mailer->relay.breaker.state != BREAKER_CLOSED)
-		*next = MAX(*next, mailer->relay.breaker.retry_at);
+	if (due >= 0 && mailer->relay.breaker != BREAKER_CLOSED)
+		*next = MAX(*next, mailer->relay.retry_at);
 	if (due >= 0)
 		*next = MAX(*next, send_limits_get_next(&mailer->limits, now));
 	if (due >= 0 && !has_disk_space(mailer))
@@ -919,7 +912,7 @@ mailer_reload(struct mailer *mailer, const struct mailer_options *options,
 	mailer->tokens = token_signer_new(options->key);
 	set_rate_limits(mailer);
 	if (is_other_relay) {
-		domain_refusals_resume(mailer->refusals);
+		domain_throttle_resume(mailer->domains);
 		relay_state_reset(&mailer->relay);
 		mailer->relay.policy_refusals = 0;
 	}
@@ -937,14 +930,14 @@ mailer_reset_breakers(struct mailer *mailer)
 {
 	/* Between runs nothing is in flight: no trial is pending. */
 	relay_state_reset(&mailer->relay);
-	domain_refusals_resume(mailer->refusals);
+	domain_throttle_resume(mailer->domains);
 }
 
 char *
 mailer_format_relay(const struct mailer *mailer)
 {
 	int64_t now = clock_get_now(mailer->options.clock);
-	g_autofree char *line = breaker_format(&mailer->relay.breaker, now);
+	g_autofree char *line = relay_state_format(&mailer->relay, now);
 	g_autofree char *masked = event_mask_addresses(line);
 	const char *name;
 	unsigned paused = domain_throttle_count_paused(mailer->domains, now, &name);
@@ -965,15 +958,15 @@ mailer_relay_clear(struct mailer_relay *relay)
 void
 mailer_describe_relay(const struct mailer *mailer, struct mailer_relay *relay)
 {
-	const struct breaker *breaker = &mailer->relay.breaker;
+	const struct relay_state *state = &mailer->relay;
 	int64_t now = clock_get_now(mailer->options.clock);
 	const char *name;
 
 	*relay = (struct mailer_relay){
-	    .is_away = breaker->state != BREAKER_CLOSED,
-	    .is_auth_failed = breaker->is_login,
-	    .since = breaker->opened_at,
-	    .retry_at = breaker->retry_at,
+	    .is_away = state->breaker != BREAKER_CLOSED,
+	    .is_auth_failed = state->is_login,
+	    .since = state->opened_at,
+	    .retry_at = state->retry_at,
 	};
 	relay->paused = domain_throttle_count_paused(mailer->domains, now, &name);
 	relay->domain = g_strdup(name);

@@ -92,9 +92,9 @@ save(struct store *store, void *data, GError **error)
 	return outbox_save_results(store, takeover->results, now, error);
 }
 
-static bool
-recover(struct store *store, GBytes *key, bool is_crash, int64_t now, unsigned *count,
-    GError **error)
+bool
+takeover_run(struct store *store, GBytes *key, bool is_crash, int64_t now,
+    unsigned *count, GError **error)
 {
 	pb_local(takeover) run = {.key = key, .now = now, .is_crash = is_crash};
 
@@ -109,18 +109,4 @@ recover(struct store *store, GBytes *key, bool is_crash, int64_t now, unsigned *
 	if (run.jobs->len)
 		event_log(EVENT_OUTBOX_RECOVERED, EVENT_INT("unknown", run.jobs->len));
 	return true;
-}
-
-bool
-takeover_run(
-    struct store *store, GBytes *key, int64_t now, unsigned *count, GError **error)
-{
-	return recover(store, key, true, now, count, error);
-}
-
-bool
-takeover_recover(
-    struct store *store, GBytes *key, int64_t now, unsigned *count, GError **error)
-{
-	return recover(store, key, false, now, count, error);
 }

@@ -14,18 +14,15 @@
 #include "store/core/store.h"
 
 /**
- * End the instances whose lease has expired, and take over what they held, in one
- * commit.  Their messages were in flight when they were killed or cut off.
+ * Take over messages in flight, in one commit.
  *
- * @param key    keys of the state directory
- * @param count  set on success: number of messages
+ * @param key       keys of the state directory
+ * @param is_crash  those of the instances whose lease has expired, which end: they were
+ *                  killed or cut off.  Else those of the handle's own instance, while
+ *                  none is in flight: the store has rejected their results
+ * @param count     set on success: number of messages
  */
-bool takeover_run(
-    struct store *store, GBytes *key, int64_t now, unsigned *count, GError **error);
-
-/** Recover SENDING messages of the handle's own instance while none is in flight: the
- * store has rejected their results. */
-bool takeover_recover(
-    struct store *store, GBytes *key, int64_t now, unsigned *count, GError **error);
+bool takeover_run(struct store *store, GBytes *key, bool is_crash, int64_t now,
+    unsigned *count, GError **error);
 
 #endif
