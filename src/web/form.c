@@ -63,44 +63,22 @@ new_fields(void)
 
 /* ---- application/x-www-form-urlencoded ---- */
 
-/* @return NULL if it is invalid */
-static GString *
-unescape(const char *text, size_t size)
-{
-	GString *out = g_string_sized_new(size);
-
-	for (size_t i = 0; i < size; i++) {
-		if (text[i] == '+')
-			g_string_append_c(out, ' ');
-		else if (text[i] == '%') {
-			int high =
-			    i + 2 < size ? g_ascii_xdigit_value(text[i + 1]) : -1;
-			int low = high >= 0 ? g_ascii_xdigit_value(text[i + 2]) : -1;
-
-			if (low < 0) {
-				g_string_free(out, TRUE);
-				return NULL;
-			}
-			g_string_append_c(out, (char)(high << 4 | low));
-			i += 2;
-		} else
-			g_string_append_c(out, text[i]);
-	}
-	return out;
-}
-
 static bool
 add_pair(GHashTable *fields, const char *pair, size_t size)
 {
 	const char *equals = memchr(pair, '=', size);
 	size_t name_size = equals ? (size_t)(equals - pair) : size;
 	g_autofree char *name = g_strndup(pair, name_size);
-	GString *value;
+	g_autofree char *escaped = NULL;
+	g_autoptr(GBytes) value = NULL;
 
 	if (!equals || memchr(pair, '\0', size))
 		return false;
-	value = unescape(equals + 1, size - name_size - 1);
-	return value && add_field(fields, name, value);
+	escaped = g_strdelimit(g_strndup(equals + 1, size - name_size - 1), "+", ' ');
+	value = g_uri_unescape_bytes(escaped, -1, NULL, NULL);
+	return value && add_field(fields, name,
+	                    g_string_new_len(g_bytes_get_data(value, NULL),
+	                        (gssize)g_bytes_get_size(value)));
 }
 
 static GHashTable *
