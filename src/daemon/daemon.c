@@ -56,55 +56,6 @@ notify_watchdog(gpointer data)
 	return G_SOURCE_CONTINUE;
 }
 
-/*
- * Send the messages from the main loop, while no heartbeat is overdue.
- *
- * @param heartbeats  borrowed until the source is removed
- * @return the source to remove; 0 without a watchdog
- */
-static guint
-watchdog_start(struct heartbeats *heartbeats)
-{
-	if (!notify_get_watchdog_s())
-		return 0;
-	return g_timeout_add_seconds(
-	    (guint)MAX(watchdog_get_interval_s(), 1), notify_watchdog, heartbeats);
-}
-
-/* ---- deadline of a shutdown, as a file descriptor to poll ---- */
-
-/* @param fd  set on success; not readable before shutdown_cut_short() */
-static bool
-shutdown_open(int *fd, GError **error)
-{
-	int timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-
-	if (timer < 0)
-		return pb_fail(error, PB_ERROR_TEMPORARY, "cannot create a timer: %s",
-		    g_strerror(errno));
-	*fd = timer;
-	return true;
-}
-
-/* Start the timer. @param wait_s  at least 1 */
-static void
-shutdown_cut_short(int fd, int wait_s)
-{
-	const struct itimerspec once = {.it_value.tv_sec = wait_s};
-
-	/* Fails only for a bad descriptor.  Never read, so it stays readable. */
-	if (timerfd_settime(fd, 0, &once, NULL) != 0)
-		g_assert_not_reached();
-}
-
-/* @param fd  or -1 */
-static void
-shutdown_close(int fd)
-{
-	if (fd >= 0)
-		close(fd);
-}
-
 /* ---- daemon ---- */
 
 /* Time to the next attempt after a failure of the store or the machine. */
@@ -134,7 +85,8 @@ struct daemon {
 	struct web_listener *web_listener; /* of the main thread */
 	struct control *control;
 	GMainLoop *loop;
-	/* Once readable, replies of the relay are no longer awaited; or -1. */
+	/* A timer that is started by a shutdown: once readable, replies of the relay
+	 * are no longer awaited; or -1. */
 	int shutdown_fd;
 	/* Next poll of the sources, s; digests are not built between it and its end. */
 	_Atomic int64_t collect_at;
@@ -851,11 +803,14 @@ begin_shutdown(struct daemon *daemon)
 	    daemon->is_outdated
 	        ? 1
 	        : daemon->stages.config_snapshot->settings->smtp_shutdown_timeout_s;
+	const struct itimerspec once = {.it_value.tv_sec = wait_s};
 
 	g_atomic_int_set(&daemon->stages.collector.stop, 1);
 	for (int i = N_STAGES - 1; i >= 0; i--)
 		worker_stop(daemon->workers[i]);
-	shutdown_cut_short(daemon->shutdown_fd, wait_s);
+	/* Fails only for a bad descriptor.  Never read, so it stays readable. */
+	if (timerfd_settime(daemon->shutdown_fd, 0, &once, NULL) != 0)
+		g_assert_not_reached();
 }
 
 /* The first stage first: none is woken after it was freed. */
@@ -872,8 +827,12 @@ stop_workers(struct daemon *daemon)
 static void
 run_loop(struct daemon *daemon)
 {
-	guint watchdog = watchdog_start(daemon->heartbeats);
+	guint watchdog = 0;
 
+	if (notify_get_watchdog_s())
+		watchdog =
+		    g_timeout_add_seconds((guint)MAX(watchdog_get_interval_s(), 1),
+		        notify_watchdog, daemon->heartbeats);
 	reload_hold(false);
 	notify_send("READY=1");
 	event_log(EVENT_STARTED);
@@ -903,8 +862,14 @@ start(struct daemon *daemon, GError **error)
 	daemon->control =
 	    control_new(daemon->stages.config_snapshot->settings->state_dir, commands,
 	        daemon, error);
-	return daemon->control && shutdown_open(&daemon->shutdown_fd, error) &&
-	       start_workers(daemon, error) &&
+	if (!daemon->control)
+		return false;
+	daemon->shutdown_fd =
+	    timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (daemon->shutdown_fd < 0)
+		return pb_fail(error, PB_ERROR_TEMPORARY, "cannot create a timer: %s",
+		    g_strerror(errno));
+	return start_workers(daemon, error) &&
 	       stages_start_lease_worker(&daemon->stages, daemon->options->clock,
 	           daemon->heartbeats, &calls, error) &&
 	       start_receivers(daemon, error) && start_web_listener(daemon, error);
@@ -929,7 +894,8 @@ stop(struct daemon *daemon, bool is_started)
 	g_mutex_clear(&daemon->stats_lock);
 	g_mutex_clear(&daemon->clock_lock);
 	g_main_loop_unref(daemon->loop);
-	shutdown_close(daemon->shutdown_fd);
+	if (daemon->shutdown_fd >= 0)
+		close(daemon->shutdown_fd);
 }
 
 bool
