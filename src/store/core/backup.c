@@ -101,18 +101,6 @@ copy_snapshot(struct store *store, const char *path, backup_progress progress,
 	return sql_exec(store, sql_end, is_ok ? error : NULL) && is_ok;
 }
 
-static char *
-format_hex(GBytes *key)
-{
-	gsize size;
-	const guint8 *data = g_bytes_get_data(key, &size);
-	GString *text = g_string_sized_new(2 * size);
-
-	for (gsize i = 0; i < size; i++)
-		g_string_append_printf(text, "%02x", data[i]);
-	return g_string_free(text, FALSE);
-}
-
 /* Leave one file, without a log. */
 static bool
 end_log(struct store *store, GError **error)
@@ -126,13 +114,11 @@ bool
 backup_save_key(struct store *store, GBytes *keys, int64_t now, GError **error)
 {
 	static const char sql[] =
-	    "INSERT INTO backup (id, made_at, key) VALUES (1, ?1, ?2) ON CONFLICT (id) "
-	    "DO UPDATE SET made_at = excluded.made_at, key = excluded.key";
-	g_autofree char *text = format_hex(keys);
-	bool is_ok = sql_exec(store, sql, error, SQL_INT(now), SQL_TEXT(text));
+	    "INSERT INTO backup (id, made_at, key) VALUES (1, ?1, lower(hex(?2)))"
+	    " ON CONFLICT (id)"
+	    " DO UPDATE SET made_at = excluded.made_at, key = excluded.key";
 
-	explicit_bzero(text, strlen(text));
-	return is_ok;
+	return sql_exec(store, sql, error, SQL_INT(now), SQL_BYTES(keys));
 }
 
 static bool
@@ -147,21 +133,8 @@ bool
 backup_load_oauth(struct store *store, char **oauth, GError **error)
 {
 	static const char sql[] = "SELECT oauth FROM backup WHERE id = 1";
-	sql_auto *statement = sql_bind(store, sql, error);
 
-	if (!statement)
-		return false;
-	switch (record_next(statement, "backup", "T", error)) {
-	case SQL_STEP_FAILED:
-		return false;
-	case SQL_STEP_DONE:
-		*oauth = NULL;
-		return true;
-	case SQL_STEP_ROW:
-		break;
-	}
-	*oauth = sql_dup_text(statement, 0);
-	return true;
+	return sql_find_text(store, sql, oauth, error);
 }
 
 bool
@@ -225,71 +198,10 @@ backup_check(const char *path, struct backup_info *info, GError **error)
 	return true;
 }
 
-/* Do not reuse ids that were used since the backup: they are in the Message-IDs of
- * other messages. */
 static bool
-skip_ids(struct store *store, int64_t newest_id, GError **error)
+count_changes(
+    struct store *store, const char *sql, int64_t now, int64_t *count, GError **error)
 {
-	static const char sql_rows[] =
-	    "INSERT INTO sqlite_sequence (name, seq)"
-	    " SELECT n.name, 0 FROM (SELECT 'digest' AS name UNION SELECT 'outbox'"
-	    " UNION SELECT 'confirmation' UNION SELECT 'subscriber') n"
-	    " WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence q WHERE q.name = n.name)";
-	static const char sql[] =
-	    "UPDATE sqlite_sequence SET seq = max(seq, ?1)"
-	    " WHERE name IN ('digest', 'outbox', 'confirmation', 'subscriber')";
-
-	return sql_exec(store, sql_rows, error) &&
-	       sql_exec(store, sql, error, SQL_INT(newest_id));
-}
-
-static bool
-hold_unsent(struct store *store, int64_t *count, GError **error)
-{
-	static const char sql[] =
-	    "UPDATE outbox SET held_why = 'restore', next_try_at = NULL,"
-	    " held_from = CASE state WHEN 'SENDING' THEN 'UNKNOWN' WHEN 'HELD'"
-	    "  THEN held_from ELSE state END, state = 'HELD' WHERE ended_at IS NULL";
-
-	unsigned changed;
-
-	if (!sql_exec_count(store, sql, &changed, error))
-		return false;
-	*count = changed;
-	return true;
-}
-
-/* Also of paused subscribers, who may have been active since. */
-static bool
-hold_passed(struct store *store, int64_t now, GError **error)
-{
-	static const char sql[] =
-	    "UPDATE subscriber SET is_next_held = 1 WHERE state <> 'gone'"
-	    " AND (next_due_at IS NULL OR next_due_at <= ?1)";
-
-	return sql_exec(store, sql, error, SQL_INT(now));
-}
-
-/* They may have been used since the backup. */
-static bool
-delete_confirmations(struct store *store, int64_t *count, GError **error)
-{
-	static const char sql_waiting[] =
-	    "SELECT count(*) FROM confirmation WHERE used_at IS NULL";
-	static const char sql[] = "DELETE FROM confirmation";
-
-	return sql_number(store, sql_waiting, count, error) &&
-	       sql_exec(store, sql, error);
-}
-
-/* Messages that are new in the backup have probably been handled since. */
-static bool
-quarantine_inbox(struct store *store, int64_t now, int64_t *count, GError **error)
-{
-	static const char sql[] =
-	    "UPDATE inbox SET state = 'quarantined', next_try_at = NULL,"
-	    " ended_at = ?1, verdict = 'may have been handled since the backup'"
-	    " WHERE state = 'new'";
 	unsigned changed;
 
 	if (!sql_exec_count(store, sql, &changed, error, SQL_INT(now)))
@@ -298,29 +210,55 @@ quarantine_inbox(struct store *store, int64_t now, int64_t *count, GError **erro
 	return true;
 }
 
-/* Let the collector fetch all days again, before digests are released. */
-static bool
-reset_collector(struct store *store, GError **error)
-{
-	static const char sql[] = "DELETE FROM cursor WHERE name = 'restore requested'"
-	                          " OR name GLOB '* old days' OR name GLOB '* pause*'";
-
-	return sql_exec(store, sql, error);
-}
-
 /* In the caller's transaction; see backup.h. */
 static bool
 hold_all(struct store *store, int64_t newest_id, int64_t now,
     struct backup_restored *restored, GError **error)
 {
+	/* Do not reuse ids that were used since the backup: they are in the Message-IDs
+	 * of other messages. */
+	static const char sql_ids[] =
+	    "INSERT INTO sqlite_sequence (name, seq)"
+	    " SELECT n.name, 0 FROM (SELECT 'digest' AS name UNION SELECT 'outbox'"
+	    " UNION SELECT 'confirmation' UNION SELECT 'subscriber') n"
+	    " WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence q WHERE q.name = n.name)";
+	static const char sql_skip[] =
+	    "UPDATE sqlite_sequence SET seq = max(seq, ?1)"
+	    " WHERE name IN ('digest', 'outbox', 'confirmation', 'subscriber')";
+	static const char sql_unsent[] =
+	    "UPDATE outbox SET held_why = 'restore', next_try_at = NULL,"
+	    " held_from = CASE state WHEN 'SENDING' THEN 'UNKNOWN' WHEN 'HELD'"
+	    "  THEN held_from ELSE state END, state = 'HELD'"
+	    " WHERE ended_at IS NULL AND ?1 > 0";
+	/* Also of paused subscribers, who may have been active since. */
+	static const char sql_passed[] =
+	    "UPDATE subscriber SET is_next_held = 1 WHERE state <> 'gone'"
+	    " AND (next_due_at IS NULL OR next_due_at <= ?1)";
+	/* Let the collector fetch all days again, before digests are released. */
+	static const char sql_fetched[] =
+	    "DELETE FROM cursor WHERE name = 'restore requested'"
+	    " OR name GLOB '* old days' OR name GLOB '* pause*'";
+	/* Confirmations may have been used since the backup. */
+	static const char sql_waiting[] =
+	    "SELECT count(*) FROM confirmation WHERE used_at IS NULL";
+	static const char sql_confirmations[] = "DELETE FROM confirmation";
+	/* Messages that are new in the backup have probably been handled since. */
+	static const char sql_inbox[] =
+	    "UPDATE inbox SET state = 'quarantined', next_try_at = NULL,"
+	    " ended_at = ?1, verdict = 'may have been handled since the backup'"
+	    " WHERE state = 'new'";
 	static const char sql_people[] = "SELECT count(*) FROM subscriber"
 	                                 " WHERE is_next_held = 1 AND state = 'active'";
 
-	return skip_ids(store, newest_id < 0 ? now * IDS_A_SECOND : newest_id, error) &&
-	       hold_unsent(store, &restored->held, error) &&
-	       hold_passed(store, now, error) && reset_collector(store, error) &&
-	       delete_confirmations(store, &restored->confirmations, error) &&
-	       quarantine_inbox(store, now, &restored->messages, error) &&
+	return sql_exec(store, sql_ids, error) &&
+	       sql_exec(store, sql_skip, error,
+	           SQL_INT(newest_id < 0 ? now * IDS_A_SECOND : newest_id)) &&
+	       count_changes(store, sql_unsent, now, &restored->held, error) &&
+	       sql_exec(store, sql_passed, error, SQL_INT(now)) &&
+	       sql_exec(store, sql_fetched, error) &&
+	       sql_number(store, sql_waiting, &restored->confirmations, error) &&
+	       sql_exec(store, sql_confirmations, error) &&
+	       count_changes(store, sql_inbox, now, &restored->messages, error) &&
 	       sql_number(store, sql_people, &restored->people, error) &&
 	       store_save_cursor(store, "restored at", now, error) &&
 	       store_save_cursor(store, "restored from", restored->made_at, error);
@@ -473,38 +411,30 @@ bool
 backup_load_key(struct store *store, GBytes **key, GError **error)
 {
 	static const char sql[] = "SELECT key FROM backup WHERE id = 1";
-	sql_auto *statement = sql_bind(store, sql, error);
+	g_autofree char *text = NULL;
 	g_autofree guint8 *bytes = NULL;
-	const char *text;
 	gsize size;
+	bool is_hex;
 
-	if (!statement)
+	if (!sql_find_text(store, sql, &text, error))
 		return false;
-	switch (record_next(statement, "backup", "t", error)) {
-	case SQL_STEP_FAILED:
-		return false;
-	case SQL_STEP_DONE:
-		*key = NULL;
+	*key = NULL;
+	if (!text)
 		return true;
-	case SQL_STEP_ROW:
-		break;
-	}
-	text = sql_get_text(statement, 0);
 	size = strlen(text) / 2;
 	/* Else the key file would be replaced by it. */
-	if (!size || strlen(text) % (2 * TOKEN_KEY_BYTES) != 0)
-		return pb_fail(
-		    error, PB_ERROR_DAMAGED, "the key in the backup is damaged");
+	is_hex = size && strlen(text) % (2 * TOKEN_KEY_BYTES) == 0;
 	bytes = g_malloc(size);
-	for (gsize i = 0; i < size; i++) {
+	for (gsize i = 0; i < size && is_hex; i++) {
 		int high = g_ascii_xdigit_value(text[2 * i]);
 		int low = g_ascii_xdigit_value(text[2 * i + 1]);
 
-		if (high < 0 || low < 0)
-			return pb_fail(error, PB_ERROR_DAMAGED,
-			    "the key in the backup is damaged");
+		is_hex = high >= 0 && low >= 0;
 		bytes[i] = (guint8)(high << 4 | low);
 	}
+	if (!is_hex)
+		return pb_fail(
+		    error, PB_ERROR_DAMAGED, "the key in the backup is damaged");
 	*key = g_bytes_new(bytes, size);
 	explicit_bzero(bytes, size);
 	return true;

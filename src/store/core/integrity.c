@@ -11,47 +11,6 @@
 
 #define MOST_PROBLEMS 10
 
-const struct integrity_rule integrity_rules[] = {
-    {"digest-without-message", "digests are live without a message",
-        "their papers are never mailed: restore a backup"},
-    {"message-without-end", "messages have ended, but their digests are live",
-        "their papers are never mailed: restore a backup"},
-    {"digest-ended-early", "messages are queued, but their digests have ended",
-        "a paper may be mailed twice: run paperboyctl queue drop --delivered"},
-    {"message-without-digest", "messages have no digest",
-        "they cannot be composed: restore a backup"},
-    {"digest-damaged", "digests or deliveries are damaged, or name unknown papers",
-        "they are not sent, and nothing is sent after a damaged delivery: restore a "
-        "backup"},
-    {"taste-damaged", "learned words of subscribers are damaged",
-        "papers are in the usual order until the subscriber's next like or hide"},
-    {"sent-not-delivered", "digests were sent but are not recorded as delivered",
-        "they may be mailed again: restore a backup"},
-    {"delivered-without-digest", "digests are recorded as delivered that never existed",
-        "harmless; the records are deleted after 60 days"},
-    {"no-due-time", "active subscribers have no due time",
-        "they get no mail: see paperboyctl subscriber show; remove and add them"},
-    {"far-due-time", "active subscribers are due more than 15 days from now",
-        "the clock was wrong; paperboyd repairs this when it next builds digests"},
-    {"filter-unused", "unused filters were not deleted for two days",
-        "harmless; is paperboyd running? It deletes them once a day"},
-    {"filter-not-indexed", "filters are not in the index",
-        "new papers do not match them; paperboyd repairs this once a day"},
-    {"match-pending-too-long", "matches are pending for more than 16 days",
-        "is paperboyd running? It decides them in its next run"},
-    {"sending-too-long", "messages are SENDING for more than two hours",
-        "is paperboyd running? It retries them when it starts"},
-    {"inbox-crashes", "inbound messages were being handled in more than one crash",
-        "see the log of paperboyd; they are quarantined after the tenth crash"},
-    {"inbox-too-old", "inbound messages are older than the retention time",
-        "is paperboyd running? It deletes them once a day"},
-    {"confirmation-too-old", "confirmations are older than the retention time",
-        "harmless; is paperboyd running? It deletes them once a day"},
-    {"confirmation-far", "confirmations expire later than possible",
-        "the clock was wrong; harmless, but they are valid for longer"},
-    {0},
-};
-
 /* @param known  papers that have been found, by seq */
 static bool
 are_known(struct store *store, const GArray *papers, GHashTable *known, bool *are,
@@ -158,64 +117,95 @@ count_long_pending(struct store *store, int64_t now, int64_t *count, GError **er
 	return sql_number(store, sql, count, error, SQL_TEXT(day));
 }
 
+const struct integrity_rule integrity_rules[] = {
+    {"digest-without-message", "digests are live without a message",
+        "their papers are never mailed: restore a backup",
+        .sql = "SELECT count(*) FROM digest g WHERE g.state = 'live' AND NOT EXISTS"
+               " (SELECT 1 FROM outbox o WHERE o.digest_id = g.id AND ?1 > 0)"},
+    {"message-without-end", "messages have ended, but their digests are live",
+        "their papers are never mailed: restore a backup",
+        .sql = "SELECT count(*) FROM digest g JOIN outbox o ON o.digest_id = g.id"
+               " WHERE g.state = 'live' AND o.ended_at IS NOT NULL AND ?1 > 0"},
+    {"digest-ended-early", "messages are queued, but their digests have ended",
+        "a paper may be mailed twice: run paperboyctl queue drop --delivered",
+        .sql = "SELECT count(*) FROM outbox o JOIN digest g ON g.id = o.digest_id"
+               " WHERE o.ended_at IS NULL AND g.state <> 'live' AND ?1 > 0"},
+    {"message-without-digest", "messages have no digest",
+        "they cannot be composed: restore a backup",
+        .sql = "SELECT count(*) FROM outbox o WHERE o.kind = 'digest' AND NOT EXISTS"
+               " (SELECT 1 FROM digest g WHERE g.id = o.digest_id AND ?1 > 0)"},
+    {"digest-damaged", "digests or deliveries are damaged, or name unknown papers",
+        "they are not sent, and nothing is sent after a damaged delivery: restore a "
+        "backup",
+        .count = count_damaged_digests},
+    {"taste-damaged", "learned words of subscribers are damaged",
+        "papers are in the usual order until the subscriber's next like or hide",
+        .count = count_damaged_tastes},
+    {"sent-not-delivered", "digests were sent but are not recorded as delivered",
+        "they may be mailed again: restore a backup",
+        .sql = "SELECT count(*) FROM digest g WHERE g.state = 'sent' AND g.papers > 0"
+               " AND NOT EXISTS (SELECT 1 FROM delivered d"
+               "  WHERE d.subscriber_id = g.subscriber_id AND d.digest_id = g.id)"
+               /* Older deliveries have been pruned. */
+               " AND g.created_at > ?1 - 59 * 86400"},
+    {"delivered-without-digest", "digests are recorded as delivered that never existed",
+        "harmless; the records are deleted after 60 days",
+        /* Digests are kept for longer. */
+        .sql = "SELECT count(*) FROM delivered d WHERE d.at > ?1 - 59 * 86400"
+               " AND d.digest_id > (SELECT coalesce(max(id), 0) FROM digest)"},
+    {"no-due-time", "active subscribers have no due time",
+        "they get no mail: see paperboyctl subscriber show; remove and add them",
+        .sql = "SELECT count(*) FROM subscriber WHERE state = 'active'"
+               " AND next_due_at IS NULL AND ?1 > 0"},
+    {"far-due-time", "active subscribers are due more than 15 days from now",
+        "the clock was wrong; paperboyd repairs this when it next builds digests",
+        .sql = "SELECT count(*) FROM subscriber WHERE state = 'active'"
+               " AND next_due_at > ?1 + 15 * 86400"},
+    {"filter-unused", "unused filters were not deleted for two days",
+        "harmless; is paperboyd running? It deletes them once a day",
+        /* Maintenance deletes them once a day. */
+        .sql = "SELECT count(*) FROM filter f WHERE f.created_at < ?1 - 2 * 86400"
+               " AND NOT EXISTS (SELECT 1 FROM subscription s WHERE s.filter_id = f.id)"
+               " AND NOT EXISTS (SELECT 1 FROM cursor c WHERE c.name = 'upkeep'"
+               "  AND c.value > ?1 - 2 * 86400)"},
+    {"filter-not-indexed", "filters are not in the index",
+        "new papers do not match them; paperboyd repairs this once a day",
+        .sql = "SELECT count(*) FROM filter f WHERE NOT EXISTS"
+               " (SELECT 1 FROM filter_term t WHERE t.filter_id = f.id AND ?1 > 0)"},
+    {"match-pending-too-long", "matches are pending for more than 16 days",
+        "is paperboyd running? It decides them in its next run",
+        .count = count_long_pending},
+    {"sending-too-long", "messages are SENDING for more than two hours",
+        "is paperboyd running? It retries them when it starts",
+        .sql = "SELECT count(*) FROM outbox WHERE state = 'SENDING'"
+               " AND claimed_at < ?1 - 7200"},
+    {"inbox-crashes", "inbound messages were being handled in more than one crash",
+        "see the log of paperboyd; they are quarantined after the tenth crash",
+        .sql = "SELECT count(*) FROM inbox WHERE state = 'new' AND started > 1 AND ?1 "
+               "> 0"},
+    {"inbox-too-old", "inbound messages are older than the retention time",
+        "is paperboyd running? It deletes them once a day",
+        /* One day of grace, and one until the next maintenance. */
+        .sql = "SELECT count(*) FROM inbox WHERE state = 'quarantined'"
+               " AND ended_at < ?1 - 16 * 86400"},
+    {"confirmation-too-old", "confirmations are older than the retention time",
+        "harmless; is paperboyd running? It deletes them once a day",
+        .sql = "SELECT count(*) FROM confirmation WHERE expires_at < ?1 - 9 * 86400"},
+    {"confirmation-far", "confirmations expire later than possible",
+        "the clock was wrong; harmless, but they are valid for longer",
+        .sql = "SELECT count(*) FROM confirmation WHERE expires_at > ?1 + 8 * 86400"},
+    {0},
+};
+
 bool
 integrity_count(
     struct store *store, unsigned rule, int64_t now, int64_t *count, GError **error)
 {
-	/* In the order of integrity_rules; ?1 is the time. */
-	static const char *const statements[] = {
-	    "SELECT count(*) FROM digest g WHERE g.state = 'live' AND NOT EXISTS"
-	    " (SELECT 1 FROM outbox o WHERE o.digest_id = g.id AND ?1 > 0)",
-	    "SELECT count(*) FROM digest g JOIN outbox o ON o.digest_id = g.id"
-	    " WHERE g.state = 'live' AND o.ended_at IS NOT NULL AND ?1 > 0",
-	    "SELECT count(*) FROM outbox o JOIN digest g ON g.id = o.digest_id"
-	    " WHERE o.ended_at IS NULL AND g.state <> 'live' AND ?1 > 0",
-	    "SELECT count(*) FROM outbox o WHERE o.kind = 'digest' AND NOT EXISTS"
-	    " (SELECT 1 FROM digest g WHERE g.id = o.digest_id AND ?1 > 0)",
-	    NULL, /* of functions, see below */
-	    NULL,
-	    "SELECT count(*) FROM digest g WHERE g.state = 'sent' AND g.papers > 0"
-	    " AND NOT EXISTS (SELECT 1 FROM delivered d"
-	    "  WHERE d.subscriber_id = g.subscriber_id AND d.digest_id = g.id)"
-	    /* Older deliveries have been pruned. */
-	    " AND g.created_at > ?1 - 59 * 86400",
-	    /* Digests are kept for longer. */
-	    "SELECT count(*) FROM delivered d WHERE d.at > ?1 - 59 * 86400"
-	    " AND d.digest_id > (SELECT coalesce(max(id), 0) FROM digest)",
-	    "SELECT count(*) FROM subscriber WHERE state = 'active'"
-	    " AND next_due_at IS NULL AND ?1 > 0",
-	    "SELECT count(*) FROM subscriber WHERE state = 'active'"
-	    " AND next_due_at > ?1 + 15 * 86400",
-	    /* Maintenance deletes them once a day. */
-	    "SELECT count(*) FROM filter f WHERE f.created_at < ?1 - 2 * 86400"
-	    " AND NOT EXISTS (SELECT 1 FROM subscription s WHERE s.filter_id = f.id)"
-	    " AND NOT EXISTS (SELECT 1 FROM cursor c WHERE c.name = 'upkeep'"
-	    "  AND c.value > ?1 - 2 * 86400)",
-	    "SELECT count(*) FROM filter f WHERE NOT EXISTS"
-	    " (SELECT 1 FROM filter_term t WHERE t.filter_id = f.id AND ?1 > 0)",
-	    NULL,
-	    "SELECT count(*) FROM outbox WHERE state = 'SENDING'"
-	    " AND claimed_at < ?1 - 7200",
-	    "SELECT count(*) FROM inbox WHERE state = 'new' AND started > 1 AND ?1 > 0",
-	    /* One day of grace, and one until the next maintenance. */
-	    "SELECT count(*) FROM inbox WHERE state = 'quarantined'"
-	    " AND ended_at < ?1 - 16 * 86400",
-	    "SELECT count(*) FROM confirmation WHERE expires_at < ?1 - 9 * 86400",
-	    "SELECT count(*) FROM confirmation WHERE expires_at > ?1 + 8 * 86400",
-	};
+	const struct integrity_rule *checked = &integrity_rules[rule];
 
-	static bool (*const functions[])(
-	    struct store * store, int64_t now, int64_t * count, GError * *error) = {
-	    count_damaged_digests, count_damaged_tastes, count_long_pending};
-	unsigned earlier = 0;
-
-	G_STATIC_ASSERT(G_N_ELEMENTS(statements) == G_N_ELEMENTS(integrity_rules) - 1);
-	g_assert(rule < G_N_ELEMENTS(statements));
-	for (unsigned i = 0; i < rule; i++)
-		earlier += !statements[i];
-	if (!statements[rule])
-		return functions[earlier](store, now, count, error);
-	return sql_number(store, statements[rule], count, error, SQL_INT(now));
+	return checked->count
+	           ? checked->count(store, now, count, error)
+	           : sql_number(store, checked->sql, count, error, SQL_INT(now));
 }
 
 bool

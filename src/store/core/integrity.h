@@ -17,6 +17,9 @@ struct integrity_rule {
 	const char *name;   /* stable, for scripts */
 	const char *wrong;  /* after a count: "3 digests are under way without ..." */
 	const char *advice; /* action for the operator */
+	const char *sql;    /* counts the rows that violate it; ?1 is the time */
+	/* Or this does. */
+	bool (*count)(struct store *store, int64_t now, int64_t *count, GError **error);
 };
 
 /* Ends with a row without name. */
