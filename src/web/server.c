@@ -8,9 +8,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <sys/resource.h>
-#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -53,6 +51,7 @@ struct connection {
 	enum phase phase;
 	gint64 deadline; /* monotonic, us; of the phase */
 	bool is_known;   /* by epoll */
+	struct server *server;
 	struct http_request *request;
 	GBytes *out;
 	gsize sent;
@@ -61,11 +60,10 @@ struct connection {
 struct server {
 	const struct server_options *options;
 	GMainLoop *loop;
-	guint source, tick;
+	guint source, tick, signals[2];
 	int epoll;
-	struct watch signals, results, *listeners;
+	struct watch *listeners;
 	GThreadPool *pool;
-	GAsyncQueue *finished; /* of connections */
 	GQueue queues[PHASES]; /* oldest deadline first */
 	GPtrArray *closed;     /* freed after all events have been handled */
 	unsigned count, most;  /* connections */
@@ -217,34 +215,30 @@ handle_connection(struct server *server, struct watch *watch)
 
 /* ---- threads ---- */
 
+/* From the main loop. */
+static gboolean
+send_answer(gpointer data)
+{
+	struct connection *connection = data;
+	struct server *server = connection->server;
+
+	start_sending(server, connection, connection->out);
+	g_ptr_array_set_size(server->closed, 0);
+	return G_SOURCE_REMOVE;
+}
+
 static void
 answer(gpointer data, gpointer user_data)
 {
 	struct connection *connection = data;
-	struct server *server = user_data;
+	const struct server *server = user_data;
 	const struct server_options *options = server->options;
 	bool is_late = g_get_monotonic_time() > connection->deadline;
-	const uint64_t one = 1;
 
 	connection->out =
 	    is_late ? options->refuse(options->data, connection->request, STATUS_LIMITS)
 	            : options->answer(options->data, connection->request);
-	g_async_queue_push(server->finished, connection);
-	/* Fails only if the counter is at its maximum, which wakes the reader, too. */
-	if (write(server->results.fd, &one, sizeof(one)) < 0)
-		return;
-}
-
-static void
-handle_results(struct server *server, struct watch *watch)
-{
-	struct connection *connection;
-	uint64_t count;
-
-	if (read(watch->fd, &count, sizeof(count)) < 0)
-		return;
-	while ((connection = g_async_queue_try_pop(server->finished)))
-		start_sending(server, connection, connection->out);
+	g_idle_add_full(G_PRIORITY_DEFAULT, send_answer, connection, NULL);
 }
 
 /* ---- new connections ---- */
@@ -296,6 +290,7 @@ add_connection(struct server *server, int fd, const struct sockaddr *peer)
 	connection = g_new0(struct connection, 1);
 	connection->watch = (struct watch){handle_connection, fd};
 	connection->link.data = connection;
+	connection->server = server;
 	connection->request = http_request_new();
 	connection->request->peer = client_network_get_peer(peer);
 	connection->phase = PHASE_READING;
@@ -337,14 +332,12 @@ close_phase(struct server *server, enum phase phase)
 		close_connection(server, connection);
 }
 
-static void
-handle_signal(struct server *server, struct watch *watch)
+static gboolean
+handle_signal(gpointer data)
 {
-	struct signalfd_siginfo info;
+	struct server *server = data;
 	struct connection *connection;
 
-	if (read(watch->fd, &info, sizeof(info)) != sizeof(info))
-		return;
 	for (unsigned i = 0; i < server->options->listener_count; i++) {
 		/* Connections that wait would be reset. */
 		handle_listener(server, &server->listeners[i]);
@@ -358,8 +351,10 @@ handle_signal(struct server *server, struct watch *watch)
 		if (connection == g_queue_peek_head(&server->queues[PHASE_READING]))
 			close_connection(server, connection);
 	}
+	g_ptr_array_set_size(server->closed, 0);
 	if (server->count == 0)
 		g_main_loop_quit(server->loop);
+	return G_SOURCE_CONTINUE;
 }
 
 /* ---- main loop ---- */
@@ -383,16 +378,6 @@ handle_events(gint fd, GIOCondition condition, gpointer data)
 	return G_SOURCE_CONTINUE;
 }
 
-static bool
-watch_file(struct server *server, struct watch *watch, int fd,
-    void (*ready)(struct server *server, struct watch *watch))
-{
-	struct epoll_event event = {.events = EPOLLIN, .data.ptr = watch};
-
-	*watch = (struct watch){ready, fd};
-	return fd >= 0 && epoll_ctl(server->epoll, EPOLL_CTL_ADD, fd, &event) == 0;
-}
-
 /* As many connections as there may be descriptors. */
 static unsigned
 allow_files(unsigned wanted)
@@ -414,24 +399,17 @@ static bool
 watch_all(struct server *server)
 {
 	const struct server_options *options = server->options;
-	sigset_t signals;
 
-	sigemptyset(&signals);
-	sigaddset(&signals, SIGTERM);
-	sigaddset(&signals, SIGINT);
-	pthread_sigmask(SIG_BLOCK, &signals, NULL);
 	server->epoll = epoll_create1(EPOLL_CLOEXEC);
-	if (server->epoll < 0 ||
-	    !watch_file(server, &server->signals,
-	        signalfd(-1, &signals, SFD_NONBLOCK | SFD_CLOEXEC), handle_signal) ||
-	    !watch_file(server, &server->results,
-	        eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC), handle_results))
-		return false;
-	for (unsigned i = 0; i < options->listener_count; i++)
-		if (!watch_file(server, &server->listeners[i], options->listeners[i],
-		        handle_listener))
+	for (unsigned i = 0; server->epoll >= 0 && i < options->listener_count; i++) {
+		struct watch *watch = &server->listeners[i];
+		struct epoll_event event = {.events = EPOLLIN, .data.ptr = watch};
+
+		*watch = (struct watch){handle_listener, options->listeners[i]};
+		if (epoll_ctl(server->epoll, EPOLL_CTL_ADD, watch->fd, &event) != 0)
 			return false;
-	return true;
+	}
+	return server->epoll >= 0;
 }
 
 struct server *
@@ -440,17 +418,18 @@ server_new(const struct server_options *options, GError **error)
 	pb_auto(server) server = g_new0(struct server, 1);
 
 	server->options = options;
-	server->signals.fd = server->results.fd = server->epoll = -1;
+	server->epoll = -1;
 	server->listeners = g_new0(struct watch, options->listener_count);
 	server->most = allow_files(options->max_connections);
 	server->loop = g_main_loop_new(NULL, FALSE);
-	server->finished = g_async_queue_new();
 	server->closed = g_ptr_array_new_with_free_func(connection_free);
 	if (!watch_all(server)) {
 		pb_fail(error, PB_ERROR_TEMPORARY, "cannot wait for connections: %s",
 		    g_strerror(errno));
 		return NULL;
 	}
+	server->signals[0] = g_unix_signal_add(SIGTERM, handle_signal, server);
+	server->signals[1] = g_unix_signal_add(SIGINT, handle_signal, server);
 	/* Exclusive: all threads start now, none later. */
 	server->pool =
 	    g_thread_pool_new(answer, server, (int)options->threads, TRUE, error);
@@ -475,16 +454,13 @@ server_free(struct server *server)
 		g_thread_pool_free(server->pool, FALSE, TRUE);
 	g_clear_handle_id(&server->source, g_source_remove);
 	g_clear_handle_id(&server->tick, g_source_remove);
+	for (size_t i = 0; i < G_N_ELEMENTS(server->signals); i++)
+		g_clear_handle_id(&server->signals[i], g_source_remove);
 	for (unsigned phase = 0; phase < PHASES; phase++)
 		close_phase(server, phase);
 	g_ptr_array_unref(server->closed);
-	if (server->signals.fd >= 0)
-		close(server->signals.fd);
-	if (server->results.fd >= 0)
-		close(server->results.fd);
 	if (server->epoll >= 0)
 		close(server->epoll);
-	g_async_queue_unref(server->finished);
 	g_main_loop_unref(server->loop);
 	g_free(server->listeners);
 	g_free(server);

@@ -32,8 +32,7 @@ struct server_options {
 struct server;
 
 /**
- * Start the threads and accept connections.  SIGTERM and SIGINT are blocked in all
- * threads from then on.
+ * Start the threads and accept connections.
  *
  * @return NULL with PB_ERROR_TEMPORARY; owned by the caller
  */
