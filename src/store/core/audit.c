@@ -35,11 +35,11 @@ audit_load(struct store *store, int64_t subscriber_id, int64_t since, unsigned l
 #undef COLUMN
 	static const struct record_layout layout =
 	    RECORD_LAYOUT(audit_row, columns, "audit_log", "nttTT");
-	sql_auto *statement =
-	    subscriber_id ? sql_bind(store, sql_one, error, SQL_INT(subscriber_id),
-	                        SQL_INT(since), SQL_INT(limit))
-	                  : sql_bind(store, sql, error, SQL_INT(since), SQL_INT(limit));
-	GPtrArray *rows = record_load_all(statement, &layout, error);
+	GPtrArray *rows =
+	    subscriber_id ? record_load_all(store, sql_one, &layout, error,
+	                        SQL_INT(subscriber_id), SQL_INT(since), SQL_INT(limit))
+	                  : record_load_all(store, sql, &layout, error, SQL_INT(since),
+	                        SQL_INT(limit));
 
 	/* The newest ones, oldest first. */
 	for (guint i = 0; rows && i < rows->len / 2; i++) {

@@ -277,10 +277,9 @@ integrity_load_filters(
 #undef COLUMN
 	static const struct record_layout layout =
 	    RECORD_LAYOUT(integrity_filter, columns, "filter", "itt");
-	sql_auto *statement =
-	    sql_bind(store, sql, error, SQL_INT(after), SQL_INT(limit));
 
-	return record_load_all(statement, &layout, error);
+	return record_load_all(
+	    store, sql, &layout, error, SQL_INT(after), SQL_INT(limit));
 }
 
 GPtrArray *

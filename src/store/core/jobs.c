@@ -88,7 +88,6 @@ jobs_load_all(struct store *store, GError **error)
 #undef COLUMN
 	static const struct record_layout layout =
 	    RECORD_LAYOUT(job_holder, columns, "job", "tN");
-	sql_auto *statement = sql_bind(store, sql, error);
 
-	return record_load_all(statement, &layout, error);
+	return record_load_all(store, sql, &layout, error);
 }

@@ -192,9 +192,10 @@ record_load(struct sql_statement *row, const struct record_layout *layout)
 }
 
 bool
-record_find(struct sql_statement *statement, const struct record_layout *layout,
-    void *found, GError **error)
+record_find_values(struct store *store, const char *sql, const struct sql_value *values,
+    const struct record_layout *layout, void *found, GError **error)
 {
+	sql_auto *statement = sql_bind_values(store, sql, values, error);
 	enum sql_step step =
 	    statement ? record_step(statement, layout, error) : SQL_STEP_FAILED;
 	void *record;
@@ -207,9 +208,10 @@ record_find(struct sql_statement *statement, const struct record_layout *layout,
 }
 
 GPtrArray *
-record_load_all(
-    struct sql_statement *statement, const struct record_layout *layout, GError **error)
+record_load_all_values(struct store *store, const char *sql,
+    const struct sql_value *values, const struct record_layout *layout, GError **error)
 {
+	sql_auto *statement = sql_bind_values(store, sql, values, error);
 	g_autoptr(GPtrArray) records =
 	    g_ptr_array_new_with_free_func(layout->free ? layout->free : g_free);
 	enum sql_step step;

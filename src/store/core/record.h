@@ -102,16 +102,23 @@ enum sql_step record_step(struct sql_statement *statement,
 void *record_load(struct sql_statement *row, const struct record_layout *layout);
 
 /**
- * Load the first row.
+ * Load the first row of a statement with values.
  *
- * @param statement  or NULL after an error
- * @param found      pointer to the pointer to set; NULL when there is no row
+ * @param found  pointer to the pointer to set; NULL when there is no row
  */
-bool record_find(struct sql_statement *statement, const struct record_layout *layout,
-    void *found, GError **error);
+#define record_find(store, sql, layout, found, error, ...)                            \
+	record_find_values(store, sql,                                                \
+	    (const struct sql_value[]){__VA_ARGS__ __VA_OPT__(, ){0}}, layout, found, \
+	    error)
+bool
+record_find_values(struct store *store, const char *sql, const struct sql_value *values,
+    const struct record_layout *layout, void *found, GError **error);
 
-/** Load all rows. @param statement  or NULL after an error */
-GPtrArray *record_load_all(struct sql_statement *statement,
-    const struct record_layout *layout, GError **error);
+/** Load all rows of a statement with values. */
+#define record_load_all(store, sql, layout, error, ...) \
+	record_load_all_values(store, sql,              \
+	    (const struct sql_value[]){__VA_ARGS__ __VA_OPT__(, ){0}}, layout, error)
+GPtrArray *record_load_all_values(struct store *store, const char *sql,
+    const struct sql_value *values, const struct record_layout *layout, GError **error);
 
 #endif

@@ -73,10 +73,9 @@ suppression_find(struct store *store, GBytes *keys, const char *address_key,
 
 	for (unsigned i = 0; i < token_count_keys(keys); i++) {
 		g_autofree char *hash = hash_with(keys, i, address_key);
-		sql_auto *statement = sql_bind(store, sql, error, SQL_TEXT(hash));
 		g_autofree struct suppression *found = NULL;
 
-		if (!record_find(statement, &layout, &found, error))
+		if (!record_find(store, sql, &layout, &found, error, SQL_TEXT(hash)))
 			return false;
 		if (found && (!chosen || suppression_can_end(chosen->reason))) {
 			g_free(chosen);
@@ -107,13 +106,11 @@ mark_found(struct store *store, const GPtrArray *hashes, const GArray *numbers,
 	static const char sql[] = "SELECT hash, reason, at FROM suppression"
 	                          " WHERE hash IN (" SQL_LIST("?") ")";
 	struct sql_value values[SQL_LIST_MAX + 1] = {0};
-	sql_auto *statement = NULL;
 	g_autoptr(GPtrArray) found = NULL;
 
 	for (unsigned i = 0; i < SQL_LIST_MAX; i++)
 		values[i] = i < hashes->len ? SQL_TEXT(hashes->pdata[i]) : SQL_NULL;
-	statement = sql_bind_values(store, sql, values, error);
-	found = record_load_all(statement, &layout, error);
+	found = record_load_all_values(store, sql, values, &layout, error);
 	for (unsigned i = 0; found && i < hashes->len; i++)
 		mark_probe(&probes[g_array_index(numbers, unsigned, i)],
 		    hashes->pdata[i], found);
@@ -164,10 +161,9 @@ suppression_load_page(
 {
 	static const char sql[] = "SELECT hash, reason, at FROM suppression"
 	                          " WHERE hash > ?1 ORDER BY hash LIMIT ?2";
-	sql_auto *statement =
-	    sql_bind(store, sql, error, SQL_TEXT(after), SQL_INT(limit));
 
-	return record_load_all(statement, &layout, error);
+	return record_load_all(
+	    store, sql, &layout, error, SQL_TEXT(after), SQL_INT(limit));
 }
 
 bool

@@ -78,10 +78,9 @@ bounces_load_scored(struct store *store, int64_t subscriber_id, int64_t since,
 	    ROW_COLUMNS " WHERE b.subscriber_id = ?1 AND b.is_scored = 1"
 	                " AND b.at BETWEEN ?2 AND ?3"
 	                " ORDER BY b.at, b.id";
-	sql_auto *statement = sql_bind(
-	    store, sql, error, SQL_INT(subscriber_id), SQL_INT(since), SQL_INT(until));
 
-	return record_load_all(statement, &row_layout, error);
+	return record_load_all(store, sql, &row_layout, error, SQL_INT(subscriber_id),
+	    SQL_INT(since), SQL_INT(until));
 }
 
 GPtrArray *
@@ -89,9 +88,8 @@ bounces_load_person(struct store *store, int64_t subscriber_id, GError **error)
 {
 	static const char sql[] =
 	    ROW_COLUMNS " WHERE b.subscriber_id = ?1 ORDER BY b.at, b.id";
-	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(subscriber_id));
 
-	return record_load_all(statement, &row_layout, error);
+	return record_load_all(store, sql, &row_layout, error, SQL_INT(subscriber_id));
 }
 
 GArray *
@@ -150,10 +148,9 @@ bounces_load_summaries(
 	static const char sql[] =
 	    SUMMARY_COLUMNS " WHERE b.subscriber_id > ?1 GROUP BY b.subscriber_id"
 	                    " ORDER BY b.subscriber_id LIMIT ?2";
-	sql_auto *statement =
-	    sql_bind(store, sql, error, SQL_INT(after), SQL_INT(limit));
 
-	return record_load_all(statement, &summary_layout, error);
+	return record_load_all(
+	    store, sql, &summary_layout, error, SQL_INT(after), SQL_INT(limit));
 }
 
 bool
@@ -163,10 +160,9 @@ bounces_find_summary(struct store *store, int64_t subscriber_id, int64_t since,
 	static const char sql[] =
 	    SUMMARY_COLUMNS " WHERE b.subscriber_id = ?1 AND b.at >= ?2"
 	                    " GROUP BY b.subscriber_id";
-	sql_auto *statement =
-	    sql_bind(store, sql, error, SQL_INT(subscriber_id), SQL_INT(since));
 
-	return record_find(statement, &summary_layout, summary, error);
+	return record_find(store, sql, &summary_layout, summary, error,
+	    SQL_INT(subscriber_id), SQL_INT(since));
 }
 
 bool
@@ -181,10 +177,9 @@ bounces_load_totals(
 #undef COLUMN
 	static const struct record_layout layout =
 	    RECORD_LAYOUT(bounce_summary, columns, "bounce", "nnnnnN");
-	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(since));
 	g_autofree struct bounce_summary *loaded = NULL;
 
-	if (!record_find(statement, &layout, &loaded, error))
+	if (!record_find(store, sql, &layout, &loaded, error, SQL_INT(since)))
 		return false;
 	*totals = *loaded;
 	return true;
@@ -231,10 +226,9 @@ bounces_load_domains(struct store *store, int64_t since, int64_t least, GError *
 #undef COLUMN
 	static const struct record_layout layout =
 	    RECORD_LAYOUT(bounce_domain, columns, "subscriber", "tnn");
-	sql_auto *statement =
-	    sql_bind(store, sql, error, SQL_INT(since), SQL_INT(least));
 
-	return record_load_all(statement, &layout, error);
+	return record_load_all(
+	    store, sql, &layout, error, SQL_INT(since), SQL_INT(least));
 }
 
 /* SQL: since ?2, the domain ?1 has refused a message for our fault. */
@@ -308,9 +302,8 @@ bounces_find_probe(struct store *store, int64_t subscriber_id,
 	    RECORD_COLUMN(bounce_probe, sent_at)};
 	static const struct record_layout layout =
 	    RECORD_LAYOUT(bounce_probe, columns, "bounce_probe", "in");
-	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(subscriber_id));
 
-	return record_find(statement, &layout, probe, error);
+	return record_find(store, sql, &layout, probe, error, SQL_INT(subscriber_id));
 }
 
 bool
@@ -371,16 +364,14 @@ domain_pauses_find(struct store *store, const char *domain, struct domain_pause 
     GError **error)
 {
 	static const char sql[] = PAUSE_COLUMNS " WHERE domain = ?1";
-	sql_auto *statement = sql_bind(store, sql, error, SQL_TEXT(domain));
 
-	return record_find(statement, &pause_layout, pause, error);
+	return record_find(store, sql, &pause_layout, pause, error, SQL_TEXT(domain));
 }
 
 GPtrArray *
 domain_pauses_load(struct store *store, int64_t after, GError **error)
 {
 	static const char sql[] = PAUSE_COLUMNS " WHERE until > ?1 ORDER BY domain";
-	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(after));
 
-	return record_load_all(statement, &pause_layout, error);
+	return record_load_all(store, sql, &pause_layout, error, SQL_INT(after));
 }

@@ -53,14 +53,12 @@ candidates_load_filters(
 	for (unsigned i = 0; i < count; i += max) {
 		struct sql_value values[SQL_LONG_MAX + 1] = {0};
 		unsigned some_count = MIN(count - i, max);
-		sql_auto *statement = NULL;
 		GPtrArray *some;
 
 		sql_fill_list(values, sql_get_list_size(some_count),
 		    &g_array_index(ids, int64_t, i), some_count);
-		statement =
-		    sql_bind_values(store, SQL_CHOOSE(sql, some_count), values, error);
-		some = record_load_all(statement, &layout, error);
+		some = record_load_all_values(
+		    store, SQL_CHOOSE(sql, some_count), values, &layout, error);
 		if (!some)
 			return NULL;
 		g_ptr_array_extend_and_steal(filters, some);

@@ -201,9 +201,8 @@ digests_find_head(
     struct store *store, int64_t digest_id, struct digest **found, GError **error)
 {
 	static const char sql[] = HEAD_COLUMNS HEAD_TABLES "= ?1";
-	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(digest_id));
 
-	return record_find(statement, &head_layout, found, error);
+	return record_find(store, sql, &head_layout, found, error, SQL_INT(digest_id));
 }
 
 /* @param paper_cache  or NULL */
@@ -390,12 +389,11 @@ digests_load_newest(
 	    " FROM digest g JOIN subscriber s ON s.id = g.subscriber_id"
 	    " LEFT JOIN outbox o ON o.digest_id = g.id"
 	    " WHERE g.subscriber_id = ?2 ORDER BY g.id DESC LIMIT ?1";
-	sql_auto *statement = subscriber_id
-	                          ? sql_bind(store, sql_person, error, SQL_INT(limit),
-	                                SQL_INT(subscriber_id))
-	                          : sql_bind(store, sql, error, SQL_INT(limit));
 
-	return record_load_all(statement, &layout, error);
+	return subscriber_id
+	           ? record_load_all(store, sql_person, &layout, error, SQL_INT(limit),
+	                 SQL_INT(subscriber_id))
+	           : record_load_all(store, sql, &layout, error, SQL_INT(limit));
 }
 
 bool

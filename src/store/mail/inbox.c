@@ -78,9 +78,12 @@ inbox_load(struct store *store, int64_t id, GBytes **raw, GError **error)
 	static const char sql_raw[] =
 	    "SELECT " COLUMNS ", raw FROM inbox WHERE id = ?1";
 	sql_auto *statement = sql_bind(store, raw ? sql_raw : sql, error, SQL_INT(id));
-	struct inbox_row *row = NULL;
+	enum sql_step step =
+	    statement ? record_step(statement, &layout, error) : SQL_STEP_FAILED;
+	struct inbox_row *row =
+	    step == SQL_STEP_ROW ? record_load(statement, &layout) : NULL;
 
-	if (record_find(statement, &layout, &row, error) && !row)
+	if (step == SQL_STEP_DONE)
 		pb_fail(error, PB_ERROR_NOT_FOUND,
 		    "no such inbound message: %" G_GINT64_FORMAT, id);
 	if (row && raw)
@@ -96,10 +99,9 @@ inbox_load_page(struct store *store, const char *state, int64_t before, unsigned
 	                          " AND CASE WHEN ?2 IS NULL THEN state <> 'done'"
 	                          "  ELSE state = ?2 END"
 	                          " ORDER BY id DESC LIMIT ?3";
-	sql_auto *statement = sql_bind(
-	    store, sql, error, SQL_INT(before), SQL_TEXT(state), SQL_INT(limit));
 
-	return record_load_all(statement, &layout, error);
+	return record_load_all(store, sql, &layout, error, SQL_INT(before),
+	    SQL_TEXT(state), SQL_INT(limit));
 }
 
 bool

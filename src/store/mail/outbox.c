@@ -180,11 +180,10 @@ outbox_load_rows(struct store *store, const struct outbox_filter *choice, int64_
 #undef COLUMN
 	static const struct record_layout layout =
 	    RECORD_LAYOUT(outbox_row, columns, "outbox", "iITtnnNNNTTtnn");
-	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(after),
+
+	return record_load_all(store, sql, &layout, error, SQL_INT(after),
 	    SQL_INT(choice->is_all), SQL_INT(limit), SQL_TEXT(choice->state),
 	    SQL_INT(choice->subscriber_id));
-
-	return record_load_all(statement, &layout, error);
 }
 
 /* In the order of message_columns. */
@@ -220,10 +219,10 @@ static const struct record_layout message_layout = RECORD_LAYOUT(
 static struct outbox_message *
 load_message(struct store *store, const char *sql, int64_t id, GError **error)
 {
-	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(id));
 	struct outbox_message *message = NULL;
 
-	if (record_find(statement, &message_layout, &message, error) && !message)
+	if (record_find(store, sql, &message_layout, &message, error, SQL_INT(id)) &&
+	    !message)
 		pb_fail(error, PB_ERROR_NOT_FOUND, "no such message: %" G_GINT64_FORMAT,
 		    id);
 	return message;
@@ -251,9 +250,9 @@ outbox_find_digest(struct store *store, int64_t digest_id,
     struct outbox_message **message, GError **error)
 {
 	static const char sql[] = "SELECT " MESSAGE_COLUMNS " WHERE o.digest_id = ?1";
-	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(digest_id));
 
-	return record_find(statement, &message_layout, message, error);
+	return record_find(
+	    store, sql, &message_layout, message, error, SQL_INT(digest_id));
 }
 
 bool
@@ -268,10 +267,9 @@ outbox_find_oldest(struct store *store, bool is_deferred,
 	    " WHERE o.ended_at IS NULL AND (o.state = 'DEFERRED' OR o.state = "
 	    "'UNKNOWN') AND o.state = 'DEFERRED'"
 	    " ORDER BY o.queued_at, o.id LIMIT 1";
-	sql_auto *statement = is_deferred ? sql_bind(store, sql_deferred, error)
-	                                  : sql_bind(store, sql, error);
 
-	return record_find(statement, &message_layout, message, error);
+	return record_find(
+	    store, is_deferred ? sql_deferred : sql, &message_layout, message, error);
 }
 
 GArray *
@@ -349,9 +347,8 @@ outbox_find_last_failed(
 	static const char sql[] =
 	    "SELECT " MESSAGE_COLUMNS " WHERE o.ended_at > ?1 AND o.state = 'FAILED'"
 	    " ORDER BY o.ended_at DESC LIMIT 1";
-	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(after));
 
-	return record_find(statement, &message_layout, message, error);
+	return record_find(store, sql, &message_layout, message, error, SQL_INT(after));
 }
 
 bool
@@ -383,9 +380,8 @@ outbox_load_failures(struct store *store, unsigned limit, GError **error)
 #undef COLUMN
 	static const struct record_layout layout =
 	    RECORD_LAYOUT(outbox_failure, columns, "outbox", "iIiNnnNT");
-	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(limit));
 
-	return record_load_all(statement, &layout, error);
+	return record_load_all(store, sql, &layout, error, SQL_INT(limit));
 }
 
 bool

@@ -72,10 +72,9 @@ load_priority(struct store *store, const struct outbox_claim *claim, int priorit
 	static const char sql_rest[] = JOB_COLUMNS
 	    " WHERE o.priority = ?3 AND o.next_try_at <= ?1"
 	    " ORDER BY o.next_try_at, o.id LIMIT ?2" SQL_LOCK_FREE_ROWS("o");
-	sql_auto *statement =
-	    sql_bind(store, priority > OUTBOX_PRIORITY_DIGEST ? sql_first : sql_rest,
-	        error, SQL_INT(claim->now), SQL_INT(limit), SQL_INT(priority));
-	g_autoptr(GPtrArray) loaded = record_load_all(statement, &job_layout, error);
+	g_autoptr(GPtrArray) loaded = record_load_all(store,
+	    priority > OUTBOX_PRIORITY_DIGEST ? sql_first : sql_rest, &job_layout,
+	    error, SQL_INT(claim->now), SQL_INT(limit), SQL_INT(priority));
 
 	if (!loaded)
 		return false;
@@ -244,14 +243,13 @@ outbox_claim(struct store *store, const struct outbox_claim *claim, bool *is_mor
 	return g_steal_pointer(&jobs);
 }
 
-/* Load messages that have no result, and suppress. @param sql  of JOB_COLUMNS */
+/* Load messages that have no result, and suppress. */
 static GPtrArray *
-load_unfinished(
-    struct store *store, struct sql_statement *bound, GBytes *key, GError **error)
+load_unfinished(struct store *store, const char *sql, const struct sql_value *values,
+    GBytes *key, GError **error)
 {
-	sql_auto *statement = bound;
-	GPtrArray *jobs = mark_suppressed(
-	    store, key, record_load_all(statement, &job_layout, error), error);
+	GPtrArray *jobs = mark_suppressed(store, key,
+	    record_load_all_values(store, sql, values, &job_layout, error), error);
 
 	/* The current attempt, not the next one. */
 	for (unsigned i = 0; jobs && i < jobs->len; i++)
@@ -266,8 +264,9 @@ outbox_load_in_flight(struct store *store, GBytes *key, GError **error)
 	    JOB_COLUMNS " WHERE o.state = 'SENDING' AND o.holder = ?1"
 	                " ORDER BY o.id" SQL_LOCK_ROWS("o");
 
-	return load_unfinished(store,
-	    sql_bind(store, sql, error, SQL_INT(store_get_holder(store))), key, error);
+	const struct sql_value values[] = {SQL_INT(store_get_holder(store)), {0}};
+
+	return load_unfinished(store, sql, values, key, error);
 }
 
 GPtrArray *
@@ -280,7 +279,7 @@ outbox_take_over(struct store *store, GBytes *key, GError **error)
 	static const char *const sql_holder[] =
 	    SQL_LISTS("UPDATE outbox SET holder = ? WHERE id IN (", "?", "?", ")");
 	g_autoptr(GPtrArray) jobs =
-	    load_unfinished(store, sql_bind(store, sql, error), key, error);
+	    load_unfinished(store, sql, &(struct sql_value){0}, key, error);
 	g_autoptr(GArray) ids = g_array_new(FALSE, FALSE, sizeof(int64_t));
 
 	for (unsigned i = 0; jobs && i < jobs->len; i++)

@@ -578,10 +578,9 @@ archive_find_text(
 	static const struct record_layout layout =
 	    RECORD_LAYOUT(archive_text, columns, "paper", "tt");
 	static const char sql[] = "SELECT title, abstract FROM paper WHERE seq = ?1";
-	sql_auto *statement =
-	    sql_bind(store_get_archive(store), sql, error, SQL_INT(seq));
 
-	return record_find(statement, &layout, text, error);
+	return record_find(
+	    store_get_archive(store), sql, &layout, text, error, SQL_INT(seq));
 }
 
 bool
@@ -710,9 +709,8 @@ archive_load_forms(
 #undef COLUMN
 	static const struct record_layout layout =
 	    RECORD_LAYOUT(archive_acronym, columns, "acronym", "tn");
-	sql_auto *statement =
-	    sql_bind(store_get_archive(store), strchr(folded, ' ') ? by_long : by_short,
-	        error, SQL_TEXT(folded), SQL_INT(limit));
 
-	return record_load_all(statement, &layout, error);
+	return record_load_all(store_get_archive(store),
+	    strchr(folded, ' ') ? by_long : by_short, &layout, error, SQL_TEXT(folded),
+	    SQL_INT(limit));
 }

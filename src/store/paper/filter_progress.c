@@ -50,10 +50,9 @@ filter_progress_load_filters(
 {
 	static const char sql[] = "SELECT " COLUMNS " FROM filter f"
 	                          " WHERE f.id > ?1 ORDER BY f.id LIMIT ?2";
-	sql_auto *statement =
-	    sql_bind(store, sql, error, SQL_INT(after), SQL_INT(limit));
 
-	return record_load_all(statement, &layout, error);
+	return record_load_all(
+	    store, sql, &layout, error, SQL_INT(after), SQL_INT(limit));
 }
 
 bool
@@ -77,10 +76,9 @@ filter_progress_load_unindexed(
 	    "SELECT " COLUMNS " FROM filter f WHERE f.id > ?1 AND f.id <= ?2"
 	    " AND NOT EXISTS (SELECT 1 FROM filter_term t WHERE t.filter_id = f.id)"
 	    " ORDER BY f.id LIMIT ?3";
-	sql_auto *statement = sql_bind(
-	    store, sql, error, SQL_INT(after), SQL_INT(through), SQL_INT(limit));
 
-	return record_load_all(statement, &layout, error);
+	return record_load_all(store, sql, &layout, error, SQL_INT(after),
+	    SQL_INT(through), SQL_INT(limit));
 }
 
 GPtrArray *
@@ -92,10 +90,9 @@ filter_progress_load_pending(struct store *store, int64_t paper_seq, int64_t aft
 	    " FROM match_pending m JOIN filter f ON f.id = m.filter_id"
 	    " WHERE m.paper_seq = ?1 AND m.filter_id > ?2"
 	    " ORDER BY m.filter_id LIMIT ?3";
-	sql_auto *statement = sql_bind(
-	    store, sql, error, SQL_INT(paper_seq), SQL_INT(after), SQL_INT(limit));
 
-	return record_load_all(statement, &layout, error);
+	return record_load_all(store, sql, &layout, error, SQL_INT(paper_seq),
+	    SQL_INT(after), SQL_INT(limit));
 }
 
 static bool foreach (struct sql_statement *statement,
@@ -221,10 +218,9 @@ filter_progress_load_lagging(
 	static const char sql[] =
 	    "SELECT id, canonical, matched_revision, 0 FROM filter"
 	    " WHERE matched_revision < ?1 ORDER BY matched_revision, id LIMIT ?2";
-	sql_auto *statement =
-	    sql_bind(store, sql, error, SQL_INT(revision), SQL_INT(limit));
 
-	return record_load_all(statement, &layout, error);
+	return record_load_all(
+	    store, sql, &layout, error, SQL_INT(revision), SQL_INT(limit));
 }
 
 bool

@@ -194,9 +194,8 @@ load_found(struct store *store, int64_t paper_seq, GError **error)
 #undef COLUMN
 	static const struct record_layout layout =
 	    RECORD_LAYOUT(found, columns, "match", "int");
-	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(paper_seq));
 
-	return record_load_all(statement, &layout, error);
+	return record_load_all(store, sql, &layout, error, SQL_INT(paper_seq));
 }
 
 /*
@@ -447,13 +446,11 @@ matches_load_papers(
 
 	for (unsigned i = 0; seqs && i < seqs->len; i += SQL_LIST_MAX) {
 		struct sql_value values[SQL_LIST_MAX + 2] = {SQL_TEXT(oldest_day)};
-		sql_auto *statement = NULL;
 		GPtrArray *some;
 
 		sql_fill_list(&values[1], SQL_LIST_MAX,
 		    &g_array_index(seqs, int64_t, i), seqs->len - i);
-		statement = sql_bind_values(store, sql, values, error);
-		some = record_load_all(statement, &layout, error);
+		some = record_load_all_values(store, sql, values, &layout, error);
 		if (!some)
 			return NULL;
 		g_ptr_array_extend_and_steal(papers, some);

@@ -19,9 +19,8 @@ paper_history_load_listings(struct store *store, int64_t paper_seq, GError **err
 #undef COLUMN
 	static const struct record_layout layout =
 	    RECORD_LAYOUT(paper_history_listing, columns, "listing", "itdtn");
-	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(paper_seq));
 
-	return record_load_all(statement, &layout, error);
+	return record_load_all(store, sql, &layout, error, SQL_INT(paper_seq));
 }
 
 /* @param is_found  set if the packed contents have the paper; then `shown`, too */
@@ -166,7 +165,6 @@ paper_history_load_days(struct store *store, const char *oldest_day, GError **er
 #undef COLUMN
 	static const struct record_layout layout =
 	    RECORD_LAYOUT(paper_history_day, columns, "paper", "dn");
-	sql_auto *statement = sql_bind(store, sql, error, SQL_TEXT(oldest_day));
 
-	return record_load_all(statement, &layout, error);
+	return record_load_all(store, sql, &layout, error, SQL_TEXT(oldest_day));
 }

@@ -178,9 +178,8 @@ papers_find_listed(
 #undef COLUMN
 	static const struct record_layout layout =
 	    RECORD_LAYOUT(listed_paper, columns, "paper", "itdNn");
-	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(seq));
 
-	return record_find(statement, &layout, paper, error);
+	return record_find(store, sql, &layout, paper, error, SQL_INT(seq));
 }
 
 bool
@@ -313,9 +312,8 @@ papers_load_reports(struct store *store, GError **error)
 #undef COLUMN
 	static const struct record_layout layout =
 	    RECORD_LAYOUT(source_report, columns, "source_fetch", "itdtTnNDn");
-	sql_auto *statement = sql_bind(store, sql, error);
 
-	return record_load_all(statement, &layout, error);
+	return record_load_all(store, sql, &layout, error);
 }
 
 GPtrArray *
@@ -390,7 +388,6 @@ papers_load_texts(struct store *store, unsigned limit, GError **error)
 #undef COLUMN
 	static const struct record_layout layout =
 	    RECORD_LAYOUT(paper_text, columns, "paper", "itt");
-	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(limit));
 
-	return record_load_all(statement, &layout, error);
+	return record_load_all(store, sql, &layout, error, SQL_INT(limit));
 }

@@ -58,9 +58,8 @@ source_lists_load(struct store *store, GError **error)
 #undef COLUMN
 	static const struct record_layout layout =
 	    RECORD_LAYOUT(source_list, columns, "source_list", "ttNn");
-	sql_auto *statement = sql_bind(store, sql, error);
 
-	return record_load_all(statement, &layout, error);
+	return record_load_all(store, sql, &layout, error);
 }
 
 bool

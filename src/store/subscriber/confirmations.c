@@ -69,9 +69,8 @@ confirmations_find(struct store *store, const char *hash,
 {
 	static const char sql[] =
 	    "SELECT " COLUMNS " FROM confirmation WHERE hash = ?1";
-	sql_auto *statement = sql_bind(store, sql, error, SQL_TEXT(hash));
 
-	return record_find(statement, &layout, confirmation, error);
+	return record_find(store, sql, &layout, confirmation, error, SQL_TEXT(hash));
 }
 
 bool
@@ -79,9 +78,8 @@ confirmations_find_id(
     struct store *store, int64_t id, struct confirmation **confirmation, GError **error)
 {
 	static const char sql[] = "SELECT " COLUMNS " FROM confirmation WHERE id = ?1";
-	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(id));
 
-	return record_find(statement, &layout, confirmation, error);
+	return record_find(store, sql, &layout, confirmation, error, SQL_INT(id));
 }
 
 bool
@@ -93,11 +91,10 @@ confirmations_find_pending(struct store *store, enum confirmation_purpose purpos
 	    "SELECT " COLUMNS
 	    " FROM confirmation WHERE purpose = ?1 AND address_key = ?2"
 	    " AND used_at IS NULL AND expires_at > ?3 ORDER BY id DESC LIMIT 1";
-	sql_auto *statement =
-	    sql_bind(store, sql, error, SQL_TEXT(confirmation_purpose_name(purpose)),
-	        SQL_TEXT(address_key), SQL_INT(now));
 
-	return record_find(statement, &layout, confirmation, error);
+	return record_find(store, sql, &layout, confirmation, error,
+	    SQL_TEXT(confirmation_purpose_name(purpose)), SQL_TEXT(address_key),
+	    SQL_INT(now));
 }
 
 bool
@@ -162,8 +159,7 @@ confirmations_load_page(
 	static const char sql[] = "SELECT " COLUMNS " FROM confirmation"
 	                          " WHERE id > ?1 AND used_at IS NULL AND expires_at > "
 	                          "?2 ORDER BY id LIMIT ?3";
-	sql_auto *statement =
-	    sql_bind(store, sql, error, SQL_INT(after), SQL_INT(now), SQL_INT(limit));
 
-	return record_load_all(statement, &layout, error);
+	return record_load_all(
+	    store, sql, &layout, error, SQL_INT(after), SQL_INT(now), SQL_INT(limit));
 }

@@ -54,9 +54,9 @@ private_feeds_find_filter(struct store *store, int64_t subscription_id,
 	static const char sql[] = "SELECT subscriber_id, created_at,"
 	                          " coalesce(name, text) FROM subscription"
 	                          " WHERE id = ?1 AND is_block = 0";
-	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(subscription_id));
 
-	return record_find(statement, &layout, filter, error);
+	return record_find(
+	    store, sql, &layout, filter, error, SQL_INT(subscription_id));
 }
 
 struct filter {
@@ -80,9 +80,8 @@ load_filters(struct store *store, int64_t subscriber_id, GError **error)
 	static const char sql[] =
 	    "SELECT id, filter_id, is_block, coalesce(name, text), since_day"
 	    " FROM subscription WHERE subscriber_id = ?1 ORDER BY number";
-	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(subscriber_id));
 
-	return record_load_all(statement, &layout, error);
+	return record_load_all(store, sql, &layout, error, SQL_INT(subscriber_id));
 }
 
 /* A match of a filter. */

@@ -111,7 +111,6 @@ proposals_offer(struct store *store, const struct proposal *proposal,
 	g_autofree char *shown =
 	    filter ? proposals_format_filter(filter) : g_strdup("");
 	struct proposal offer = *proposal;
-	sql_auto *statement = NULL;
 	bool is_refused;
 	int64_t id;
 
@@ -129,8 +128,7 @@ proposals_offer(struct store *store, const struct proposal *proposal,
 	if (!renew(store, &offer, &id, error) ||
 	    (!id && !insert(store, &offer, &id, error)))
 		return false;
-	statement = sql_bind(store, sql, error, SQL_INT(id));
-	return record_find(statement, &layout, offered, error);
+	return record_find(store, sql, &layout, offered, error, SQL_INT(id));
 }
 
 GPtrArray *
@@ -141,10 +139,9 @@ proposals_load_open(struct store *store, int64_t subscriber_id, int64_t subscrip
 	    "SELECT " COLUMNS " FROM proposal WHERE subscriber_id = ?1"
 	    " AND state = 'open' AND (?2 = 0 OR subscription_id = ?2)"
 	    " AND expires_at > ?3 ORDER BY number";
-	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(subscriber_id),
-	    SQL_INT(subscription_id), SQL_INT(now));
 
-	return record_load_all(statement, &layout, error);
+	return record_load_all(store, sql, &layout, error, SQL_INT(subscriber_id),
+	    SQL_INT(subscription_id), SQL_INT(now));
 }
 
 bool
@@ -180,11 +177,10 @@ proposals_find(struct store *store, int64_t subscriber_id, unsigned number, int6
 	static const char sql[] =
 	    "SELECT " COLUMNS " FROM proposal WHERE subscriber_id = ?1"
 	    " AND number = ?2 AND made_at > ?3 ORDER BY id DESC LIMIT 1";
-	sql_auto *statement =
-	    sql_bind(store, sql, error, SQL_INT(subscriber_id), SQL_INT(number),
-	        SQL_INT(now - PROPOSALS_NUMBER_DAYS * (int64_t)CLOCK_DAY_S));
 
-	return record_find(statement, &layout, proposal, error);
+	return record_find(store, sql, &layout, proposal, error, SQL_INT(subscriber_id),
+	    SQL_INT(number),
+	    SQL_INT(now - PROPOSALS_NUMBER_DAYS * (int64_t)CLOCK_DAY_S));
 }
 
 bool

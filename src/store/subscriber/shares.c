@@ -23,9 +23,8 @@ bool
 shares_find(struct store *store, const char *name, struct share **share, GError **error)
 {
 	static const char sql[] = SELECT_SHARE "WHERE h.name = ?1";
-	sql_auto *statement = sql_bind(store, sql, error, SQL_TEXT(name));
 
-	return record_find(statement, &share_layout, share, error);
+	return record_find(store, sql, &share_layout, share, error, SQL_TEXT(name));
 }
 
 GPtrArray *
@@ -33,9 +32,9 @@ shares_load_own(struct store *store, int64_t subscriber_id, GError **error)
 {
 	static const char sql[] =
 	    SELECT_SHARE "WHERE s.subscriber_id = ?1 ORDER BY s.number";
-	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(subscriber_id));
 
-	return record_load_all(statement, &share_layout, error);
+	return record_load_all(
+	    store, sql, &share_layout, error, SQL_INT(subscriber_id));
 }
 
 GPtrArray *
@@ -52,10 +51,9 @@ shares_load_page(struct store *store, const char *after, unsigned limit, GError 
 	    " FROM share h JOIN subscription s ON s.id = h.subscription_id"
 	    " JOIN subscriber p ON p.id = s.subscriber_id"
 	    " WHERE h.name > ?1 ORDER BY h.name LIMIT ?2";
-	sql_auto *statement =
-	    sql_bind(store, sql, error, SQL_TEXT(after), SQL_INT(limit));
 
-	return record_load_all(statement, &layout, error);
+	return record_load_all(
+	    store, sql, &layout, error, SQL_TEXT(after), SQL_INT(limit));
 }
 
 static bool
@@ -154,9 +152,9 @@ GPtrArray *
 shares_load_follows(struct store *store, int64_t subscriber_id, GError **error)
 {
 	static const char sql[] = SELECT_FOLLOW "ORDER BY s.number";
-	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(subscriber_id));
 
-	return record_load_all(statement, &follow_layout, error);
+	return record_load_all(
+	    store, sql, &follow_layout, error, SQL_INT(subscriber_id));
 }
 
 const struct follow *
@@ -177,10 +175,9 @@ shares_find_follow(struct store *store, int64_t subscriber_id, int64_t share_id,
     struct follow **follow, GError **error)
 {
 	static const char sql[] = SELECT_FOLLOW "AND f.share_id = ?2 AND f.is_fork = 0";
-	sql_auto *statement =
-	    sql_bind(store, sql, error, SQL_INT(subscriber_id), SQL_INT(share_id));
 
-	return record_find(statement, &follow_layout, follow, error);
+	return record_find(store, sql, &follow_layout, follow, error,
+	    SQL_INT(subscriber_id), SQL_INT(share_id));
 }
 
 bool
@@ -237,10 +234,9 @@ shares_load_news(
 	    " LEFT JOIN share_change c ON c.share_id = f.share_id"
 	    "  AND c.from_version = f.version AND c.to_version = f.news"
 	    " WHERE f.subscriber_id = ?1 AND f.news IS NOT NULL ORDER BY s.number";
-	sql_auto *statement =
-	    sql_bind(store, sql, error, SQL_INT(subscriber_id), SQL_INT(until));
 
-	return record_load_all(statement, &layout, error);
+	return record_load_all(
+	    store, sql, &layout, error, SQL_INT(subscriber_id), SQL_INT(until));
 }
 
 bool
@@ -276,9 +272,8 @@ shares_load_changes(struct store *store, unsigned limit, GError **error)
 	    " WHERE f.news > 0 AND NOT EXISTS (SELECT 1 FROM share_change c"
 	    "  WHERE c.share_id = f.share_id AND c.from_version = f.version"
 	    "  AND c.to_version = f.news) LIMIT ?1";
-	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(limit));
 
-	return record_load_all(statement, &layout, error);
+	return record_load_all(store, sql, &layout, error, SQL_INT(limit));
 }
 
 bool
@@ -368,8 +363,8 @@ record_changed(struct store *store, int64_t subscriber_id, int64_t now, GError *
 	    " ON h.subscription_id = s.id JOIN share_version v"
 	    " ON v.share_id = h.share_id AND v.version = h.version WHERE v.text <> "
 	    "s.text";
-	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(subscriber_id));
-	g_autoptr(GPtrArray) changed = record_load_all(statement, &layout, error);
+	g_autoptr(GPtrArray) changed =
+	    record_load_all(store, sql, &layout, error, SQL_INT(subscriber_id));
 
 	for (unsigned i = 0; changed && i < changed->len; i++) {
 		const struct changed_text *one = changed->pdata[i];

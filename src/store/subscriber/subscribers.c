@@ -160,9 +160,9 @@ subscribers_find(struct store *store, const char *address_key,
 {
 	static const char sql[] =
 	    "SELECT " SUBSCRIBER_COLUMNS " FROM subscriber WHERE address_key = ?1";
-	sql_auto *statement = sql_bind(store, sql, error, SQL_TEXT(address_key));
 
-	return record_find(statement, &subscriber_layout, subscriber, error);
+	return record_find(
+	    store, sql, &subscriber_layout, subscriber, error, SQL_TEXT(address_key));
 }
 
 bool
@@ -171,9 +171,9 @@ subscribers_find_id(
 {
 	static const char sql[] =
 	    "SELECT " SUBSCRIBER_COLUMNS " FROM subscriber WHERE id = ?1";
-	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(id));
 
-	return record_find(statement, &subscriber_layout, subscriber, error);
+	return record_find(
+	    store, sql, &subscriber_layout, subscriber, error, SQL_INT(id));
 }
 
 struct subscriber *
@@ -193,10 +193,9 @@ subscribers_load_page(
 	static const char sql[] =
 	    "SELECT " SUBSCRIBER_COLUMNS " FROM subscriber"
 	    " WHERE id > ?1 AND state <> 'gone' ORDER BY id LIMIT ?2";
-	sql_auto *statement =
-	    sql_bind(store, sql, error, SQL_INT(after), SQL_INT(limit));
 
-	return record_load_all(statement, &subscriber_layout, error);
+	return record_load_all(
+	    store, sql, &subscriber_layout, error, SQL_INT(after), SQL_INT(limit));
 }
 
 #define NEWEST_REVISION "(SELECT coalesce(max(revision), 0) FROM paper)"
@@ -220,17 +219,14 @@ subscribers_load_due(
 {
 	static const char sql_urgent[] = SELECT_DUE(IS_URGENT);
 	static const char sql_rest[] = SELECT_DUE("NOT " IS_URGENT);
-	sql_auto *urgent =
-	    sql_bind(store, sql_urgent, error, SQL_INT(now), SQL_INT(limit));
-	g_autoptr(GPtrArray) due = record_load_all(urgent, &subscriber_layout, error);
-	sql_auto *rest = NULL;
+	g_autoptr(GPtrArray) due = record_load_all(
+	    store, sql_urgent, &subscriber_layout, error, SQL_INT(now), SQL_INT(limit));
 	GPtrArray *others;
 
 	if (!due)
 		return NULL;
-	rest = sql_bind(store, sql_rest, error, SQL_INT(MIN(now, through)),
-	    SQL_INT(limit - due->len));
-	others = record_load_all(rest, &subscriber_layout, error);
+	others = record_load_all(store, sql_rest, &subscriber_layout, error,
+	    SQL_INT(MIN(now, through)), SQL_INT(limit - due->len));
 	if (!others)
 		return NULL;
 	g_ptr_array_extend_and_steal(due, others);
@@ -244,10 +240,9 @@ subscribers_load_due_after(
 	static const char sql[] = "SELECT " SUBSCRIBER_COLUMNS " FROM subscriber"
 	                          " WHERE state = 'active' AND next_due_at > ?1 ORDER "
 	                          "BY next_due_at, id LIMIT ?2";
-	sql_auto *statement =
-	    sql_bind(store, sql, error, SQL_INT(after), SQL_INT(limit));
 
-	return record_load_all(statement, &subscriber_layout, error);
+	return record_load_all(
+	    store, sql, &subscriber_layout, error, SQL_INT(after), SQL_INT(limit));
 }
 
 GPtrArray *
@@ -258,9 +253,9 @@ subscribers_load_pause_ended(
 	    "SELECT " SUBSCRIBER_COLUMNS " FROM subscriber"
 	    " WHERE paused_until IS NOT NULL AND next_due_at <= ?1"
 	    " ORDER BY next_due_at, id LIMIT ?2";
-	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(now), SQL_INT(limit));
 
-	return record_load_all(statement, &subscriber_layout, error);
+	return record_load_all(
+	    store, sql, &subscriber_layout, error, SQL_INT(now), SQL_INT(limit));
 }
 
 GPtrArray *
@@ -276,9 +271,9 @@ subscribers_load_checkups(
 	static const char sql[] =
 	    "SELECT id, checkup_at FROM subscriber WHERE state = 'active'"
 	    " AND checkup = 'on' AND checkup_at <= ?1 ORDER BY checkup_at, id LIMIT ?2";
-	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(now), SQL_INT(limit));
 
-	return record_load_all(statement, &layout, error);
+	return record_load_all(
+	    store, sql, &layout, error, SQL_INT(now), SQL_INT(limit));
 }
 
 bool
@@ -366,22 +361,16 @@ subscribers_postpone(struct store *store, int64_t id, int64_t due_at, GError **e
 	return sql_exec(store, sql, error, SQL_INT(id), SQL_INT(due_at));
 }
 
-/* @param statement  or NULL after an error */
-static GPtrArray *
-take_subscriptions(struct sql_statement *statement, GError **error)
-{
 #define COLUMN(...) RECORD_COLUMN(subscription, __VA_ARGS__)
-	static const struct record_column columns[] = {COLUMN(id),
-	    COLUMN(subscriber_id), COLUMN(number), COLUMN(filter_id), COLUMN(name),
-	    COLUMN(text), COLUMN(canonical), COLUMN(since_day), COLUMN(created_at),
-	    COLUMN(is_block), COLUMN(max_papers), COLUMN(note)};
+static const struct record_column subscription_columns[] = {COLUMN(id),
+    COLUMN(subscriber_id), COLUMN(number), COLUMN(filter_id), COLUMN(name),
+    COLUMN(text), COLUMN(canonical), COLUMN(since_day), COLUMN(created_at),
+    COLUMN(is_block), COLUMN(max_papers), COLUMN(note)};
 #undef COLUMN
-	static const struct record_layout layout = RECORD_LAYOUT(subscription, columns,
-	    "subscription", "iinnTttdnnnT", .make = (void *(*)(void))subscription_new,
-	    .free = (GDestroyNotify)subscription_free);
-
-	return record_load_all(statement, &layout, error);
-}
+static const struct record_layout subscription_layout =
+    RECORD_LAYOUT(subscription, subscription_columns, "subscription", "iinnTttdnnnT",
+        .make = (void *(*)(void))subscription_new,
+        .free = (GDestroyNotify)subscription_free);
 
 GPtrArray *
 subscribers_load_subscriptions(
@@ -393,9 +382,9 @@ subscribers_load_subscriptions(
 	    " coalesce(s.max_papers, 0), s.note"
 	    " FROM subscription s JOIN filter f ON f.id = s.filter_id"
 	    " WHERE s.subscriber_id = ?1 ORDER BY s.number";
-	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(subscriber_id));
 
-	return take_subscriptions(statement, error);
+	return record_load_all(
+	    store, sql, &subscription_layout, error, SQL_INT(subscriber_id));
 }
 
 GPtrArray *
@@ -407,9 +396,9 @@ subscribers_load_before_change(struct store *store, int64_t proposal_id, GError 
 	    " coalesce(c.max_papers, 0), c.note"
 	    " FROM proposal_change c JOIN proposal p ON p.id = c.proposal_id"
 	    " WHERE c.proposal_id = ?1 AND c.is_after = 0 ORDER BY c.subscription_id";
-	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(proposal_id));
 
-	return take_subscriptions(statement, error);
+	return record_load_all(
+	    store, sql, &subscription_layout, error, SQL_INT(proposal_id));
 }
 
 /* Find or insert the row of a canonical filter. */
