@@ -10,10 +10,7 @@
 #include "lib/conversation.h"
 #include "lib/unit.h"
 
-static const struct {
-	const char *title, *abstract;
-	unsigned count;
-} papers[] = {
+static const struct store_fixture_copies papers[] = {
     {"Agents and function calling",
         "Agents plan steps. Function calling helps with tools.", 8},
     {"Function calling without tears",
@@ -65,17 +62,7 @@ static const struct {
 static void
 fill(struct conversation *c)
 {
-	unsigned number = 0;
-
-	for (size_t i = 0; i < G_N_ELEMENTS(papers); i++)
-		for (unsigned k = 0; k < papers[i].count; k++) {
-			g_autofree char *id = g_strdup_printf("2611.%05u", ++number);
-
-			store_fixture_save(c->fixture, "hf", "2026-11-18",
-			    store_fixture_time("2026-11-18T12:00:00Z"),
-			    store_fixture_paper(
-			        id, papers[i].title, papers[i].abstract));
-		}
+	store_fixture_save_copies(c->fixture, papers, G_N_ELEMENTS(papers), 0);
 }
 
 /* Decode quoted-printable (RFC 2045 section 6.7). */

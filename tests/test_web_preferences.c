@@ -415,27 +415,15 @@ WEB_TEST(papers_are_liked_and_hidden)
 static void
 add_related(struct conversation *c)
 {
-	static const struct {
-		const char *title, *abstract;
-		unsigned count;
-	} papers[] = {
+	static const struct store_fixture_copies papers[] = {
 	    {"Agents and function calling",
 	        "Agents plan steps. Function calling helps with tools.", 12},
 	    {"Function calling", "Function calling helps to plan steps with tools.", 3},
 	    {"Weather", "Rain and snow over the sea.", 120},
 	    {"Cells", "Proteins in cells.", 120},
 	};
-	unsigned number = 100;
 
-	for (size_t i = 0; i < G_N_ELEMENTS(papers); i++)
-		for (unsigned k = 0; k < papers[i].count; k++) {
-			g_autofree char *id = g_strdup_printf("2611.%05u", ++number);
-
-			store_fixture_save(c->fixture, "hf", "2026-11-18",
-			    store_fixture_time("2026-11-18T12:00:00Z"),
-			    store_fixture_paper(
-			        id, papers[i].title, papers[i].abstract));
-		}
+	store_fixture_save_copies(c->fixture, papers, G_N_ELEMENTS(papers), 100);
 }
 
 #define COUNT_OPEN "SELECT count(*) FROM proposal WHERE state = 'open'"

@@ -221,6 +221,20 @@ store_fixture_save(struct store_fixture *fixture, const char *source, const char
 }
 
 void
+store_fixture_save_copies(struct store_fixture *fixture,
+    const struct store_fixture_copies *rows, size_t count, unsigned number)
+{
+	for (size_t i = 0; i < count; i++)
+		for (unsigned k = 0; k < rows[i].count; k++) {
+			g_autofree char *id = g_strdup_printf("2611.%05u", ++number);
+
+			store_fixture_save(fixture, "hf", "2026-11-18",
+			    store_fixture_time("2026-11-18T12:00:00Z"),
+			    store_fixture_paper(id, rows[i].title, rows[i].abstract));
+		}
+}
+
+void
 store_fixture_announce(struct store_fixture *fixture, const char *source,
     const char *day, int64_t at, struct paper *paper, enum listing_type listing_type,
     unsigned version)

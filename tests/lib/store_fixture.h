@@ -86,7 +86,17 @@ store_fixture_paper(const char *id, const char *title, const char *abstract);
 void store_fixture_save(struct store_fixture *fixture, const char *source,
     const char *day, int64_t at, struct paper *paper);
 
-/** The same, with a listing type.  @param version 0: not reported */
+/* A title and abstract, and how many papers there are of it. */
+struct store_fixture_copies {
+	const char *title, *abstract;
+	unsigned count;
+};
+
+/** List papers on 2026-11-18, with ids from 2611.00001 on. @param number  after that */
+void store_fixture_save_copies(struct store_fixture *fixture,
+    const struct store_fixture_copies *rows, size_t count, unsigned number);
+
+/** As store_fixture_save(), with a listing type.  @param version 0: not reported */
 void store_fixture_announce(struct store_fixture *fixture, const char *source,
     const char *day, int64_t at, struct paper *paper, enum listing_type listing_type,
     unsigned version);
