@@ -13,55 +13,42 @@ delivery_clear(struct delivery *delivery)
 const char *
 delivery_outcome_get_name(enum delivery_outcome outcome)
 {
-	switch (outcome) {
-	case DELIVERY_SENT:
-		return "sent";
-	case DELIVERY_DEFERRED:
-		return "deferred";
-	case DELIVERY_FAILED:
-		return "failed";
-	case DELIVERY_UNKNOWN:
-		return "unknown";
-	}
-	g_assert_not_reached();
+	static const char *const names[] = {
+	    [DELIVERY_SENT] = "sent",
+	    [DELIVERY_DEFERRED] = "deferred",
+	    [DELIVERY_FAILED] = "failed",
+	    [DELIVERY_UNKNOWN] = "unknown",
+	};
+
+	return names[outcome];
 }
 
 const char *
 delivery_scope_get_name(enum delivery_scope scope)
 {
-	switch (scope) {
-	case DELIVERY_SCOPE_MESSAGE:
-		return "message";
-	case DELIVERY_SCOPE_RELAY:
-		return "relay";
-	case DELIVERY_SCOPE_LOGIN:
-		return "login";
-	}
-	g_assert_not_reached();
+	static const char *const names[] = {
+	    [DELIVERY_SCOPE_MESSAGE] = "message",
+	    [DELIVERY_SCOPE_RELAY] = "relay",
+	    [DELIVERY_SCOPE_LOGIN] = "login",
+	};
+
+	return names[scope];
 }
 
 const char *
 smtp_stage_get_name(enum smtp_stage stage)
 {
-	switch (stage) {
-	case SMTP_STAGE_NONE:
-		return "none";
-	case SMTP_STAGE_CONNECT:
-		return "connect";
-	case SMTP_STAGE_EHLO:
-		return "ehlo";
-	case SMTP_STAGE_STARTTLS:
-		return "starttls";
-	case SMTP_STAGE_AUTH:
-		return "auth";
-	case SMTP_STAGE_MAIL:
-		return "mail";
-	case SMTP_STAGE_RCPT:
-		return "rcpt";
-	case SMTP_STAGE_DATA:
-		return "data";
-	case SMTP_STAGE_DOT:
-		return "dot";
-	}
-	g_assert_not_reached();
+	static const char *const names[] = {
+	    [SMTP_STAGE_NONE] = "none",
+	    [SMTP_STAGE_CONNECT] = "connect",
+	    [SMTP_STAGE_EHLO] = "ehlo",
+	    [SMTP_STAGE_STARTTLS] = "starttls",
+	    [SMTP_STAGE_AUTH] = "auth",
+	    [SMTP_STAGE_MAIL] = "mail",
+	    [SMTP_STAGE_RCPT] = "rcpt",
+	    [SMTP_STAGE_DATA] = "data",
+	    [SMTP_STAGE_DOT] = "dot",
+	};
+
+	return names[stage];
 }

@@ -555,47 +555,36 @@ choose_view(struct rendering *rendering)
 	view_put(rendering->view, "is_preferences", view_new_bool(true));
 }
 
+/* Template and title of each page; without a title, that of its message. */
+static const struct {
+	enum file file;
+	const char *title;
+} html_pages[WEB_PAGES] = {
+    [WEB_PAGE_HOME] = {FILE_HOME, "title.home"},
+    [WEB_PAGE_CONFIRM] = {FILE_CONFIRM, "title.confirm"},
+    [WEB_PAGE_LEAVE] = {FILE_LEAVE, "title.leave"},
+    [WEB_PAGE_LEFT] = {FILE_LEFT, NULL},
+    [WEB_PAGE_SEARCH] = {FILE_SEARCH, "title.search"},
+    [WEB_PAGE_MESSAGE] = {FILE_MESSAGE, NULL},
+};
+
 /* Choose template and title. @return false if it is not an HTML page of ours */
 static bool
 choose_page(struct rendering *rendering, const struct web_reply *reply)
 {
-	switch (reply->page) {
-	case WEB_PAGE_HOME:
-		rendering->file = FILE_HOME;
-		set_title(rendering, view_is_true(view_find(rendering->view, "is_sent"))
-		                         ? "title.sent"
-		                         : "title.home");
-		return true;
-	case WEB_PAGE_CONFIRM:
-		rendering->file = FILE_CONFIRM;
-		set_title(rendering, "title.confirm");
-		return true;
-	case WEB_PAGE_LEAVE:
-		rendering->file = FILE_LEAVE;
-		set_title(rendering, "title.leave");
-		return true;
-	case WEB_PAGE_LEFT:
-		rendering->file = FILE_LEFT;
-		choose_message(rendering, reply->status);
-		return true;
-	case WEB_PAGE_PREFERENCES:
+	rendering->file = html_pages[reply->page].file;
+	if (reply->page == WEB_PAGE_PREFERENCES)
 		choose_view(rendering);
-		return true;
-	case WEB_PAGE_SEARCH:
-		rendering->file = FILE_SEARCH;
-		set_title(rendering, "title.search");
-		return true;
-	case WEB_PAGE_MESSAGE:
-		rendering->file = FILE_MESSAGE;
+	else if (!rendering->file)
+		return false;
+	else if (!html_pages[reply->page].title)
 		choose_message(rendering, reply->status);
-		return true;
-	case WEB_PAGE_NONE:
-	case WEB_PAGE_DIGEST:
-	case WEB_PAGE_FEED:
-	case WEB_PAGES:
-		break;
-	}
-	return false;
+	else
+		set_title(rendering, html_pages[reply->page].title);
+	if (reply->page == WEB_PAGE_HOME &&
+	    view_is_true(view_find(rendering->view, "is_sent")))
+		set_title(rendering, "title.sent");
+	return true;
 }
 
 static void

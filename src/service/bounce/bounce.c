@@ -302,25 +302,49 @@ apply(const struct bounce_context *context, struct subscriber *subscriber,
 	return true;
 }
 
+/* What counts against an address. */
+struct evidence {
+	GPtrArray *rows; /* scored, of struct bounce_row * */
+	struct bounce_probe *probe;
+	int64_t last_built;
+};
+
+static void
+evidence_clear(struct evidence *evidence)
+{
+	g_clear_pointer(&evidence->rows, g_ptr_array_unref);
+	g_clear_pointer(&evidence->probe, g_free);
+}
+
+static bool
+load_evidence(struct store *store, int64_t subscriber_id, int64_t now,
+    struct evidence *evidence, GError **error)
+{
+	evidence->rows =
+	    bounces_load_scored(store, subscriber_id, now - BOUNCE_DECAY_S, now, error);
+	return evidence->rows &&
+	       bounces_find_probe(store, subscriber_id, &evidence->probe, error) &&
+	       digests_load_last_built(
+	           store, subscriber_id, &evidence->last_built, error);
+}
+
 /* Load what is known about a subscriber, and decide. @param subscriber  set */
 static bool
 decide(const struct bounce_context *context, GHashTable *outages, int64_t subscriber_id,
     struct subscriber **subscriber, enum bounce_decision *decision, GError **error)
 {
 	struct store *store = context->mailer.store;
-	int64_t now = context->mailer.now, last_built;
-	g_autofree struct bounce_probe *probe = NULL;
-	g_autoptr(GPtrArray) rows =
-	    bounces_load_scored(store, subscriber_id, now - BOUNCE_DECAY_S, now, error);
+	int64_t now = context->mailer.now;
+	pb_local(evidence) evidence = {0};
 
-	if (!rows || !bounces_find_probe(store, subscriber_id, &probe, error) ||
-	    !digests_load_last_built(store, subscriber_id, &last_built, error) ||
+	if (!load_evidence(store, subscriber_id, now, &evidence, error) ||
 	    !subscribers_find_id(store, subscriber_id, subscriber, error))
 		return false;
 	*decision = BOUNCE_WAIT;
 	if (!*subscriber || (*subscriber)->state != SUBSCRIBER_ACTIVE)
 		return true;
-	*decision = bounce_decide(rows, probe, last_built, now);
+	*decision =
+	    bounce_decide(evidence.rows, evidence.probe, evidence.last_built, now);
 	if (*decision != BOUNCE_CLEAR && is_outage(outages, (*subscriber)->address))
 		*decision = BOUNCE_WAIT;
 	return true;
@@ -755,39 +779,6 @@ bounce_restore(struct store *store, struct subscriber *subscriber, const char *w
 /* Days until all evidence has decayed. */
 #define FORECAST_DAYS (BOUNCE_DECAY_S / CLOCK_DAY_S + 1)
 
-struct evidence {
-	GPtrArray *rows; /* scored, of struct bounce_row * */
-	struct bounce_probe *probe;
-	int64_t last_built;
-	bool is_outage;
-};
-
-static void
-evidence_clear(struct evidence *evidence)
-{
-	g_clear_pointer(&evidence->rows, g_ptr_array_unref);
-	g_clear_pointer(&evidence->probe, g_free);
-}
-
-static bool
-load_evidence(struct store *store, const struct subscriber *subscriber, int64_t now,
-    struct evidence *evidence, GError **error)
-{
-	struct bounce_domain counts;
-
-	evidence->rows = bounces_load_scored(
-	    store, subscriber->id, now - BOUNCE_DECAY_S, now, error);
-	if (!evidence->rows ||
-	    !bounces_find_probe(store, subscriber->id, &evidence->probe, error) ||
-	    !digests_load_last_built(
-	        store, subscriber->id, &evidence->last_built, error) ||
-	    !bounces_count_domain(
-	        store, subscriber->address, now - BOUNCE_OUTAGE_S, &counts, error))
-		return false;
-	evidence->is_outage = bounce_is_outage(&counts);
-	return true;
-}
-
 /* Decide for now and the start of each following day. @param at  set */
 static enum bounce_decision
 forecast(const struct evidence *evidence, int64_t now, int64_t *at)
@@ -848,6 +839,7 @@ bounce_admin_explain(struct store *store, const struct subscriber *subscriber,
     int64_t now, GError **error)
 {
 	pb_local(evidence) evidence = {0};
+	struct bounce_domain counts;
 
 	switch (subscriber->state) {
 	case SUBSCRIBER_PENDING:
@@ -862,11 +854,13 @@ bounce_admin_explain(struct store *store, const struct subscriber *subscriber,
 	case SUBSCRIBER_ACTIVE:
 		break;
 	}
-	if (!load_evidence(store, subscriber, now, &evidence, error))
+	if (!load_evidence(store, subscriber->id, now, &evidence, error) ||
+	    !bounces_count_domain(
+	        store, subscriber->address, now - BOUNCE_OUTAGE_S, &counts, error))
 		return NULL;
 	if (!evidence.rows->len && !evidence.probe)
 		return g_strdup("digests continue: nothing counts against the address");
-	if (evidence.is_outage)
+	if (bounce_is_outage(&counts))
 		return g_strdup(
 		    "digests continue: many subscribers of the domain bounce, "
 		    "so nobody there is probed or suspended");
