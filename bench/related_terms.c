@@ -11,7 +11,7 @@
 
 #include "paper_file.h"
 #include "query/query.h"
-#include "query/taste/related.h"
+#include "service/advice/related.h"
 #include "store/core/tokenizer.h"
 
 #define TERMS_MAX  10

@@ -15,7 +15,7 @@
 #include "base/bounds.h"
 #include "input.h"
 #include "query/eval/fts_query.h"
-#include "service/explain/backtest.h"
+#include "service/advice/backtest.h"
 #include "service/match/search.h"
 #include "sources/huggingface_parse.h"
 #include "store/core/sql.h"

@@ -14,7 +14,7 @@
 #include "base/clock.h"
 #include "base/day.h"
 #include "paper_file.h"
-#include "service/explain/suggest.h"
+#include "service/advice/suggest.h"
 #include "store/core/transaction.h"
 #include "store/paper/papers.h"
 

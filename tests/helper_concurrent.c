@@ -13,10 +13,10 @@
 #include "service/people/subscribe.h"
 #include "store/core/instances.h"
 #include "store/core/sql.h"
-#include "store/core/suppression.h"
 #include "store/mail/outbox.h"
 #include "store/subscriber/erasure.h"
 #include "store/subscriber/subscribers.h"
+#include "store/subscriber/suppression.h"
 
 #define NOW      INT64_C(1795165200) /* 2026-11-20 09:00, of the fixture */
 #define PERSON   1

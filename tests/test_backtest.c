@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "lib/store_fixture.h"
 #include "lib/unit.h"
-#include "service/explain/backtest.h"
+#include "service/advice/backtest.h"
 
 #define ADA "ada@example.org"
 #define NOW store_fixture_time("2026-11-20T13:00:00Z")

@@ -1,7 +1,7 @@
 /*
  * test_backup.c - backup of a store during writes, and restore.
  */
-#include "store/core/backup.h"
+#include "store/admin/backup.h"
 
 #include <glib.h>
 #include <glib/gstdio.h>

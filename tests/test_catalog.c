@@ -10,8 +10,8 @@
 
 #include "base/error.h"
 #include "lib/unit.h"
+#include "service/advice/why.h"
 #include "service/command/command_private.h"
-#include "service/explain/why.h"
 
 static char *
 get_source_path(const char *path)

@@ -3,14 +3,14 @@
  *
  * The reports are in tests/golden/answers; see test_command.c.
  */
-#include "service/command/checkup.h"
+#include "service/jobs/checkup.h"
 
 #include <glib.h>
 #include <string.h>
 
 #include "lib/conversation.h"
 #include "lib/unit.h"
-#include "service/explain/share_news.h"
+#include "service/jobs/share_news.h"
 #include "service/people/filters.h"
 #include "service/people/profile.h"
 #include "service/people/sharing.h"

@@ -11,8 +11,8 @@
 #include "lib/unit.h"
 #include "service/digest/digest_build.h"
 #include "service/health/health.h"
-#include "service/health/maintenance.h"
 #include "service/health/status.h"
+#include "service/jobs/maintenance.h"
 #include "service/match/match.h"
 
 #define DAY    ((int64_t)CLOCK_DAY_S)

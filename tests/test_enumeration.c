@@ -11,7 +11,6 @@
 #include "lib/store_fixture.h"
 #include "lib/unit.h"
 #include "model/digest.h"
-#include "store/core/suppression.h"
 #include "store/mail/bounces.h"
 #include "store/mail/candidates.h"
 #include "store/mail/digests.h"
@@ -22,6 +21,7 @@
 #include "store/subscriber/confirmations.h"
 #include "store/subscriber/proposals.h"
 #include "store/subscriber/subscribers.h"
+#include "store/subscriber/suppression.h"
 
 #define NOW "2026-11-20T09:00:00Z"
 
@@ -114,7 +114,7 @@ read_subscriber(struct store_fixture *fixture, GError **error)
 static void
 read_suppressions(struct store_fixture *fixture, GError **error)
 {
-	free_rows(suppression_load_page(fixture->store, "", 9, error));
+	free_rows(suppression_load_batch(fixture->store, "", 9, error));
 }
 
 static void
@@ -182,7 +182,7 @@ read_message(struct store_fixture *fixture, GError **error)
 static void
 read_confirmations(struct store_fixture *fixture, GError **error)
 {
-	free_rows(confirmations_load_page(fixture->store, 5, 0, 9, error));
+	free_rows(confirmations_load_batch(fixture->store, 5, 0, 9, error));
 }
 
 static void

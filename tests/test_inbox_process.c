@@ -13,8 +13,8 @@
 #include "base/error.h"
 #include "lib/store_fixture.h"
 #include "lib/unit.h"
-#include "store/core/audit.h"
 #include "store/mail/inbox.h"
+#include "store/subscriber/audit.h"
 
 #define NOW 1000
 

@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "lib/store_fixture.h"
 #include "lib/unit.h"
-#include "service/health/maintenance.h"
+#include "service/jobs/maintenance.h"
 
 #define NOW "2026-11-20T09:00:00Z"
 
@@ -164,14 +164,14 @@ STORE_TEST(pages_are_sorted_newest_first)
 	insert(fixture, KEY("c"), NULL, 3);
 	inbox_save_quarantined(fixture->store, 2, "x", 4, NULL);
 	inbox_mark_done(fixture->store, 3, "x", 4, NULL);
-	page = inbox_load_page(fixture->store, NULL, INT64_MAX, 9, NULL);
+	page = inbox_load_batch(fixture->store, NULL, INT64_MAX, 9, NULL);
 	g_assert_cmpuint(page->len, ==, 2);
 	g_assert_cmpint(((struct inbox_row *)page->pdata[0])->id, ==, 2);
 	g_ptr_array_unref(g_steal_pointer(&page));
-	page = inbox_load_page(fixture->store, NULL, 2, 9, NULL);
+	page = inbox_load_batch(fixture->store, NULL, 2, 9, NULL);
 	g_assert_cmpuint(page->len, ==, 1);
 	g_ptr_array_unref(g_steal_pointer(&page));
-	page = inbox_load_page(fixture->store, "done", INT64_MAX, 9, NULL);
+	page = inbox_load_batch(fixture->store, "done", INT64_MAX, 9, NULL);
 	g_assert_cmpuint(page->len, ==, 1);
 	g_assert_cmpint(((struct inbox_row *)page->pdata[0])->id, ==, 3);
 }

@@ -199,7 +199,7 @@ def test_module():
 def test_users_of_display():
     """only text that people read is shown without TeX: positions are those of stored text"""
     allowed = ("src/base/tex.", "src/message/sanitize.", "src/render/", "src/ctl/",
-               "src/service/command/", "src/service/explain/suggest.c",
+               "src/service/command/", "src/service/advice/suggest.c",
                "src/service/match/query_stats.c", "src/service/web/", "src/web/")
     for path in glob.glob(f"{top_srcdir()}/src/**/*.[ch]", recursive=True):
         with open(path, encoding="utf-8") as file:

@@ -13,7 +13,7 @@
 #include "service/people/filters.h"
 #include "service/people/profile.h"
 #include "service/people/subscribe.h"
-#include "store/core/suppression.h"
+#include "store/subscriber/suppression.h"
 
 #define RELAY(stage_)                                                        \
 	{                                                                    \

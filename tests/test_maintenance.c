@@ -1,7 +1,7 @@
 /*
  * test_maintenance.c - expired rows are deleted, needed ones are not.
  */
-#include "service/health/maintenance.h"
+#include "service/jobs/maintenance.h"
 #include "store/paper/archive.h"
 
 #include <glib.h>

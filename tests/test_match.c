@@ -9,7 +9,7 @@
 #include "lib/unit.h"
 #include "service/digest/digest_build.h"
 #include "service/match/match.h"
-#include "service/match/match_page.h"
+#include "service/match/paper_batch.h"
 #include "service/people/subscribe.h"
 #include "store/core/sql.h"
 #include "store/paper/matches.h"

@@ -9,8 +9,8 @@
 #include "lib/store_fixture.h"
 #include "lib/unit.h"
 #include "service/delivery/queue.h"
-#include "store/core/suppression.h"
 #include "store/mail/outbox.h"
+#include "store/subscriber/suppression.h"
 
 #define NOW     "2026-11-20T09:00:00Z"
 #define HEADERS "Message-ID: <a1@example.org>\r\nSubject: Re: zebrafilter\r\n"

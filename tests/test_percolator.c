@@ -12,7 +12,7 @@
 #include "lib/unit.h"
 #include "query/query.h"
 #include "service/match/match.h"
-#include "service/match/match_page.h"
+#include "service/match/paper_batch.h"
 #include "service/match/percolator.h"
 #include "store/core/sql.h"
 #include "store/core/transaction.h"

@@ -5,12 +5,10 @@
 
 #include "lib/store_fixture.h"
 #include "lib/unit.h"
-#include "service/explain/backtest.h"
-#include "service/health/maintenance.h"
-#include "store/core/audit.h"
-#include "store/core/retention.h"
+#include "service/advice/backtest.h"
+#include "service/jobs/maintenance.h"
+#include "store/admin/retention.h"
 #include "store/core/sql.h"
-#include "store/core/suppression.h"
 #include "store/mail/bounces.h"
 #include "store/mail/candidates.h"
 #include "store/mail/inbox.h"
@@ -19,7 +17,9 @@
 #include "store/paper/filter_progress.h"
 #include "store/paper/matches.h"
 #include "store/paper/papers.h"
+#include "store/subscriber/audit.h"
 #include "store/subscriber/subscribers.h"
+#include "store/subscriber/suppression.h"
 
 /* The plan of every statement that was prepared, but for those that write one row. */
 static void
@@ -82,7 +82,7 @@ hot_audit(struct store *store)
 static void
 hot_suppression(struct store *store)
 {
-	g_autoptr(GPtrArray) page = suppression_load_page(store, "", 50, NULL);
+	g_autoptr(GPtrArray) page = suppression_load_batch(store, "", 50, NULL);
 	g_autoptr(GBytes) key =
 	    g_bytes_new_static(STORE_FIXTURE_KEY, strlen(STORE_FIXTURE_KEY));
 	g_autofree struct suppression *found = NULL;

@@ -3,7 +3,7 @@
  */
 #include <string.h>
 
-#include "query/taste/related.h"
+#include "service/advice/related.h"
 #include "test_query.h"
 
 #define COPIES 6 /* more papers than a term needs */

@@ -7,7 +7,7 @@
 #include "base/token.h"
 #include "lib/conversation.h"
 #include "message/subaddress.h"
-#include "service/explain/share_news.h"
+#include "service/jobs/share_news.h"
 
 static void
 set_up(struct conversation *conversation)

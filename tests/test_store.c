@@ -16,10 +16,10 @@
 #include "service/digest/digest_build.h"
 #include "service/match/match.h"
 #include "service/people/subscribe.h"
-#include "store/core/audit.h"
 #include "store/core/migrate.h"
 #include "store/core/sql.h"
 #include "store/mail/outbox.h"
+#include "store/subscriber/audit.h"
 #include "store/subscriber/subscribers.h"
 
 #define NOW "2026-11-20T09:00:00Z"

@@ -1,7 +1,7 @@
 /*
  * test_suggest.c - suggestions for filters: what is offered, and that it comes true.
  */
-#include "service/explain/suggest.h"
+#include "service/advice/suggest.h"
 
 #include <glib.h>
 #include <string.h>

@@ -8,8 +8,8 @@
 #include "lib/digest_views.h"
 #include "lib/store_fixture.h"
 #include "lib/unit.h"
+#include "service/advice/why.h"
 #include "service/digest/digest_build.h"
-#include "service/explain/why.h"
 #include "store/paper/paper_history.h"
 
 #define ADA  "ada@example.org"

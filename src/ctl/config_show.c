@@ -13,7 +13,7 @@
 #include "ctl/print.h"
 #include "ctl/table.h"
 #include "service/people/person.h"
-#include "store/core/audit.h"
+#include "store/subscriber/audit.h"
 
 #define LOG_LINES 50
 

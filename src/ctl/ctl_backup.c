@@ -8,9 +8,9 @@
 
 #include "ctl/ctl.h"
 #include "ctl/print.h"
-#include "service/health/backup_service.h"
-#include "service/health/key_change.h"
-#include "service/health/store_copy_service.h"
+#include "service/admin/backup_service.h"
+#include "service/admin/key_change.h"
+#include "service/admin/store_copy_service.h"
 #include "service/state/lock.h"
 
 /* On a terminal, a line of progress after the first second. */

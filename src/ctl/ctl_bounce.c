@@ -32,19 +32,19 @@ static const struct table_column summary_columns[] = {
 };
 
 static GPtrArray *
-load_page(void *store, const void *last, GError **error)
+load_batch(void *store, const void *last, GError **error)
 {
 	const struct bounce_summary *before = last;
 
 	return bounces_load_summaries(
-	    store, before ? before->subscriber_id : 0, TABLE_PAGE_ROWS, error);
+	    store, before ? before->subscriber_id : 0, TABLE_BATCH_ROWS, error);
 }
 
 bool
 ctl_run_bounce_list(struct ctl *ctl, GError **error)
 {
 	const struct table table = {
-	    summary_columns, "No mail was returned.", load_page, ctl->store};
+	    summary_columns, "No mail was returned.", load_batch, ctl->store};
 
 	return table_print_pages(ctl, &table, error);
 }

@@ -185,19 +185,19 @@ static const struct table_column columns[] = {
 };
 
 static GPtrArray *
-load_page(void *store, const void *last, GError **error)
+load_batch(void *store, const void *last, GError **error)
 {
 	const struct share_listing *before = last;
 
-	return shares_load_page(
-	    store, before ? before->name : "", TABLE_PAGE_ROWS, error);
+	return shares_load_batch(
+	    store, before ? before->name : "", TABLE_BATCH_ROWS, error);
 }
 
 bool
 ctl_run_share_list(struct ctl *ctl, GError **error)
 {
 	const struct table table = {
-	    columns, "No filter is shared.", load_page, ctl->store};
+	    columns, "No filter is shared.", load_batch, ctl->store};
 
 	return table_print_pages(ctl, &table, error);
 }

@@ -53,13 +53,13 @@ struct inbox_choice {
 };
 
 static GPtrArray *
-load_page(void *data, const void *last, GError **error)
+load_batch(void *data, const void *last, GError **error)
 {
 	const struct inbox_choice *choice = data;
 	const struct inbox_row *before = last;
 
-	return inbox_load_page(choice->store, choice->state,
-	    before ? before->id : INT64_MAX, TABLE_PAGE_ROWS, error);
+	return inbox_load_batch(choice->store, choice->state,
+	    before ? before->id : INT64_MAX, TABLE_BATCH_ROWS, error);
 }
 
 static bool
@@ -80,7 +80,7 @@ ctl_run_inbox_list(struct ctl *ctl, GError **error)
 {
 	struct inbox_choice choice = {.store = ctl->store};
 	struct table table = {
-	    row_columns, "No new or quarantined messages.", load_page, &choice};
+	    row_columns, "No new or quarantined messages.", load_batch, &choice};
 
 	if (!check_state(ctl->options.state, error))
 		return false;

@@ -11,7 +11,7 @@
 #include "ctl/print.h"
 #include "ctl/table.h"
 #include "service/people/person.h"
-#include "store/core/backup.h"
+#include "store/admin/backup.h"
 #include "store/mail/outbox.h"
 
 /* ---- list ---- */
@@ -94,13 +94,13 @@ struct queue_choice {
 };
 
 static GPtrArray *
-load_page(void *data, const void *last, GError **error)
+load_batch(void *data, const void *last, GError **error)
 {
 	const struct queue_choice *choice = data;
 	const struct outbox_row *before = last;
 
 	return outbox_load_rows(choice->store, &choice->filter, before ? before->id : 0,
-	    TABLE_PAGE_ROWS, error);
+	    TABLE_BATCH_ROWS, error);
 }
 
 /* Messages may wait for the relay although each is due. */
@@ -140,7 +140,7 @@ ctl_run_queue_list(struct ctl *ctl, GError **error)
 	g_autofree char *none = NULL;
 	struct queue_choice choice = {.store = ctl->store};
 	struct outbox_filter *filter = &choice.filter;
-	struct table table = {row_columns, "The queue is empty.", load_page, &choice};
+	struct table table = {row_columns, "The queue is empty.", load_batch, &choice};
 
 	if (!check_state(ctl->options.state, error))
 		return false;

@@ -117,19 +117,19 @@ ctl_run_subscriber_add(struct ctl *ctl, GError **error)
 }
 
 static GPtrArray *
-load_page(void *store, const void *last, GError **error)
+load_batch(void *store, const void *last, GError **error)
 {
 	const struct subscriber *before = last;
 
-	return subscribers_load_page(
-	    store, before ? before->id : 0, TABLE_PAGE_ROWS, error);
+	return subscribers_load_batch(
+	    store, before ? before->id : 0, TABLE_BATCH_ROWS, error);
 }
 
 bool
 ctl_run_subscriber_list(struct ctl *ctl, GError **error)
 {
 	const struct table table = {subscriber_columns,
-	    "No subscribers: paperboyctl subscriber add", load_page, ctl->store};
+	    "No subscribers: paperboyctl subscriber add", load_batch, ctl->store};
 
 	return table_print_pages(ctl, &table, error);
 }
@@ -311,8 +311,8 @@ load_confirmations(void *data, const void *last, GError **error)
 	const struct ctl *ctl = data;
 	const struct confirmation *before = last;
 
-	return confirmations_load_page(ctl->store, clock_get_now(&ctl->clock),
-	    before ? before->id : 0, TABLE_PAGE_ROWS, error);
+	return confirmations_load_batch(ctl->store, clock_get_now(&ctl->clock),
+	    before ? before->id : 0, TABLE_BATCH_ROWS, error);
 }
 
 bool

@@ -8,7 +8,7 @@
 #include "ctl/print.h"
 #include "message/sanitize.h"
 #include "query/query.h"
-#include "service/explain/why.h"
+#include "service/advice/why.h"
 #include "store/paper/paper_history.h"
 
 /* Hits printed for one clause. */

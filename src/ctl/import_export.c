@@ -186,7 +186,7 @@ export_to_file(struct ctl *ctl, const char *file, const struct export_request *r
 }
 
 static bool
-append_json_page(struct ctl *ctl, const GPtrArray *people,
+append_json_batch(struct ctl *ctl, const GPtrArray *people,
     const struct export_request *request, json_t *list, GError **error)
 {
 	for (unsigned i = 0; i < people->len; i++) {
@@ -214,9 +214,9 @@ export_json(struct ctl *ctl, const struct export_request *request, GError **erro
 
 	while (is_ok && !is_end) {
 		g_autoptr(GPtrArray) people =
-		    subscribers_load_page(ctl->store, after, TABLE_PAGE_ROWS, error);
+		    subscribers_load_batch(ctl->store, after, TABLE_BATCH_ROWS, error);
 
-		is_ok = people && append_json_page(ctl, people, request, list, error);
+		is_ok = people && append_json_batch(ctl, people, request, list, error);
 		is_end = is_ok && !people->len;
 		if (is_ok && !is_end)
 			after =

@@ -9,8 +9,8 @@
 #include "service/people/erase.h"
 #include "service/people/person.h"
 #include "service/people/subscribe.h"
-#include "store/core/suppression.h"
 #include "store/subscriber/subscribers.h"
+#include "store/subscriber/suppression.h"
 
 #define HASH_PREFIX_CHARS 12
 
@@ -87,19 +87,19 @@ static const struct table_column suppression_columns[] = {
 };
 
 static GPtrArray *
-load_page(void *store, const void *last, GError **error)
+load_batch(void *store, const void *last, GError **error)
 {
 	const struct suppression *before = last;
 
-	return suppression_load_page(
-	    store, before ? before->hash : "", TABLE_PAGE_ROWS, error);
+	return suppression_load_batch(
+	    store, before ? before->hash : "", TABLE_BATCH_ROWS, error);
 }
 
 bool
 ctl_run_suppression_list(struct ctl *ctl, GError **error)
 {
 	const struct table table = {
-	    suppression_columns, "No suppressed addresses.", load_page, ctl->store};
+	    suppression_columns, "No suppressed addresses.", load_batch, ctl->store};
 
 	return table_print_pages(ctl, &table, error);
 }

@@ -13,7 +13,7 @@
 #include "ctl/ctl.h"
 
 /* Rows that a list loads at a time. */
-#define TABLE_PAGE_ROWS 500
+#define TABLE_BATCH_ROWS 500
 
 /* The type of a member; "none" is null in JSON and "-" in a table. */
 enum table_type {
@@ -55,9 +55,9 @@ struct table {
 	const struct table_column *columns; /* ended by an empty one */
 	const char *empty_text; /* printed instead of a table without rows */
 	/*
-	 * Load the next page, of at most TABLE_PAGE_ROWS.
+	 * Load the next batch, of at most TABLE_BATCH_ROWS.
 	 *
-	 * @param last  the last row of the page before; NULL: load the first one
+	 * @param last  the last row of the batch before; NULL: load the first one
 	 * @return empty at the end; NULL with an error
 	 */
 	GPtrArray *(*load)(void *data, const void *last, GError **error);
@@ -68,7 +68,7 @@ struct table {
 void
 table_print(const struct ctl *ctl, const struct table *table, const GPtrArray *rows);
 
-/** Load and print all pages; nothing is printed when one of them cannot be loaded. */
+/** Load and print all batches; nothing is printed when one of them cannot be loaded. */
 bool
 table_print_pages(const struct ctl *ctl, const struct table *table, GError **error);
 

@@ -36,18 +36,20 @@ MAY_USE = {
 FLOORS = {
     "query": (("query",), ("query/text",), ("query/parse",), ("query/eval",),
               ("query/taste",)),
-    "store": (("store/core",), ("store/paper",), ("store/subscriber",), ("store/mail",)),
+    "store": (("store/core",), ("store/paper",), ("store/subscriber",), ("store/admin",),
+              ("store/mail",)),
     "service": (
         ("service/log",),
         ("service/state", "service/match"),
         ("service/collect", "service/people", "service/taste"),
         ("service/digest",),
-        ("service/explain", "service/delivery"),
+        ("service/advice", "service/delivery"),
         ("service/bounce", "service/command"),
+        ("service/jobs",),
         ("service/inbound",),
         ("service/web",),
         ("service/setup",),
-        ("service/health",),
+        ("service/admin", "service/health"),
     ),
 }
 

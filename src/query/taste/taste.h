@@ -16,7 +16,7 @@
 #ifndef PAPERBOY_QUERY_TASTE_TASTE_H
 #define PAPERBOY_QUERY_TASTE_TASTE_H
 
-#include "query/taste/matrix.h"
+#include "query/text/matrix.h"
 
 /**
  * Weigh the terms of a paper.

@@ -10,15 +10,15 @@
 #include "service/log/event.h"
 #include "service/people/person.h"
 #include "service/people/subscribe.h"
-#include "store/core/audit.h"
-#include "store/core/suppression.h"
 #include "store/mail/bounces.h"
 #include "store/mail/digests.h"
 #include "store/mail/outbox.h"
+#include "store/subscriber/audit.h"
 #include "store/subscriber/subscribers.h"
+#include "store/subscriber/suppression.h"
 
-/* Subscribers per page, and failures per commit. */
-#define PAGE_ROWS 500
+/* Subscribers per batch, and failures per commit. */
+#define BATCH_ROWS 500
 
 /* ---- decisions ---- */
 
@@ -697,18 +697,18 @@ classify_failure(const struct bounce_context *context,
 
 struct failures {
 	const struct bounce_context *context;
-	const GPtrArray *page; /* of struct outbox_failure * */
+	const GPtrArray *batch; /* of struct outbox_failure * */
 };
 
 static bool
-classify_page(struct store *store, void *data, GError **error)
+classify_batch(struct store *store, void *data, GError **error)
 {
 	const struct failures *failures = data;
 
 	(void)store;
-	for (guint i = 0; i < failures->page->len; i++)
+	for (guint i = 0; i < failures->batch->len; i++)
 		if (!classify_failure(
-		        failures->context, failures->page->pdata[i], error))
+		        failures->context, failures->batch->pdata[i], error))
 			return false;
 	return true;
 }
@@ -719,15 +719,15 @@ classify_failures(const struct bounce_context *context, unsigned *count, GError 
 	struct store *store = context->mailer.store;
 
 	for (;;) {
-		g_autoptr(GPtrArray) page =
-		    outbox_load_failures(store, PAGE_ROWS, error);
-		struct failures failures = {context, page};
+		g_autoptr(GPtrArray) batch =
+		    outbox_load_failures(store, BATCH_ROWS, error);
+		struct failures failures = {context, batch};
 
-		if (!page || page->len == 0)
-			return page != NULL;
-		if (!store_transact(store, classify_page, &failures, error))
+		if (!batch || batch->len == 0)
+			return batch != NULL;
+		if (!store_transact(store, classify_batch, &failures, error))
 			return false;
-		*count += page->len;
+		*count += batch->len;
 	}
 }
 
@@ -744,7 +744,7 @@ bounce_run(const struct bounce_context *context, struct bounce_run_report *repor
 		return false;
 	for (;;) {
 		g_autoptr(GArray) suspects = bounces_load_suspects(
-		    context->mailer.store, after, PAGE_ROWS, error);
+		    context->mailer.store, after, BATCH_ROWS, error);
 
 		if (!suspects)
 			return false;
@@ -753,7 +753,7 @@ bounce_run(const struct bounce_context *context, struct bounce_run_report *repor
 			if (!decide_one(context, outages, after, report, error))
 				return false;
 		}
-		if (suspects->len < PAGE_ROWS)
+		if (suspects->len < BATCH_ROWS)
 			return true;
 	}
 }

@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "service/collect/source_status.h"
 #include "service/log/event.h"
-#include "store/core/backup.h"
+#include "store/admin/backup.h"
 #include "store/paper/papers.h"
 #include "store/paper/source_lists.h"
 
@@ -28,8 +28,8 @@
 #define QUERIED     "queried"
 #define QUERIED_ALL "queried all"
 
-#define PAGES 10
-#define ALL_S (6 * CLOCK_HOUR_S)
+#define BATCHES 10
+#define ALL_S   (6 * CLOCK_HOUR_S)
 
 /* Papers to be saved. */
 struct enrichment {
@@ -47,9 +47,9 @@ save_enrichment(struct store *store, void *data, GError **error)
 	    store, enrichment->papers, enrichment->now, &enrichment->saved, error);
 }
 
-/* Look up one page of papers and store the answer. */
+/* Look up one batch of papers and store the answer. */
 static bool
-enrich_page(const struct collect *collect, GPtrArray *ids, int64_t now,
+enrich_batch(const struct collect *collect, GPtrArray *ids, int64_t now,
     struct collect_report *report, bool *is_failed, GError **error)
 {
 	g_autoptr(GError) fetch_error = NULL;
@@ -105,19 +105,19 @@ enrich_run(const struct collect *collect, int64_t now, struct collect_report *re
 		return true;
 	is_all = all_at < 0 || all_at > now || now - all_at >= ALL_S;
 	ids = papers_load_unenriched(collect->store,
-	    is_all ? oldest : MAX(fetched_at, oldest), ARXIV_IDS_MAX * PAGES, error);
+	    is_all ? oldest : MAX(fetched_at, oldest), ARXIV_IDS_MAX * BATCHES, error);
 	for (unsigned at = 0; ids && at < ids->len && !is_failed; at += ARXIV_IDS_MAX) {
-		g_autoptr(GPtrArray) page = g_ptr_array_new();
+		g_autoptr(GPtrArray) batch = g_ptr_array_new();
 
 		for (unsigned i = at; i < MIN(at + ARXIV_IDS_MAX, ids->len); i++)
-			g_ptr_array_add(page, ids->pdata[i]);
-		if (!enrich_page(collect, page, now, report, &is_failed, error))
+			g_ptr_array_add(batch, ids->pdata[i]);
+		if (!enrich_batch(collect, batch, now, report, &is_failed, error))
 			return false;
 	}
 	if (!ids || is_failed || !ids->len)
 		return ids != NULL;
 	/* The rest is looked up at the next poll. */
-	if (ids->len == ARXIV_IDS_MAX * PAGES)
+	if (ids->len == ARXIV_IDS_MAX * BATCHES)
 		return source_backoff_clear_pause(collect->store, NAME, error);
 	return source_backoff_clear_pause(collect->store, NAME, error) &&
 	       source_backoff_save(collect->store, NAME, QUERIED, now, error) &&

@@ -5,9 +5,9 @@
 
 #include "base/bounds.h"
 #include "query/query.h"
+#include "service/advice/backtest.h"
+#include "service/advice/suggest.h"
 #include "service/command/command_private.h"
-#include "service/explain/backtest.h"
-#include "service/explain/suggest.h"
 #include "service/people/filters.h"
 #include "service/people/profile.h"
 #include "service/people/subscribe.h"

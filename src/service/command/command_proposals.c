@@ -6,7 +6,7 @@
 #include "base/bounds.h"
 #include "service/command/command_private.h"
 #include "service/people/filters.h"
-#include "store/core/audit.h"
+#include "store/subscriber/audit.h"
 #include "store/subscriber/proposals.h"
 #include "store/subscriber/shares.h"
 #include "store/subscriber/subscribers.h"

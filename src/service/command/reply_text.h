@@ -13,7 +13,7 @@
 
 #include "base/msg.h"
 #include "render/catalog.h"
-#include "service/explain/forecast.h"
+#include "service/advice/forecast.h"
 
 /* A result, apart from the text.  Owned. */
 struct reply_result {

@@ -17,7 +17,7 @@
 #include "service/delivery/takeover.h"
 #include "service/log/event.h"
 #include "service/state/generation.h"
-#include "store/core/backup.h"
+#include "store/admin/backup.h"
 #include "store/core/instances.h"
 #include "store/mail/digests.h"
 #include "store/mail/outbox.h"

@@ -8,11 +8,11 @@
 #include "base/clock.h"
 #include "base/day.h"
 #include "model/digest.h"
-#include "store/core/audit.h"
 #include "store/mail/outbox.h"
+#include "store/subscriber/audit.h"
 
 /* Messages of a commit: the mailer waits for those that it has. */
-#define PAGE 100
+#define BATCH 100
 
 static const char *const done_names[] = {
     [QUEUE_RETRY] = "message retried",
@@ -173,35 +173,35 @@ queue_change(struct store *store, const struct queue_request *request,
 	return store_transact_rows(store, change_named, &changes, error);
 }
 
-/* Changes of a page. */
-struct page {
+/* Changes of a batch. */
+struct batch {
 	const struct queue_request *request;
 	const char *state;
-	int64_t after;  /* the last message of the page before */
+	int64_t after;  /* the last message of the batch before */
 	int64_t last;   /* of this one */
-	unsigned count; /* of messages; fewer than PAGE: the last page */
+	unsigned count; /* of messages; fewer than BATCH: the last batch */
 	unsigned sums[QUEUE_OUTCOMES];
 };
 
 static bool
-change_page(struct store *store, void *data, GError **error)
+change_batch(struct store *store, void *data, GError **error)
 {
-	struct page *page = data;
+	struct batch *batch = data;
 	g_autoptr(GArray) ids =
-	    outbox_load_ids(store, page->state, page->after, PAGE, error);
+	    outbox_load_ids(store, batch->state, batch->after, BATCH, error);
 
 	if (!ids)
 		return false;
-	memset(page->sums, 0, sizeof(page->sums));
-	page->count = ids->len;
+	memset(batch->sums, 0, sizeof(batch->sums));
+	batch->count = ids->len;
 	for (unsigned i = 0; i < ids->len; i++) {
 		enum queue_outcome outcome;
 
-		page->last = g_array_index(ids, int64_t, i);
+		batch->last = g_array_index(ids, int64_t, i);
 		if (!change_one(
-		        store, page->request, page->last, false, &outcome, error))
+		        store, batch->request, batch->last, false, &outcome, error))
 			return false;
-		page->sums[outcome]++;
+		batch->sums[outcome]++;
 	}
 	return true;
 }
@@ -210,14 +210,14 @@ bool
 queue_change_all(struct store *store, const struct queue_request *request,
     const char *state, unsigned counts[QUEUE_OUTCOMES], GError **error)
 {
-	struct page page = {.request = request, .state = state};
+	struct batch batch = {.request = request, .state = state};
 
 	do {
-		if (!store_transact_rows(store, change_page, &page, error))
+		if (!store_transact_rows(store, change_batch, &batch, error))
 			return false;
 		for (unsigned i = 0; i < QUEUE_OUTCOMES; i++)
-			counts[i] += page.sums[i];
-		page.after = page.last;
-	} while (page.count == PAGE);
+			counts[i] += batch.sums[i];
+		batch.after = batch.last;
+	} while (batch.count == BATCH);
 	return true;
 }

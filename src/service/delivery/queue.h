@@ -59,7 +59,7 @@ bool queue_change(struct store *store, const struct queue_request *request,
     const int64_t *ids, unsigned count, enum queue_outcome *outcomes, GError **error);
 
 /**
- * Change all queued messages, in pages of one commit each.
+ * Change all queued messages, in batches of one commit each.
  *
  * @param state   only messages in that state, or NULL
  * @param counts  increased per outcome

@@ -23,7 +23,7 @@
 #include "service/log/event.h"
 #include "service/people/profile.h"
 #include "service/state/clock_watch.h"
-#include "store/core/backup.h"
+#include "store/admin/backup.h"
 #include "store/core/store.h"
 #include "store/mail/digests.h"
 #include "store/mail/outbox.h"
@@ -57,39 +57,40 @@ reschedule(
 	return subscribers_update(store, subscriber, error);
 }
 
-/* A page of subscribers. */
-struct repair_page {
+/* A batch of subscribers. */
+struct repair_batch {
 	int64_t now;
-	int64_t after; /* the last subscriber of the page before */
+	int64_t after; /* the last subscriber of the batch before */
 	int64_t last;  /* of this one */
 	unsigned count;
 };
 
 static bool
-reschedule_page(struct store *store, struct repair_page *page,
+reschedule_batch(struct store *store, struct repair_batch *batch,
     const GPtrArray *subscribers, GError **error)
 {
 	if (!subscribers)
 		return false;
-	page->count = subscribers->len;
+	batch->count = subscribers->len;
 	for (unsigned i = 0; i < subscribers->len; i++) {
 		struct subscriber *subscriber = subscribers->pdata[i];
 
-		page->last = subscriber->id;
-		if (!reschedule(store, subscriber, page->now, error))
+		batch->last = subscriber->id;
+		if (!reschedule(store, subscriber, batch->now, error))
 			return false;
 	}
 	return true;
 }
 
 static bool
-reschedule_far_page(struct store *store, void *data, GError **error)
+reschedule_far_batch(struct store *store, void *data, GError **error)
 {
-	struct repair_page *page = data;
+	struct repair_batch *batch = data;
 	g_autoptr(GPtrArray) subscribers = subscribers_load_due_after(store,
-	    page->now + DUE_DAYS_MAX * (int64_t)CLOCK_DAY_S, REPAIR_SUBSCRIBERS, error);
+	    batch->now + DUE_DAYS_MAX * (int64_t)CLOCK_DAY_S, REPAIR_SUBSCRIBERS,
+	    error);
 
-	return reschedule_page(store, page, subscribers, error);
+	return reschedule_batch(store, batch, subscribers, error);
 }
 
 /* Repair due times further away than any slot: the clock was wrong when these were
@@ -97,29 +98,29 @@ reschedule_far_page(struct store *store, void *data, GError **error)
 static bool
 reschedule_far(struct store *store, int64_t now, GError **error)
 {
-	struct repair_page page = {.now = now};
+	struct repair_batch batch = {.now = now};
 
 	do {
-		if (!store_transact(store, reschedule_far_page, &page, error))
+		if (!store_transact(store, reschedule_far_batch, &batch, error))
 			return false;
-	} while (page.count);
+	} while (batch.count);
 	return true;
 }
 
-/* The last page also repairs the first days of filters. */
+/* The last batch also repairs the first days of filters. */
 static bool
-reschedule_next_page(struct store *store, void *data, GError **error)
+reschedule_next_batch(struct store *store, void *data, GError **error)
 {
-	struct repair_page *page = data;
+	struct repair_batch *batch = data;
 	char today[DAY_BYTES], since[DAY_BYTES];
 	g_autoptr(GPtrArray) subscribers =
-	    subscribers_load_page(store, page->after, REPAIR_SUBSCRIBERS, error);
+	    subscribers_load_batch(store, batch->after, REPAIR_SUBSCRIBERS, error);
 
-	if (!reschedule_page(store, page, subscribers, error))
+	if (!reschedule_batch(store, batch, subscribers, error))
 		return false;
-	day_format(page->now, today);
-	day_format(page->now - DIGEST_FIRST_DAYS * (int64_t)CLOCK_DAY_S, since);
-	return page->count || subscribers_limit_since_day(store, today, since, error);
+	day_format(batch->now, today);
+	day_format(batch->now - DIGEST_FIRST_DAYS * (int64_t)CLOCK_DAY_S, since);
+	return batch->count || subscribers_limit_since_day(store, today, since, error);
 }
 
 /*
@@ -130,13 +131,13 @@ reschedule_next_page(struct store *store, void *data, GError **error)
 static bool
 reschedule_all(struct store *store, int64_t now, GError **error)
 {
-	struct repair_page page = {.now = now};
+	struct repair_batch batch = {.now = now};
 
 	do {
-		if (!store_transact(store, reschedule_next_page, &page, error))
+		if (!store_transact(store, reschedule_next_batch, &batch, error))
 			return false;
-		page.after = page.last;
-	} while (page.count);
+		batch.after = batch.last;
+	} while (batch.count);
 	return true;
 }
 
@@ -161,7 +162,7 @@ check_clock(struct store *store, int64_t now, GError **error)
 	return store_save_cursor(store, LAST_RUN, now, error);
 }
 
-/* Recompute wrong due times. Works in pages of one commit each. */
+/* Recompute wrong due times. Works in commits of limited size. */
 static bool
 repair_due_times(struct store *store, int64_t now, GError **error)
 {
@@ -171,15 +172,15 @@ repair_due_times(struct store *store, int64_t now, GError **error)
 /* ---- digest build ---- */
 
 /*
- * A page of subscribers: their digests are decided and saved in one transaction, so
+ * A batch of subscribers: their digests are decided and saved in one transaction, so
  * that nothing that they depend on changes between.  On a server their rows are locked
  * meanwhile, and others build the digests of the next ones; a file has one writer, so
- * the decisions about a page end after PAGE_US, and saving takes about as long again.
- * The next page is twice as large as what was decided in that time.
+ * the decisions about a batch end after BATCH_US, and saving takes about as long again.
+ * The next batch is twice as large as what was decided in that time.
  */
-#define PAGE_SUBSCRIBERS       200
-#define PAGE_SUBSCRIBERS_LEAST 25
-#define PAGE_US                10000
+#define BATCH_SUBSCRIBERS       200
+#define BATCH_SUBSCRIBERS_LEAST 25
+#define BATCH_US                10000
 
 /* @return the index of a candidate's filter in the contents */
 static unsigned
@@ -544,7 +545,7 @@ count_plan(struct digest_build_report *report, const struct plan *plan)
 static bool
 save_due(struct store *store, const GPtrArray *plans, GError **error)
 {
-	const struct subscriber_due *dues[PAGE_SUBSCRIBERS];
+	const struct subscriber_due *dues[BATCH_SUBSCRIBERS];
 	unsigned planned = 0;
 
 	for (unsigned i = 0; i < plans->len; i++) {
@@ -564,7 +565,7 @@ static bool
 save_digests(struct store *store, const GPtrArray *plans,
     struct digest_build_report *report, GError **error)
 {
-	struct digest_record *digests[PAGE_SUBSCRIBERS];
+	struct digest_record *digests[BATCH_SUBSCRIBERS];
 	unsigned made = 0;
 
 	for (unsigned i = 0; i < plans->len; i++) {
@@ -644,8 +645,8 @@ skip_damaged(
 	return true;
 }
 
-/* A page, and the result of building it. */
-struct page {
+/* A batch, and the result of building it. */
+struct batch {
 	struct digest_cache *cache;
 	unsigned size;          /* maximum number of subscribers */
 	GPtrArray *subscribers; /* that are due */
@@ -656,24 +657,24 @@ struct page {
 };
 
 static void
-page_clear(struct page *page)
+batch_clear(struct batch *batch)
 {
-	g_clear_pointer(&page->plans, g_ptr_array_unref);
-	g_clear_pointer(&page->filters, g_ptr_array_unref);
-	g_clear_pointer(&page->subscribers, g_ptr_array_unref);
+	g_clear_pointer(&batch->plans, g_ptr_array_unref);
+	g_clear_pointer(&batch->filters, g_ptr_array_unref);
+	g_clear_pointer(&batch->subscribers, g_ptr_array_unref);
 }
 
-/* Load what the digests of a page are decided from. */
+/* Load what the digests of a batch are decided from. */
 static bool
-load_page(struct page *page, GError **error)
+load_batch(struct batch *batch, GError **error)
 {
-	struct digest_cache *cache = page->cache;
-	const GPtrArray *subscribers = page->subscribers;
+	struct digest_cache *cache = batch->cache;
+	const GPtrArray *subscribers = batch->subscribers;
 	GPtrArray *all;
 
-	page->filters = candidates_load_filters(
+	batch->filters = candidates_load_filters(
 	    cache->store, subscribers->pdata, subscribers->len, error);
-	if (!page->filters)
+	if (!batch->filters)
 		return false;
 	all = g_ptr_array_sized_new(subscribers->len);
 	for (unsigned i = 0; i < subscribers->len; i++) {
@@ -686,31 +687,31 @@ load_page(struct page *page, GError **error)
 		    format_slot(subscriber, digest_cache_get_slots(cache, subscriber));
 		g_ptr_array_add(all, previous);
 	}
-	return digest_cache_load_page(cache, all, page->filters, error);
+	return digest_cache_load_batch(cache, all, batch->filters, error);
 }
 
 static bool
-plan_page(struct page *page, GError **error)
+plan_batch(struct batch *batch, GError **error)
 {
-	struct digest_cache *cache = page->cache;
-	int64_t end_us = g_get_monotonic_time() + PAGE_US;
+	struct digest_cache *cache = batch->cache;
+	int64_t end_us = g_get_monotonic_time() + BATCH_US;
 	g_autoptr(GError) problem = NULL;
 
-	page_clear(page);
+	batch_clear(batch);
 	/* First: a subscriber that changes after the snapshot and before the lock makes
 	 * the transaction run again. */
-	page->subscribers = subscribers_load_due(
-	    cache->store, cache->now, cache->through, page->size, error);
-	if (!page->subscribers || !load_page(page, error))
+	batch->subscribers = subscribers_load_due(
+	    cache->store, cache->now, cache->through, batch->size, error);
+	if (!batch->subscribers || !load_batch(batch, error))
 		return false;
-	page->plans = g_ptr_array_new_with_free_func(plan_free);
-	while (page->plans->len < page->subscribers->len &&
-	       (page->plans->len == 0 || g_get_monotonic_time() < end_us)) {
+	batch->plans = g_ptr_array_new_with_free_func(plan_free);
+	while (batch->plans->len < batch->subscribers->len &&
+	       (batch->plans->len == 0 || g_get_monotonic_time() < end_us)) {
 		struct plan *plan = g_new0(struct plan, 1);
 
-		plan->subscriber = page->subscribers->pdata[page->plans->len];
-		g_ptr_array_add(page->plans, plan);
-		if (!fill_plan(cache, page->filters, plan, &problem) &&
+		plan->subscriber = batch->subscribers->pdata[batch->plans->len];
+		g_ptr_array_add(batch->plans, plan);
+		if (!fill_plan(cache, batch->filters, plan, &problem) &&
 		    !skip_damaged(cache, plan, &problem, error))
 			return fail_plan(plan, error);
 	}
@@ -718,21 +719,21 @@ plan_page(struct page *page, GError **error)
 }
 
 static bool
-save_page(struct page *page, GError **error)
+save_batch(struct batch *batch, GError **error)
 {
-	struct store *store = page->cache->store;
-	const GPtrArray *plans = page->plans;
+	struct store *store = batch->cache->store;
+	const GPtrArray *plans = batch->plans;
 
-	page->report = *page->before;
+	batch->report = *batch->before;
 	if (!save_due(store, plans, error) ||
-	    !save_digests(store, plans, &page->report, error) ||
+	    !save_digests(store, plans, &batch->report, error) ||
 	    !queue_messages(store, plans, error))
 		return false;
 	for (unsigned i = 0; i < plans->len; i++) {
 		const struct plan *plan = plans->pdata[i];
 
 		if (plan->postponed_until < 0 &&
-		    !hold_restored(page->cache, plan, error))
+		    !hold_restored(batch->cache, plan, error))
 			return fail_plan(plan, error);
 	}
 	return true;
@@ -746,10 +747,10 @@ save_page(struct page *page, GError **error)
  * lock, and the collector would wait for it without end.
  */
 static bool
-build_page(struct store *store, void *data, GError **error)
+build_batch(struct store *store, void *data, GError **error)
 {
 	(void)store;
-	return plan_page(data, error) && save_page(data, error);
+	return plan_batch(data, error) && save_batch(data, error);
 }
 
 static void
@@ -765,19 +766,19 @@ log_damage(const GPtrArray *plans)
 	}
 }
 
-/* @param size  maximum number of subscribers; set to that of the next page */
+/* @param size  maximum number of subscribers; set to that of the next batch */
 static bool
-make_page(struct digest_cache *cache, struct digest_build_report *report,
+make_batch(struct digest_cache *cache, struct digest_build_report *report,
     unsigned *size, bool *is_end, GError **error)
 {
-	pb_local(page) page = {.cache = cache, .size = *size, .before = report};
+	pb_local(batch) batch = {.cache = cache, .size = *size, .before = report};
 
-	if (!store_transact_snapshot(cache->store, build_page, &page, error))
+	if (!store_transact_snapshot(cache->store, build_batch, &batch, error))
 		return false;
-	*is_end = page.subscribers->len == 0;
-	log_damage(page.plans);
-	*report = page.report;
-	*size = CLAMP(2 * page.plans->len, PAGE_SUBSCRIBERS_LEAST, PAGE_SUBSCRIBERS);
+	*is_end = batch.subscribers->len == 0;
+	log_damage(batch.plans);
+	*report = batch.report;
+	*size = CLAMP(2 * batch.plans->len, BATCH_SUBSCRIBERS_LEAST, BATCH_SUBSCRIBERS);
 	return true;
 }
 
@@ -803,7 +804,7 @@ digest_build_run(struct store *store, GBytes *key, const struct catalog *book,
 	struct backup_restored_from restore;
 	struct clock_jump jump;
 	pb_auto(coverage) coverage = NULL;
-	unsigned resumed = 0, size = PAGE_SUBSCRIBERS_LEAST;
+	unsigned resumed = 0, size = BATCH_SUBSCRIBERS_LEAST;
 	bool is_end = false;
 	bool is_ok;
 
@@ -826,10 +827,10 @@ digest_build_run(struct store *store, GBytes *key, const struct catalog *book,
 		set_coverage(&cache, coverage, report);
 	cache.is_restored = is_ok && restore.restored_at >= 0;
 	cache.is_asked = is_ok && restore.fetched_at >= restore.restored_at;
-	/* Pages that a power loss undoes are built again: none of them was sent. */
+	/* Batches that a power loss undoes are built again: none of them was sent. */
 	store_defer_sync(store);
 	while (is_ok && !is_end && !store_is_stopped(store)) {
-		is_ok = make_page(&cache, report, &size, &is_end, error);
+		is_ok = make_batch(&cache, report, &size, &is_end, error);
 		store_call_between(store);
 		store_yield();
 	}

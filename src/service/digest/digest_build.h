@@ -26,7 +26,7 @@ struct digest_build_report {
 
 /**
  * Build the digests that are due.  A stop (store_set_stop()) leaves the rest due. Calls
- * store_call_between() after each page.
+ * store_call_between() after each batch.
  *
  * @param key   derives Message-IDs
  * @param book  languages of coverage and notices; NULL: English

@@ -12,7 +12,7 @@
 #include "model/digest.h"
 #include "service/log/event.h"
 #include "service/match/match.h"
-#include "service/match/match_page.h"
+#include "service/match/paper_batch.h"
 #include "store/paper/filter_progress.h"
 #include "store/paper/matches.h"
 #include "store/paper/papers.h"
@@ -368,7 +368,7 @@ load_filters(struct digest_cache *cache, const GPtrArray *filters, GError **erro
 }
 
 bool
-digest_cache_load_page(struct digest_cache *cache, GPtrArray *all,
+digest_cache_load_batch(struct digest_cache *cache, GPtrArray *all,
     const GPtrArray *filters, GError **error)
 {
 	bool is_ok = refresh(cache, error) &&

@@ -34,7 +34,7 @@ struct digest_cache {
 	struct lru filters;         /* of struct digest_cache_filter, by id */
 	struct corpus *corpus;      /* NULL before its first use */
 	struct scorer *scorer;      /* of the papers for people with answers */
-	GHashTable *previous; /* id -> struct candidate_previous *, of this page */
+	GHashTable *previous; /* id -> struct candidate_previous *, of this batch */
 	GHashTable *zones;    /* name -> GTimeZone * */
 	GHashTable *slots;    /* zone and schedule -> struct digest_cache_slots * */
 	bool is_restored;     /* from a backup: some digests are HELD */
@@ -119,16 +119,16 @@ const struct digest_cache_coverage *
 digest_cache_get_coverage(struct digest_cache *cache, int64_t since, GError **error);
 
 /**
- * Load what a page of digests needs, in a few statements.  Papers that others have
+ * Load what a batch of digests needs, in a few statements.  Papers that others have
  * changed are loaded again.
  *
  * @param all    of struct candidate_previous *, with subscribers and slots; taken
  * @param filters  of struct candidate_filter *, of these subscribers
  */
-bool digest_cache_load_page(struct digest_cache *cache, GPtrArray *all,
+bool digest_cache_load_batch(struct digest_cache *cache, GPtrArray *all,
     const GPtrArray *filters, GError **error);
 
-/** Get the digests before one of the page; NULL for another subscriber. Borrowed. */
+/** Get the digests before one of the batch; NULL for another subscriber. Borrowed. */
 struct candidate_previous *
 digest_cache_get_previous(const struct digest_cache *cache, int64_t subscriber_id);
 

@@ -26,8 +26,8 @@ struct health;
 struct health_check {
 	const char *name; /* stable: for scripts, metrics and cursors of alerts */
 	enum health_severity severity;
-	void (*probe)(struct health *health);
-	const char *ok;        /* text of doctor if the probe adds none */
+	void (*run)(struct health *health);
+	const char *ok;        /* text of doctor if the check adds none */
 	const char *action;    /* default action of its problems, or NULL */
 	const char *subject;   /* subject of a mail with only this alert */
 	int64_t alert_after_s; /* a problem is mailed once it has lasted this long */

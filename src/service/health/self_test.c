@@ -254,7 +254,7 @@ static bool
 find_mail(const struct test_mail *test_mail, struct check_mail *mail)
 {
 	g_autoptr(GPtrArray) rows =
-	    inbox_load_page(test_mail->test->store, "done", INT64_MAX, NEWEST, NULL);
+	    inbox_load_batch(test_mail->test->store, "done", INT64_MAX, NEWEST, NULL);
 
 	for (unsigned i = 0; rows && i < rows->len; i++) {
 		const struct inbox_row *row = rows->pdata[i];

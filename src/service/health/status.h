@@ -12,7 +12,7 @@
 #include "model/subscriber.h"
 #include "service/delivery/mailer.h"
 #include "service/state/clock_watch.h"
-#include "store/core/backup.h"
+#include "store/admin/backup.h"
 #include "store/core/store.h"
 #include "store/mail/bounces.h"
 #include "store/mail/outbox.h"

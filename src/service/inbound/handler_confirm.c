@@ -8,7 +8,7 @@
 #include "service/command/command.h"
 #include "service/inbound/handler_private.h"
 #include "service/inbound/rate_limit.h"
-#include "store/core/audit.h"
+#include "store/subscriber/audit.h"
 #include "store/subscriber/subscribers.h"
 
 bool

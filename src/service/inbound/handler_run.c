@@ -6,7 +6,7 @@
 #include "service/delivery/mail_token.h"
 #include "service/inbound/handler_private.h"
 #include "service/inbound/rate_limit.h"
-#include "store/core/suppression.h"
+#include "store/subscriber/suppression.h"
 
 bool
 handler_set_requester(struct request *request, const char *address,

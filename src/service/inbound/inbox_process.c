@@ -11,11 +11,11 @@
 #include "message/dedup_key.h"
 #include "service/inbound/check_mail.h"
 #include "service/log/event.h"
-#include "store/core/audit.h"
 #include "store/mail/inbox.h"
 #include "store/mail/skipped.h"
+#include "store/subscriber/audit.h"
 
-#define PAGE 100 /* messages loaded at a time */
+#define BATCH 100 /* messages loaded at a time */
 
 static bool
 has_room(const struct inbox_process_rules *rules, GError **error)
@@ -337,7 +337,7 @@ try_mail(struct run *run, int64_t id, bool *is_ended, GError **error)
 
 /* @return false if the run ends, with or without an error */
 static bool
-run_page(struct run *run, const GArray *ids, GError **error)
+run_batch(struct run *run, const GArray *ids, GError **error)
 {
 	for (unsigned i = 0; i < ids->len; i++) {
 		bool is_ended = false;
@@ -373,20 +373,20 @@ inbox_process_run(struct store *store, const struct inbox_process_options *optio
 
 	report->is_more = false;
 	do {
-		g_autoptr(GArray) ids = inbox_load_due(store, now, PAGE, error);
+		g_autoptr(GArray) ids = inbox_load_due(store, now, BATCH, error);
 
 		if (!ids)
 			return false;
 		count = ids->len;
-		if (!run_page(&run, ids, &problem))
+		if (!run_batch(&run, ids, &problem))
 			break;
-	} while (count == PAGE);
+	} while (count == BATCH);
 	return pb_error_forward(error, &problem);
 }
 
 /* ---- messages that could not be processed ---- */
 
-#define PAGE 100
+#define BATCH 100
 
 static bool
 change_one(struct store *store, const struct quarantine_request *request, int64_t id,
@@ -445,29 +445,29 @@ quarantine_change(struct store *store, const struct quarantine_request *request,
 	return store_transact(store, change_named, &changes, error);
 }
 
-/* Changes of a page. */
-struct page {
+/* Changes of a batch. */
+struct batch {
 	const struct quarantine_request *request;
-	int64_t before; /* lowest id of the page before */
+	int64_t before; /* lowest id of the batch before */
 	int64_t last;   /* of this one */
 	unsigned count;
 };
 
 static bool
-change_page(struct store *store, void *data, GError **error)
+change_batch(struct store *store, void *data, GError **error)
 {
-	struct page *page = data;
+	struct batch *batch = data;
 	g_autoptr(GPtrArray) rows =
-	    inbox_load_page(store, "quarantined", page->before, PAGE, error);
+	    inbox_load_batch(store, "quarantined", batch->before, BATCH, error);
 
 	if (!rows)
 		return false;
-	page->count = rows->len;
+	batch->count = rows->len;
 	for (unsigned i = 0; i < rows->len; i++) {
 		bool is_done;
 
-		page->last = ((const struct inbox_row *)rows->pdata[i])->id;
-		if (!change_one(store, page->request, page->last, &is_done, error))
+		batch->last = ((const struct inbox_row *)rows->pdata[i])->id;
+		if (!change_one(store, batch->request, batch->last, &is_done, error))
 			return false;
 	}
 	return true;
@@ -477,13 +477,13 @@ bool
 quarantine_change_all(struct store *store, const struct quarantine_request *request,
     unsigned *count, GError **error)
 {
-	struct page page = {.request = request, .before = INT64_MAX};
+	struct batch batch = {.request = request, .before = INT64_MAX};
 
 	do {
-		if (!store_transact(store, change_page, &page, error))
+		if (!store_transact(store, change_batch, &batch, error))
 			return false;
-		*count += page.count;
-		page.before = page.last;
-	} while (page.count == PAGE);
+		*count += batch.count;
+		batch.before = batch.last;
+	} while (batch.count == BATCH);
 	return true;
 }

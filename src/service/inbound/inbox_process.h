@@ -132,7 +132,7 @@ struct quarantine_request {
 bool quarantine_change(struct store *store, const struct quarantine_request *request,
     const int64_t *ids, unsigned count, bool *is_done, GError **error);
 
-/** Retry or drop all quarantined messages, in pages. @param count  increased */
+/** Retry or drop all quarantined messages, in batches. @param count  increased */
 bool quarantine_change_all(struct store *store,
     const struct quarantine_request *request, unsigned *count, GError **error);
 

@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/day.h"
 #include "query/query.h"
-#include "service/match/match_page.h"
+#include "service/match/paper_batch.h"
 #include "service/match/percolator.h"
 #include "store/core/store.h"
 #include "store/paper/archive_cache.h"
@@ -20,11 +20,11 @@
 /* ---- matches a batch of papers with the filters that have seen all others ---- */
 
 /* Maximum number of candidate filters in one commit. */
-#define PAGE_CANDIDATES 2000
+#define COMMIT_CANDIDATES 2000
 
 /* Saved rows after which a commit ends, so that other writers wait for some ten
  * milliseconds only. */
-#define PAGE_SAVED 4000
+#define COMMIT_ROWS 4000
 
 /* Reading this many filters in sequence takes as long as reading one by its id. */
 #define SEEK_FILTERS 24
@@ -32,7 +32,7 @@
 /* A batch of papers. */
 struct batch {
 	struct store *store;
-	struct match_page match_page;
+	struct paper_batch paper_batch;
 	struct percolator *percolator;
 	struct filter_progress progress; /* as last committed */
 	struct filter_progress next;     /* as of the current transaction */
@@ -42,7 +42,7 @@ struct batch {
 };
 
 /* Candidates of one commit. */
-struct candidate_page {
+struct candidates {
 	struct batch *batch;
 	const GArray *ids; /* of them, int64_t */
 	unsigned count;    /* of them */
@@ -59,7 +59,7 @@ struct candidate_page {
 static void
 batch_clear(struct batch *batch)
 {
-	match_page_clear(&batch->match_page);
+	paper_batch_clear(&batch->paper_batch);
 	percolator_free(batch->percolator);
 }
 
@@ -84,19 +84,19 @@ static bool
 save_start(struct store *store, void *data, GError **error)
 {
 	struct batch *batch = data;
-	const struct match_page *match_page = &batch->match_page;
+	const struct paper_batch *paper_batch = &batch->paper_batch;
 
 	if (!load_progress(batch, error))
 		return false;
 	if (!batch->is_ours)
 		return true;
-	if (batch->next.batch != match_page->through) {
-		batch->next.batch = match_page->through;
+	if (batch->next.batch != paper_batch->through) {
+		batch->next.batch = paper_batch->through;
 		batch->next.filter_id = 0;
 	}
 	/* No paper to match: those with these revisions were merged, got a newer
 	 * revision, or were last listed more than MATCH_WINDOW_DAYS ago. */
-	if (!match_page->papers->len)
+	if (!paper_batch->papers->len)
 		batch->next.matched = batch->next.batch;
 	return filter_progress_save(store, &batch->next, error);
 }
@@ -107,13 +107,13 @@ save_start(struct store *store, void *data, GError **error)
  * batch.
  */
 static bool
-begin_batch(struct batch *batch, int64_t newest, const struct page_context *context,
+begin_batch(struct batch *batch, int64_t newest, const struct match_context *context,
     GError **error)
 {
 	const struct filter_progress *progress = &batch->progress;
 	bool is_left = progress->batch > progress->matched;
 
-	if (!match_page_load(&batch->match_page, batch->store, progress->matched,
+	if (!paper_batch_load(&batch->paper_batch, batch->store, progress->matched,
 	        is_left ? progress->batch : newest, context, error) ||
 	    !store_transact(batch->store, save_start, batch, error))
 		return false;
@@ -123,18 +123,18 @@ begin_batch(struct batch *batch, int64_t newest, const struct page_context *cont
 }
 
 /*
- * List the next page of candidates.
+ * List the next candidates.
  *
  * @param ids   to add them to
  * @param last  set to the last one, or to the end of the lookup
- * @return their number; fewer than a page: there are no more
+ * @return their number; fewer than COMMIT_CANDIDATES: there are no more
  */
 static unsigned
 list_candidates(
     const struct percolator *percolator, int64_t after, GArray *ids, int64_t *last)
 {
 	*last = after;
-	while (ids->len < PAGE_CANDIDATES && percolator_find_next(percolator, last))
+	while (ids->len < COMMIT_CANDIDATES && percolator_find_next(percolator, last))
 		g_array_append_val(ids, *last);
 	return ids->len;
 }
@@ -142,90 +142,92 @@ list_candidates(
 static bool
 is_candidate(void *data, int64_t id)
 {
-	const struct candidate_page *page = data;
+	const struct candidates *candidates = data;
 
-	return page->saved < PAGE_SAVED &&
-	       !bitset_is_empty(percolator_get_papers(page->batch->percolator, id));
+	return candidates->saved < COMMIT_ROWS &&
+	       !bitset_is_empty(
+	           percolator_get_papers(candidates->batch->percolator, id));
 }
 
 static bool
 run_candidate(void *data, int64_t id, const char *canonical, GError **error)
 {
-	struct candidate_page *page = data;
-	struct batch *batch = page->batch;
-	struct match_report *report = &page->report;
+	struct candidates *candidates = data;
+	struct batch *batch = candidates->batch;
+	struct match_report *report = &candidates->report;
 	const struct match_report before = *report;
-	const struct match_page_filter filter = {
+	const struct paper_batch_filter filter = {
 	    .id = id,
 	    .canonical = canonical,
 	    .papers = *percolator_get_papers(batch->percolator, id),
 	    .is_first_run = true,
 	};
 
-	page->last = id;
-	if (!match_page_run(&batch->match_page, batch->store, &filter, report, error))
+	candidates->last = id;
+	if (!paper_batch_run(&batch->paper_batch, batch->store, &filter, report, error))
 		return false;
-	page->saved +=
+	candidates->saved +=
 	    (report->found > before.found) + report->waiting - before.waiting;
 	return true;
 }
 
 static bool
-run_candidates(struct candidate_page *page, GError **error)
+run_candidates(struct candidates *candidates, GError **error)
 {
-	struct batch *batch = page->batch;
-	const struct filter_callbacks callbacks = {is_candidate, run_candidate, page};
+	struct batch *batch = candidates->batch;
+	const struct filter_callbacks callbacks = {
+	    is_candidate, run_candidate, candidates};
 	int64_t after = batch->progress.filter_id;
 
-	return page->end - after <= page->count * (int64_t)SEEK_FILTERS
+	return candidates->end - after <= candidates->count * (int64_t)SEEK_FILTERS
 	           ? filter_progress_foreach_range(
-	                 batch->store, after, page->end, &callbacks, error)
+	                 batch->store, after, candidates->end, &callbacks, error)
 	           : filter_progress_foreach(
-	                 batch->store, page->ids, &callbacks, error);
+	                 batch->store, candidates->ids, &callbacks, error);
 }
 
 static bool
-save_page(struct store *store, void *data, GError **error)
+save_candidates(struct store *store, void *data, GError **error)
 {
-	struct candidate_page *page = data;
-	struct batch *batch = page->batch;
+	struct candidates *candidates = data;
+	struct batch *batch = candidates->batch;
 	bool is_full;
 
-	page->report = *page->before;
-	page->saved = 0;
-	match_page_forget(&batch->match_page);
+	candidates->report = *candidates->before;
+	candidates->saved = 0;
+	paper_batch_forget(&batch->paper_batch);
 	if (!load_progress(batch, error))
 		return false;
 	if (!batch->is_ours)
 		return true;
-	if (!run_candidates(page, error) ||
-	    !match_page_save(&batch->match_page, store, error))
+	if (!run_candidates(candidates, error) ||
+	    !paper_batch_save(&batch->paper_batch, store, error))
 		return false;
-	/* A full page ends early; the remaining candidates are looked up again. */
-	is_full = page->saved >= PAGE_SAVED;
-	page->is_more = is_full || page->count == PAGE_CANDIDATES;
-	batch->next.filter_id = is_full ? page->last : page->end;
-	if (!page->is_more && batch->next.filter_id >= batch->last)
+	/* A full commit ends early; the remaining candidates are looked up again. */
+	is_full = candidates->saved >= COMMIT_ROWS;
+	candidates->is_more = is_full || candidates->count == COMMIT_CANDIDATES;
+	batch->next.filter_id = is_full ? candidates->last : candidates->end;
+	if (!candidates->is_more && batch->next.filter_id >= batch->last)
 		batch->next.matched = batch->next.batch;
 	return filter_progress_save(store, &batch->next, error);
 }
 
-/* Match the batch with a page of candidates. After the last page the batch is done. */
+/* Match the batch with the next candidates. After the last ones the batch is done. */
 static bool
-run_page(struct batch *batch, struct match_report *report, GError **error)
+match_candidates(struct batch *batch, struct match_report *report, GError **error)
 {
 	g_autoptr(GArray) ids = g_array_new(FALSE, FALSE, sizeof(int64_t));
-	struct candidate_page page = {.batch = batch, .ids = ids, .before = report};
+	struct candidates candidates = {.batch = batch, .ids = ids, .before = report};
 
-	page.count = list_candidates(
-	    batch->percolator, batch->progress.filter_id, ids, &page.end);
-	if (!store_transact(batch->store, save_page, &page, error))
+	candidates.count = list_candidates(
+	    batch->percolator, batch->progress.filter_id, ids, &candidates.end);
+	if (!store_transact(batch->store, save_candidates, &candidates, error))
 		return false;
 	if (!batch->is_ours)
 		return true;
 	batch->progress = batch->next;
-	batch->has_candidates = page.is_more;
-	*report = page.report;
+	batch->has_candidates = candidates.is_more;
+	*report = candidates.report;
 	return true;
 }
 
@@ -237,9 +239,8 @@ run_batch(struct batch *batch, struct match_report *report, GError **error)
 	if (!filter_progress_load_last_id(batch->store, &batch->last, error))
 		return false;
 	batch->percolator = percolator_new();
-	for (unsigned i = 0; i < batch->match_page.papers->len; i++) {
-		const struct match_page_paper *paper =
-		    batch->match_page.papers->pdata[i];
+	for (unsigned i = 0; i < batch->paper_batch.papers->len; i++) {
+		const struct batch_paper *paper = batch->paper_batch.papers->pdata[i];
 
 		percolator_add(batch->percolator, paper->document);
 	}
@@ -249,7 +250,7 @@ run_batch(struct batch *batch, struct match_report *report, GError **error)
 		    !percolator_look_up(batch->percolator, batch->store,
 		        progress->filter_id, batch->last, error))
 			return false;
-		if (!run_page(batch, report, error))
+		if (!match_candidates(batch, report, error))
 			return false;
 		store_yield();
 	}
@@ -258,7 +259,7 @@ run_batch(struct batch *batch, struct match_report *report, GError **error)
 
 /* Match all new papers. @param report  added to */
 static bool
-match_batch_run(struct store *store, const struct page_context *context,
+match_batch_run(struct store *store, const struct match_context *context,
     struct match_report *report, GError **error)
 {
 	while (!store_is_stopped(store)) {
@@ -279,12 +280,12 @@ match_batch_run(struct store *store, const struct page_context *context,
 	return true;
 }
 
-#define PAGE_FILTERS 100
-#define PAGE_JOINING 500
+#define COMMIT_FILTERS 100
+#define COMMIT_JOINING 500
 
 /* Maximum number of changed papers, and of filters waiting for these, in one commit. */
-#define PAGE_PAPERS  100
-#define PAGE_WAITING 500
+#define COMMIT_PAPERS  100
+#define COMMIT_WAITING 500
 
 /*
  * A longer time between two runs is a jump of the clock.  Daily runs are up to an hour
@@ -306,31 +307,31 @@ match_batch_run(struct store *store, const struct page_context *context,
 
 /* @param filter  not in the current batch */
 static bool
-run_filter(struct match_page *match_page, struct store *store,
+run_filter(struct paper_batch *paper_batch, struct store *store,
     const struct stored_filter *filter, struct match_report *report, GError **error)
 {
-	struct match_page_filter page_filter = {
+	struct paper_batch_filter batch_filter = {
 	    .id = filter->id, .canonical = filter->canonical};
 	bool is_there;
 
 	/* It may have been deleted since it was loaded. */
 	if (!filter_progress_save_revision(
-	        store, filter->id, match_page->through, &is_there, error))
+	        store, filter->id, paper_batch->through, &is_there, error))
 		return false;
 	if (!is_there)
 		return true;
-	for (unsigned i = 0; i < match_page->papers->len; i++) {
-		const struct match_page_paper *paper = match_page->papers->pdata[i];
+	for (unsigned i = 0; i < paper_batch->papers->len; i++) {
+		const struct batch_paper *paper = paper_batch->papers->pdata[i];
 
 		if (paper->stored->revision > filter->matched_revision)
-			bitset_add(&page_filter.papers, i);
+			bitset_add(&batch_filter.papers, i);
 	}
-	return match_page_run(match_page, store, &page_filter, report, error);
+	return paper_batch_run(paper_batch, store, &batch_filter, report, error);
 }
 
 /* Filters that lag behind, and the papers for them. */
 struct lagging {
-	struct match_page *match_page;
+	struct paper_batch *paper_batch;
 	const GPtrArray *filters;
 	struct match_report before, report;
 };
@@ -339,28 +340,28 @@ static bool
 run_lagging(struct store *store, void *data, GError **error)
 {
 	struct lagging *lagging = data;
-	struct match_page *match_page = lagging->match_page;
+	struct paper_batch *paper_batch = lagging->paper_batch;
 
 	lagging->report = lagging->before;
-	match_page_forget(match_page);
+	paper_batch_forget(paper_batch);
 	for (unsigned i = 0; i < lagging->filters->len; i++) {
 		const struct stored_filter *filter = lagging->filters->pdata[i];
 
-		/* Filters are sorted by progress; the page begins at the first one. */
-		if (filter->matched_revision < match_page->through &&
-		    !run_filter(match_page, store, filter, &lagging->report, error))
+		/* Filters are sorted by progress; the batch begins at the first one. */
+		if (filter->matched_revision < paper_batch->through &&
+		    !run_filter(paper_batch, store, filter, &lagging->report, error))
 			return false;
 	}
-	return match_page_save(match_page, store, error);
+	return paper_batch_save(paper_batch, store, error);
 }
 
 /* Match the filters that lag behind with the papers that they have not seen. */
 static bool
-match_lagging(struct store *store, const struct page_context *context,
+match_lagging(struct store *store, const struct match_context *context,
     struct match_report *report, GError **error)
 {
 	struct filter_progress progress;
-	pb_local(match_page) match_page = {0};
+	pb_local(paper_batch) paper_batch = {0};
 	int64_t newest;
 	unsigned joined;
 
@@ -370,8 +371,8 @@ match_lagging(struct store *store, const struct page_context *context,
 	newest = progress.matched;
 	while (!store_is_stopped(store)) {
 		g_autoptr(GPtrArray) filters =
-		    filter_progress_load_lagging(store, newest, PAGE_FILTERS, error);
-		struct lagging lagging = {&match_page, filters, *report, *report};
+		    filter_progress_load_lagging(store, newest, COMMIT_FILTERS, error);
+		struct lagging lagging = {&paper_batch, filters, *report, *report};
 		const struct stored_filter *first;
 
 		if (!filters)
@@ -379,9 +380,10 @@ match_lagging(struct store *store, const struct page_context *context,
 		if (!filters->len)
 			break;
 		first = filters->pdata[0];
-		if ((!match_page.papers || first->matched_revision < match_page.after ||
-		        first->matched_revision >= match_page.through) &&
-		    !match_page_load(&match_page, store, first->matched_revision,
+		if ((!paper_batch.papers ||
+		        first->matched_revision < paper_batch.after ||
+		        first->matched_revision >= paper_batch.through) &&
+		    !paper_batch_load(&paper_batch, store, first->matched_revision,
 		        newest, context, error))
 			return false;
 		if (!store_transact(store, run_lagging, &lagging, error))
@@ -389,9 +391,9 @@ match_lagging(struct store *store, const struct page_context *context,
 		*report = lagging.report;
 	}
 	do {
-		if (!filter_progress_join_batch(store, PAGE_JOINING, &joined, error))
+		if (!filter_progress_join_batch(store, COMMIT_JOINING, &joined, error))
 			return false;
-	} while (joined == PAGE_JOINING && !store_is_stopped(store));
+	} while (joined == COMMIT_JOINING && !store_is_stopped(store));
 	return true;
 }
 
@@ -400,33 +402,33 @@ match_lagging(struct store *store, const struct page_context *context,
 static bool
 recheck_filter(struct store *store, const struct stored_filter *filter,
     const struct stored_paper *stored, const struct query_document *document,
-    const struct page_context *context, struct match_report *report, GError **error)
+    const struct match_context *context, struct match_report *report, GError **error)
 {
 	pb_auto(query) query =
 	    query_parse_canonical(filter->canonical, store_get_tokenizer(store), NULL);
 
 	if (query && query_evaluate(query, document, QUERY_AS_REPORTED) == QUERY_TRUE) {
 		report->decided++;
-		return match_page_save_decided(
+		return paper_batch_save_decided(
 		    store, filter->id, stored, context->now, error);
 	}
 	if (query && query_is_time_dependent(query) &&
 	    query_evaluate(query, document, QUERY_MAY_CHANGE) != QUERY_FALSE)
-		return match_page_save_waiting(
+		return paper_batch_save_waiting(
 		    store, filter->id, query, stored, context, error);
 	return matches_delete_pending(store, filter->id, stored->seq, error);
 }
 
 /*
- * Recheck a page of the waiting matches of one paper.
+ * Recheck some of the waiting matches of one paper.
  *
- * @param after  id of the last filter; set to the last one of the page, or to 0 at the
+ * @param after  id of the last filter; set to the last one rechecked, or to 0 at the
  *               end
  * @param room   maximum number of filters; decreased by those that were rechecked
  */
 static bool
 recheck_paper(struct store *store, int64_t seq, int64_t *after, unsigned *room,
-    const struct page_context *context, struct match_report *report, GError **error)
+    const struct match_context *context, struct match_report *report, GError **error)
 {
 	g_autoptr(GPtrArray) filters =
 	    filter_progress_load_pending(store, seq, *after, *room, error);
@@ -444,7 +446,7 @@ recheck_paper(struct store *store, int64_t seq, int64_t *after, unsigned *room,
 	}
 	stored = papers_load(store, seq, error);
 	if (stored)
-		document = match_page_make_document(store, stored, context, error);
+		document = paper_batch_make_document(store, stored, context, error);
 	if (!document)
 		return false;
 	for (unsigned i = 0; i < filters->len; i++) {
@@ -462,8 +464,8 @@ recheck_paper(struct store *store, int64_t seq, int64_t *after, unsigned *room,
 
 /*
  * Find a paper whose waiting filters are to be rechecked: it changed, or has waited
- * long enough. It counts as unchanged from its first page on: a change between two
- * pages marks it again.
+ * long enough. It counts as unchanged from its first commit on: a change between
+ * two commits marks it again.
  *
  * @param seq  set; 0: there is none
  */
@@ -477,34 +479,34 @@ find_recheck(struct store *store, int64_t now, int64_t *seq, GError **error)
 	return matches_find_due(store, now, seq, error);
 }
 
-/* A page of waiting matches. */
+/* Waiting matches of one commit. */
 struct rechecking {
-	const struct page_context *context;
+	const struct match_context *context;
 	struct match_report before, report;
 	bool is_done;
 };
 
 static bool
-recheck_page(struct store *store, void *data, GError **error)
+recheck_papers(struct store *store, void *data, GError **error)
 {
-	struct rechecking *page = data;
-	const struct page_context *context = page->context;
-	unsigned room = PAGE_WAITING;
+	struct rechecking *rechecking = data;
+	const struct match_context *context = rechecking->context;
+	unsigned room = COMMIT_WAITING;
 	int64_t seq, after, left;
 
-	page->report = page->before;
+	rechecking->report = rechecking->before;
 	if (!store_load_cursor(store, RECHECK_PAPER, 0, &seq, error) ||
 	    !store_load_cursor(store, RECHECK_FILTER, 0, &after, error))
 		return false;
 	left = seq;
-	for (unsigned i = 0; i < PAGE_PAPERS && room; i++) {
+	for (unsigned i = 0; i < COMMIT_PAPERS && room; i++) {
 		if (!seq && !find_recheck(store, context->now, &seq, error))
 			return false;
-		page->is_done = !seq;
+		rechecking->is_done = !seq;
 		if (!seq)
 			break;
 		if (!recheck_paper(
-		        store, seq, &after, &room, context, &page->report, error))
+		        store, seq, &after, &room, context, &rechecking->report, error))
 			return false;
 		if (!after)
 			seq = 0;
@@ -515,15 +517,15 @@ recheck_page(struct store *store, void *data, GError **error)
 }
 
 static bool
-recheck_all(struct store *store, const struct page_context *context,
+recheck_all(struct store *store, const struct match_context *context,
     struct match_report *report, GError **error)
 {
-	struct rechecking page = {context, *report, *report, false};
+	struct rechecking rechecking = {context, *report, *report, false};
 
-	while (!page.is_done && !store_is_stopped(store)) {
-		if (!store_transact(store, recheck_page, &page, error))
+	while (!rechecking.is_done && !store_is_stopped(store)) {
+		if (!store_transact(store, recheck_papers, &rechecking, error))
 			return false;
-		*report = page.before = page.report;
+		*report = rechecking.before = rechecking.report;
 	}
 	return true;
 }
@@ -558,7 +560,7 @@ load_trusted_at(struct store *store, int64_t now, int64_t *trusted_at, GError **
 bool
 match_run(struct store *store, int64_t now, struct match_report *report, GError **error)
 {
-	struct page_context context = {.now = now};
+	struct match_context context = {.now = now};
 
 	return archive_cache_refresh(store, error) &&
 	       load_trusted_at(store, now, &context.trusted_at, error) &&

@@ -42,7 +42,7 @@ struct match_report {
 /**
  * Match every filter with every paper that it has not seen.
  *
- * Works in pages of one commit each. After a crash or a stop (store_set_stop()) the
+ * Works in commits of limited size. After a crash or a stop (store_set_stop()) the
  * next run continues there.
  */
 bool match_run(

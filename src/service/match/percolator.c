@@ -12,60 +12,60 @@
 #define SCAN_MAX 6
 
 /* A term and the papers that have it. */
-struct probe {
+struct posting {
 	struct term term;
 	guint hash;
 	struct bitset papers;
 };
 
-/* Probes of one kind, adjacent in the sorted list. */
-struct probes_of_kind {
+/* Postings of one kind, adjacent in the sorted list. */
+struct postings_of_kind {
 	enum term_kind kind;
 	unsigned first;
-	GPtrArray *texts; /* of the probes, which own them */
+	GPtrArray *texts; /* of the postings, which own them */
 };
 
 struct percolator {
 	unsigned paper_count;
-	GHashTable *seen;  /* of struct probe * */
-	GPtrArray *probes; /* sorted, owned */
-	GPtrArray *kinds;  /* of struct probes_of_kind *; NULL: not sorted yet */
-	int64_t after;     /* sets are of the ids in (after, after + length] */
+	GHashTable *seen;    /* of struct posting * */
+	GPtrArray *postings; /* sorted, owned */
+	GPtrArray *kinds;    /* of struct postings_of_kind *; NULL: not sorted yet */
+	int64_t after;       /* sets are of the ids in (after, after + length] */
 	unsigned length;
 	unsigned capacity;
 	struct bitset *masks;
-	const struct probes_of_kind *kind; /* the current one */
-	const struct probe *last;          /* the last one scanned, or NULL */
-	GString *last_text;                /* of `last`; empty at the start */
+	const struct postings_of_kind *kind; /* the current one */
+	const struct posting *last;          /* the last one scanned, or NULL */
+	GString *last_text;                  /* of `last`; empty at the start */
 	enum term_kind last_kind;
 };
 
 static guint
-hash_probe(gconstpointer data)
+hash_posting(gconstpointer data)
 {
-	return ((const struct probe *)data)->hash;
+	return ((const struct posting *)data)->hash;
 }
 
 static gboolean
-is_probe_equal(gconstpointer a, gconstpointer b)
+is_posting_equal(gconstpointer a, gconstpointer b)
 {
-	const struct probe *left = a, *right = b;
+	const struct posting *left = a, *right = b;
 
 	return left->hash == right->hash && left->term.kind == right->term.kind &&
 	       strcmp(left->term.text, right->term.text) == 0;
 }
 
 static void
-free_probe(gpointer data)
+free_posting(gpointer data)
 {
-	g_free(((struct probe *)data)->term.text);
+	g_free(((struct posting *)data)->term.text);
 	g_free(data);
 }
 
 static void
 free_kind(gpointer data)
 {
-	g_ptr_array_unref(((struct probes_of_kind *)data)->texts);
+	g_ptr_array_unref(((struct postings_of_kind *)data)->texts);
 	g_free(data);
 }
 
@@ -74,8 +74,8 @@ percolator_new(void)
 {
 	struct percolator *percolator = g_new0(struct percolator, 1);
 
-	percolator->seen = g_hash_table_new(hash_probe, is_probe_equal);
-	percolator->probes = g_ptr_array_new_with_free_func(free_probe);
+	percolator->seen = g_hash_table_new(hash_posting, is_posting_equal);
+	percolator->postings = g_ptr_array_new_with_free_func(free_posting);
 	percolator->last_text = g_string_new(NULL);
 	return percolator;
 }
@@ -86,49 +86,49 @@ percolator_free(struct percolator *percolator)
 	if (!percolator)
 		return;
 	g_hash_table_unref(percolator->seen);
-	g_ptr_array_unref(percolator->probes);
+	g_ptr_array_unref(percolator->postings);
 	g_clear_pointer(&percolator->kinds, g_ptr_array_unref);
 	g_string_free(percolator->last_text, TRUE);
 	g_free(percolator->masks);
 	g_free(percolator);
 }
 
-static struct probe
-make_probe(enum term_kind kind, const char *text)
+static struct posting
+make_posting(enum term_kind kind, const char *text)
 {
-	return (struct probe){
+	return (struct posting){
 	    .term = {kind, (char *)text}, .hash = g_str_hash(text) * 5 + (guint)kind};
 }
 
 static void
-add_probe(void *data, enum term_kind kind, const char *text)
+add_posting(void *data, enum term_kind kind, const char *text)
 {
 	struct percolator *percolator = data;
-	const struct probe key = make_probe(kind, text);
-	struct probe *probe = g_hash_table_lookup(percolator->seen, &key);
+	const struct posting key = make_posting(kind, text);
+	struct posting *posting = g_hash_table_lookup(percolator->seen, &key);
 
-	if (!probe) {
-		probe = g_memdup2(&key, sizeof(key));
-		probe->term.text = g_strdup(text);
-		g_hash_table_add(percolator->seen, probe);
-		g_ptr_array_add(percolator->probes, probe);
+	if (!posting) {
+		posting = g_memdup2(&key, sizeof(key));
+		posting->term.text = g_strdup(text);
+		g_hash_table_add(percolator->seen, posting);
+		g_ptr_array_add(percolator->postings, posting);
 	}
-	bitset_add(&probe->papers, percolator->paper_count);
+	bitset_add(&posting->papers, percolator->paper_count);
 }
 
 void
 percolator_add(struct percolator *percolator, const struct query_document *document)
 {
 	g_assert(percolator->paper_count < BATCH_EVAL_PAPERS && !percolator->capacity);
-	add_probe(percolator, TERM_ALWAYS, "");
-	terms_list(document, add_probe, percolator);
+	add_posting(percolator, TERM_ALWAYS, "");
+	terms_list(document, add_posting, percolator);
 	percolator->paper_count++;
 }
 
 static gint
-compare_probes(gconstpointer a, gconstpointer b)
+compare_postings(gconstpointer a, gconstpointer b)
 {
-	const struct probe *const *left = a, *const *right = b;
+	const struct posting *const *left = a, *const *right = b;
 
 	if ((*left)->term.kind != (*right)->term.kind)
 		return (*left)->term.kind < (*right)->term.kind ? -1 : 1;
@@ -137,34 +137,34 @@ compare_probes(gconstpointer a, gconstpointer b)
 
 /* Sorted, since neighbours in the store are looked up in sequence. */
 static void
-sort_probes(struct percolator *percolator)
+sort_postings(struct percolator *percolator)
 {
-	struct probes_of_kind *kind = NULL;
+	struct postings_of_kind *kind = NULL;
 
-	g_ptr_array_sort(percolator->probes, compare_probes);
+	g_ptr_array_sort(percolator->postings, compare_postings);
 	percolator->kinds = g_ptr_array_new_with_free_func(free_kind);
-	for (unsigned i = 0; i < percolator->probes->len; i++) {
-		const struct probe *probe = percolator->probes->pdata[i];
+	for (unsigned i = 0; i < percolator->postings->len; i++) {
+		const struct posting *posting = percolator->postings->pdata[i];
 
-		if (!kind || kind->kind != probe->term.kind) {
-			kind = g_new(struct probes_of_kind, 1);
-			kind->kind = probe->term.kind;
+		if (!kind || kind->kind != posting->term.kind) {
+			kind = g_new(struct postings_of_kind, 1);
+			kind->kind = posting->term.kind;
 			kind->first = i;
 			kind->texts = g_ptr_array_new();
 			g_ptr_array_add(percolator->kinds, kind);
 		}
-		g_ptr_array_add(kind->texts, probe->term.text);
+		g_ptr_array_add(kind->texts, posting->term.text);
 	}
 }
 
 static void
 add_candidate(
-    struct percolator *percolator, const struct probe *probe, int64_t filter_id)
+    struct percolator *percolator, const struct posting *posting, int64_t filter_id)
 {
 	struct bitset *mask = &percolator->masks[filter_id - percolator->after - 1];
 
 	for (unsigned i = 0; i < G_N_ELEMENTS(mask->bits); i++)
-		mask->bits[i] |= probe->papers.bits[i];
+		mask->bits[i] |= posting->papers.bits[i];
 }
 
 static void
@@ -173,7 +173,7 @@ add_found(void *data, unsigned term, int64_t filter_id)
 	struct percolator *percolator = data;
 
 	add_candidate(percolator,
-	    percolator->probes->pdata[percolator->kind->first + term], filter_id);
+	    percolator->postings->pdata[percolator->kind->first + term], filter_id);
 }
 
 static bool
@@ -181,7 +181,7 @@ find_terms(struct percolator *percolator, struct store *store,
     const struct filter_index_range *range, GError **error)
 {
 	if (!percolator->kinds)
-		sort_probes(percolator);
+		sort_postings(percolator);
 	for (unsigned i = 0; i < percolator->kinds->len; i++) {
 		struct filter_index_terms terms;
 
@@ -204,7 +204,7 @@ add_scanned(void *data, const struct term *term, int64_t filter_id)
 
 	if (term->kind != percolator->last_kind ||
 	    strcmp(term->text, last_text->str) != 0) {
-		const struct probe key = make_probe(term->kind, term->text);
+		const struct posting key = make_posting(term->kind, term->text);
 
 		percolator->last = g_hash_table_lookup(percolator->seen, &key);
 		percolator->last_kind = term->kind;
@@ -218,7 +218,7 @@ static bool
 scan_terms(struct percolator *percolator, struct store *store,
     const struct filter_index_range *range, GError **error)
 {
-	const struct probe always = make_probe(TERM_ALWAYS, "");
+	const struct posting always = make_posting(TERM_ALWAYS, "");
 
 	percolator->last = g_hash_table_lookup(percolator->seen, &always);
 	percolator->last_kind = TERM_ALWAYS;
@@ -246,7 +246,7 @@ percolator_look_up(struct percolator *percolator, struct store *store, int64_t a
 	/* One transaction: a lock for each lookup would dominate the cost. */
 	if (!store_begin_reading(store, &snapshot, error))
 		return false;
-	return last <= (int64_t)percolator->probes->len * SCAN_MAX
+	return last <= (int64_t)percolator->postings->len * SCAN_MAX
 	           ? scan_terms(percolator, store, &range, error)
 	           : find_terms(percolator, store, &range, error);
 }

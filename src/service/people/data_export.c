@@ -7,10 +7,10 @@
 
 #include "base/day.h"
 #include "service/people/profile.h"
-#include "store/core/suppression.h"
 #include "store/subscriber/personal_data.h"
 #include "store/subscriber/private_feeds.h"
 #include "store/subscriber/subscribers.h"
+#include "store/subscriber/suppression.h"
 
 /* Writer of sections, records and fields, as text or JSON. */
 struct writer {

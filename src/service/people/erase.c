@@ -9,10 +9,10 @@
 #include "message/address.h"
 #include "service/people/person.h"
 #include "service/people/subscribe.h"
-#include "store/core/audit.h"
-#include "store/core/suppression.h"
+#include "store/subscriber/audit.h"
 #include "store/subscriber/erasure.h"
 #include "store/subscriber/subscribers.h"
+#include "store/subscriber/suppression.h"
 
 /* Set in the erasing commit, cleared once the file is rewritten. */
 #define UNCLEAN "erasure"

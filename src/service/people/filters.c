@@ -15,8 +15,8 @@
 #include "query/query.h"
 #include "service/match/match.h"
 #include "service/people/profile.h"
-#include "store/core/audit.h"
 #include "store/paper/papers.h"
+#include "store/subscriber/audit.h"
 #include "store/subscriber/subscribers.h"
 
 bool

@@ -9,11 +9,11 @@
 #include "base/zone.h"
 #include "service/people/filters.h"
 #include "service/people/profile.h"
-#include "store/core/audit.h"
-#include "store/core/suppression.h"
+#include "store/subscriber/audit.h"
 #include "store/subscriber/subscribers.h"
+#include "store/subscriber/suppression.h"
 
-#define PAGE_PEOPLE 500
+#define BATCH_PEOPLE 500
 
 enum fate { FATE_ADD, FATE_RESUBSCRIBE, FATE_PRESENT, FATE_LEFT, FATE_SUPPRESSED };
 
@@ -161,22 +161,22 @@ store_row(struct import *import, const struct subscriber_csv_row *row,
 }
 
 /* Rows of one transaction. */
-struct page {
+struct batch {
 	struct import *import;
 	unsigned begin, end;
 	struct import_report before, report;
 };
 
 static bool
-store_page(struct store *store, void *data, GError **error)
+store_batch(struct store *store, void *data, GError **error)
 {
-	struct page *page = data;
-	const GPtrArray *rows = page->import->subscriber_csv->rows;
+	struct batch *batch = data;
+	const GPtrArray *rows = batch->import->subscriber_csv->rows;
 
 	(void)store;
-	page->report = page->before;
-	for (unsigned i = page->begin; i < page->end; i++)
-		if (!store_row(page->import, rows->pdata[i], &page->report, error))
+	batch->report = batch->before;
+	for (unsigned i = batch->begin; i < batch->end; i++)
+		if (!store_row(batch->import, rows->pdata[i], &batch->report, error))
 			return false;
 	return true;
 }
@@ -186,13 +186,13 @@ store_rows(struct import *import, struct import_report *report, GError **error)
 {
 	unsigned count = import->subscriber_csv->rows->len;
 
-	for (unsigned at = 0; at < count; at += PAGE_PEOPLE) {
-		struct page page = {
-		    import, at, MIN(at + PAGE_PEOPLE, count), *report, *report};
+	for (unsigned at = 0; at < count; at += BATCH_PEOPLE) {
+		struct batch batch = {
+		    import, at, MIN(at + BATCH_PEOPLE, count), *report, *report};
 
-		if (!store_transact(import->store, store_page, &page, error))
+		if (!store_transact(import->store, store_batch, &batch, error))
 			return false;
-		*report = page.report;
+		*report = batch.report;
 	}
 	return true;
 }

@@ -2,7 +2,7 @@
  * import.h - import subscribers from CSV (subscriber_csv.h).
  *
  * The whole file is parsed and checked before anything is stored.  Subscribers are then
- * stored in pages, each one commit.  An interrupted import can be repeated: existing
+ * stored in batches, each one commit.  An interrupted import can be repeated: existing
  * subscribers are skipped.
  */
 #ifndef PAPERBOY_SERVICE_PEOPLE_IMPORT_H

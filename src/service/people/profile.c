@@ -13,12 +13,12 @@
 #include "base/zone.h"
 #include "model/schedule.h"
 #include "service/people/person.h"
-#include "store/core/audit.h"
 #include "store/mail/outbox.h"
+#include "store/subscriber/audit.h"
 #include "store/subscriber/subscribers.h"
 
-#define PAGE_PEOPLE 200
-#define WEEKLY_DAYS "weekly:"
+#define BATCH_PEOPLE 200
+#define WEEKLY_DAYS  "weekly:"
 
 bool
 profile_check_max(int max_full, GError **error)
@@ -366,25 +366,25 @@ profile_resume(struct store *store, const char *address, int catch_up, const cha
 }
 
 /* Pauses that have expired. */
-struct page {
+struct batch {
 	int64_t now;
 	unsigned count; /* set */
 };
 
 static bool
-end_page(struct store *store, void *data, GError **error)
+end_batch(struct store *store, void *data, GError **error)
 {
-	struct page *page = data;
+	struct batch *batch = data;
 	g_autoptr(GPtrArray) people =
-	    subscribers_load_pause_ended(store, page->now, PAGE_PEOPLE, error);
+	    subscribers_load_pause_ended(store, batch->now, BATCH_PEOPLE, error);
 
 	if (!people)
 		return false;
-	page->count = people->len;
+	batch->count = people->len;
 	/* Keep the due time: it is that of the current slot. */
 	for (unsigned i = 0; i < people->len; i++)
 		if (!end_pause(store, people->pdata[i], "paperboy", "end of the pause",
-		        page->now, error))
+		        batch->now, error))
 			return false;
 	return true;
 }
@@ -392,12 +392,12 @@ end_page(struct store *store, void *data, GError **error)
 bool
 profile_end_pause(struct store *store, int64_t now, unsigned *count, GError **error)
 {
-	struct page page = {.now = now};
+	struct batch batch = {.now = now};
 
 	do {
-		if (!store_transact(store, end_page, &page, error))
+		if (!store_transact(store, end_batch, &batch, error))
 			return false;
-		*count += page.count;
-	} while (page.count);
+		*count += batch.count;
+	} while (batch.count);
 	return true;
 }

@@ -121,7 +121,7 @@ struct subscriber *profile_resume(struct store *store, const char *address,
 bool profile_parse_until(const char *until, GTimeZone *zone, int64_t now,
     char day[DAY_BYTES], GError **error);
 
-/** End expired pauses; in pages, each one commit. @param count  added to */
+/** End expired pauses; in batches, each one commit. @param count  added to */
 bool
 profile_end_pause(struct store *store, int64_t now, unsigned *count, GError **error);
 

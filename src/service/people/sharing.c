@@ -11,7 +11,7 @@
 #include "service/people/filters.h"
 #include "service/people/person.h"
 #include "service/people/subscribe.h"
-#include "store/core/audit.h"
+#include "store/subscriber/audit.h"
 #include "store/subscriber/subscribers.h"
 
 /* Names that seem to be ours, or an argument of a command. */

@@ -14,12 +14,12 @@
 #include "message/address.h"
 #include "service/people/filters.h"
 #include "service/people/profile.h"
-#include "store/core/audit.h"
-#include "store/core/suppression.h"
 #include "store/mail/bounces.h"
 #include "store/mail/outbox.h"
+#include "store/subscriber/audit.h"
 #include "store/subscriber/private_feeds.h"
 #include "store/subscriber/subscribers.h"
+#include "store/subscriber/suppression.h"
 
 /* Fill a new or returning subscriber from the request. */
 static bool

@@ -685,7 +685,7 @@ subscriber_csv_read(const struct subscriber_csv_source *source, GError **error)
 
 /* ---- export ---- */
 
-#define PAGE_PEOPLE 500
+#define BATCH_PEOPLE 500
 
 bool
 export_includes(
@@ -697,7 +697,7 @@ export_includes(
 
 /* @param count  increased */
 static bool
-append_page(GString *text, struct store *store, const GPtrArray *people,
+append_batch(GString *text, struct store *store, const GPtrArray *people,
     const struct export_request *request, unsigned *count, GError **error)
 {
 	for (unsigned i = 0; i < people->len; i++) {
@@ -729,10 +729,10 @@ export_people(struct store *store, const struct export_request *request,
 	append_head(text, request->has_filters);
 	for (;;) {
 		g_autoptr(GPtrArray) people =
-		    subscribers_load_page(store, after, PAGE_PEOPLE, error);
+		    subscribers_load_batch(store, after, BATCH_PEOPLE, error);
 
 		if (!people ||
-		    !append_page(text, store, people, request, &total, error) ||
+		    !append_batch(text, store, people, request, &total, error) ||
 		    !write(data, text->str, text->len, error))
 			return false;
 		if (!people->len)

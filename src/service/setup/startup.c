@@ -10,7 +10,7 @@
 #include "service/setup/factory.h"
 #include "service/state/oauth_login.h"
 #include "service/state/secret.h"
-#include "store/core/backup.h"
+#include "store/admin/backup.h"
 
 static int64_t
 read_running(const struct clock *clock)

@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "service/log/event.h"
-#include "store/core/backup.h"
+#include "store/admin/backup.h"
 
 /* One line of a fixed length, overwritten in place: it never crosses a sector. */
 #define LINE_BYTES 21

@@ -7,7 +7,7 @@
  * or has lost its write-ahead log: mail sent since is unknown to it.
  *
  * Of two machines with copies of one database the counter tells which copy is the
- * newest.  The other machine sends nothing once it knows (store/core/backup.h).
+ * newest.  The other machine sends nothing once it knows (store/admin/backup.h).
  *
  * A shared store has no counter, which all claims of all machines would write, and no
  * file: nothing is detected.  Who restores an older copy of a server's database holds
@@ -28,7 +28,7 @@ struct generation;
 /**
  * Open the counter file of a state directory, and compare it with the database.  If the
  * database is older, all messages that may have been sent since are HELD as after a
- * restore (store/core/backup.h), and an event is logged.
+ * restore (store/admin/backup.h), and an event is logged.
  *
  * @return NULL with PB_ERROR_PERMANENT if the file cannot be used
  */

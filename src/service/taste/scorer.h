@@ -13,7 +13,7 @@
 
 #include "base/cleanup.h"
 #include "model/taste_vector.h"
-#include "query/taste/matrix.h"
+#include "query/text/matrix.h"
 #include "store/core/store.h"
 
 struct scorer;

@@ -14,7 +14,7 @@
 #include "service/inbound/handler_request.h"
 #include "service/inbound/rate_limit.h"
 #include "service/web/web_private.h"
-#include "store/core/audit.h"
+#include "store/subscriber/audit.h"
 
 bool
 web_run_leave_show(struct web_call *call, GError **error)

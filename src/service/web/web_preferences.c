@@ -15,7 +15,7 @@
 #include "service/inbound/handler_request.h"
 #include "service/people/filters.h"
 #include "service/web/web_private.h"
-#include "store/core/audit.h"
+#include "store/subscriber/audit.h"
 #include "store/subscriber/private_feeds.h"
 #include "store/subscriber/subscribers.h"
 

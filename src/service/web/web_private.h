@@ -11,9 +11,9 @@
 #include "message/web_proto.h"
 #include "model/subscriber.h"
 #include "query/query_error.h"
+#include "service/advice/backtest.h"
 #include "service/command/request.h"
 #include "service/delivery/mail_token.h"
-#include "service/explain/backtest.h"
 #include "service/inbound/rate_limit.h"
 #include "service/web/web_handler.h"
 

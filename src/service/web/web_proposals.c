@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "message/sanitize.h"
+#include "service/advice/suggest.h"
 #include "service/command/command.h"
-#include "service/explain/suggest.h"
 #include "service/people/filters.h"
 #include "service/web/web_private.h"
 #include "store/subscriber/proposals.h"

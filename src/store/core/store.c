@@ -19,7 +19,6 @@
 #include "store/core/postgresql.h"
 #include "store/core/sql.h"
 #include "store/core/sqlite.h"
-#include "store/core/suppression.h"
 #include "store/core/tokenizer.h"
 
 /* Retries while another handle writes: frequent at first, to catch the gap between two

@@ -10,7 +10,7 @@
  * several statements runs them in its caller's transaction.  Only backup.c opens one
  * itself, in the store that it creates.
  *
- * No statement stays open across a commit: read in pages, by key.
+ * No statement stays open across a commit: read in batches, by key.
  */
 #ifndef PAPERBOY_STORE_CORE_STORE_H
 #define PAPERBOY_STORE_CORE_STORE_H

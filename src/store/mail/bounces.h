@@ -51,7 +51,7 @@ GPtrArray *bounces_load_scored(struct store *store, int64_t subscriber_id,
 GPtrArray *
 bounces_load_person(struct store *store, int64_t subscriber_id, GError **error);
 
-/** Load a page of ids of active subscribers with scored rows. @return of int64_t */
+/** Load a batch of ids of active subscribers with scored rows. @return of int64_t */
 GArray *bounces_load_suspects(
     struct store *store, int64_t after, unsigned limit, GError **error);
 
@@ -68,7 +68,8 @@ struct bounce_summary {
 	const char *last_line; /* or NULL */
 };
 
-/** Load a page of subscribers with evidence, by id. @return of struct bounce_summary */
+/** Load a batch of subscribers with evidence, by id. @return of struct bounce_summary
+ */
 GPtrArray *bounces_load_summaries(
     struct store *store, int64_t after, unsigned limit, GError **error);
 

@@ -92,7 +92,7 @@ inbox_load(struct store *store, int64_t id, GBytes **raw, GError **error)
 }
 
 GPtrArray *
-inbox_load_page(struct store *store, const char *state, int64_t before, unsigned limit,
+inbox_load_batch(struct store *store, const char *state, int64_t before, unsigned limit,
     GError **error)
 {
 	static const char sql[] = "SELECT " COLUMNS " FROM inbox WHERE id < ?1"

@@ -68,13 +68,13 @@ struct inbox_row *
 inbox_load(struct store *store, int64_t id, GBytes **raw, GError **error);
 
 /**
- * Load a page, newest first.
+ * Load a batch, newest first.
  *
  * @param state   NULL: new and quarantined
- * @param before  only ids below it; INT64_MAX for the first page
+ * @param before  only ids below it; INT64_MAX for the first batch
  * @return of struct inbox_row *
  */
-GPtrArray *inbox_load_page(struct store *store, const char *state, int64_t before,
+GPtrArray *inbox_load_batch(struct store *store, const char *state, int64_t before,
     unsigned limit, GError **error);
 
 /** Mark a message as done and delete its content. */

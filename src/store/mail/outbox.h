@@ -261,7 +261,8 @@ struct outbox_filter {
 	int64_t subscriber_id; /* or 0 for any */
 };
 
-/** Load a page of rows, by id. @param after  the last id of the page before, 0 first */
+/** Load a batch of rows, by id. @param after  the last id of the batch before, 0 first
+ */
 GPtrArray *outbox_load_rows(struct store *store, const struct outbox_filter *choice,
     int64_t after, unsigned limit, GError **error);
 
@@ -325,7 +326,7 @@ bool outbox_find_digest(struct store *store, int64_t digest_id,
     struct outbox_message **message, GError **error);
 
 /**
- * Load a page of numbers of messages that have not ended, by number.
+ * Load a batch of numbers of messages that have not ended, by number.
  *
  * @param state  or NULL for any
  * @return GArray of int64_t

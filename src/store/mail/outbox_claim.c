@@ -1,11 +1,11 @@
 /*
  * outbox_claim.c - claims of messages.
  */
-#include "store/core/backup.h"
+#include "store/admin/backup.h"
 #include "store/core/instances.h"
 #include "store/core/record.h"
-#include "store/core/suppression.h"
 #include "store/mail/outbox.h"
+#include "store/subscriber/suppression.h"
 
 /* Whether to send a message o to the subscriber s, or to none. */
 #define IS_DUE_TO_SEND "(o.kind <> 'digest' OR s.state = 'active')"
@@ -38,22 +38,22 @@ is_answer(const struct outbox_job *job)
 static GPtrArray *
 mark_suppressed(struct store *store, GBytes *keys, GPtrArray *jobs, GError **error)
 {
-	g_autofree struct suppression_probe *probes = NULL;
+	g_autofree struct suppression_lookup *lookups = NULL;
 	g_autoptr(GPtrArray) all = jobs;
 
 	if (!jobs)
 		return NULL;
-	probes = g_new0(struct suppression_probe, jobs->len);
+	lookups = g_new0(struct suppression_lookup, jobs->len);
 	for (unsigned i = 0; i < jobs->len; i++) {
 		const struct outbox_job *job = jobs->pdata[i];
 
-		probes[i].address_key = job->address_key;
-		probes[i].is_answer = is_answer(job);
+		lookups[i].address_key = job->address_key;
+		lookups[i].is_answer = is_answer(job);
 	}
-	if (!suppression_mark(store, keys, probes, jobs->len, error))
+	if (!suppression_mark(store, keys, lookups, jobs->len, error))
 		return NULL;
 	for (unsigned i = 0; i < jobs->len; i++)
-		if (probes[i].is_suppressed)
+		if (lookups[i].is_suppressed)
 			((struct outbox_job *)jobs->pdata[i])->is_cancelled = true;
 	return g_steal_pointer(&all);
 }
@@ -295,7 +295,7 @@ outbox_take_over(struct store *store, GBytes *key, GError **error)
  */
 static bool
 load_due_addresses(struct store *store, struct outbox_job *const *jobs,
-    struct suppression_probe *probes, unsigned count, GError **error)
+    struct suppression_lookup *lookups, unsigned count, GError **error)
 {
 	/* Without a row the subscriber was erased. */
 	static const char *const sql[] = SQL_LISTS(
@@ -315,8 +315,8 @@ load_due_addresses(struct store *store, struct outbox_job *const *jobs,
 	while (row && (step = record_next(row, "outbox", "iT", error)) == SQL_STEP_ROW)
 		for (unsigned i = 0; i < count; i++)
 			if (ids[i] == sql_get_int(row, 0)) {
-				probes[i].address_key = sql_dup_text(row, 1);
-				probes[i].is_answer = is_answer(jobs[i]);
+				lookups[i].address_key = sql_dup_text(row, 1);
+				lookups[i].is_answer = is_answer(jobs[i]);
 			}
 	return step == SQL_STEP_DONE;
 }
@@ -325,15 +325,15 @@ bool
 outbox_mark_cancelled(struct store *store, GBytes *key, struct outbox_job *const *jobs,
     unsigned count, GError **error)
 {
-	struct suppression_probe probes[SQL_LIST_MAX] = {0};
+	struct suppression_lookup lookups[SQL_LIST_MAX] = {0};
 	unsigned first = MIN(count, SQL_LIST_MAX);
-	bool is_ok = load_due_addresses(store, jobs, probes, first, error) &&
-	             suppression_mark(store, key, probes, first, error);
+	bool is_ok = load_due_addresses(store, jobs, lookups, first, error) &&
+	             suppression_mark(store, key, lookups, first, error);
 
 	for (unsigned i = 0; i < first; i++) {
 		jobs[i]->is_cancelled =
-		    !probes[i].address_key || probes[i].is_suppressed;
-		g_free((char *)probes[i].address_key);
+		    !lookups[i].address_key || lookups[i].is_suppressed;
+		g_free((char *)lookups[i].address_key);
 	}
 	return is_ok && (count == first || outbox_mark_cancelled(store, key,
 	                                       &jobs[first], count - first, error));

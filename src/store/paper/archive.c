@@ -12,7 +12,7 @@
 #include "store/core/record.h"
 #include "store/paper/paper_row.h"
 
-#define PAGE_PAPERS 500
+#define BATCH_PAPERS 500
 
 /* Names of counters: totals over all indexed papers. */
 #define TOTAL_PAPERS         "archive papers"
@@ -296,12 +296,12 @@ merge(GHashTable *all, GHashTable *one)
 }
 
 static GPtrArray *
-load_page(struct store *store, int64_t after, GError **error)
+load_batch(struct store *store, int64_t after, GError **error)
 {
 	static const char sql[] = "SELECT " PAPER_ROW_COLUMNS " FROM paper"
 	                          " WHERE seq > ?1 ORDER BY seq LIMIT ?2";
 	sql_auto *statement =
-	    sql_bind(store, sql, error, SQL_INT(after), SQL_INT(PAGE_PAPERS));
+	    sql_bind(store, sql, error, SQL_INT(after), SQL_INT(BATCH_PAPERS));
 
 	return paper_row_load_all(store, statement, error);
 }
@@ -312,14 +312,14 @@ read_all(struct store *store, struct word_counts *all, GError **error)
 	int64_t after = 0;
 
 	for (;;) {
-		g_autoptr(GPtrArray) page = load_page(store, after, error);
+		g_autoptr(GPtrArray) batch = load_batch(store, after, error);
 
-		if (!page)
+		if (!batch)
 			return false;
-		if (!page->len)
+		if (!batch->len)
 			return true;
-		for (unsigned i = 0; i < page->len; i++) {
-			const struct stored_paper *stored = page->pdata[i];
+		for (unsigned i = 0; i < batch->len; i++) {
+			const struct stored_paper *stored = batch->pdata[i];
 			pb_local(word_counts) one;
 
 			word_counts_init(&one);

@@ -13,7 +13,7 @@
 #include "store/paper/papers.h"
 
 /* Papers that are copied in one transaction, also in the statement. */
-#define PAGE "100"
+#define BATCH "100"
 
 /* Names of cursors in the copy: the database, and the number of its last change that
  * was copied. */
@@ -102,7 +102,7 @@ copy_papers(struct store *from, struct store *cache, int64_t *through, GError **
 	static const char sql[] =
 	    "SELECT paper_seq, " VALUES ", number FROM paper_change"
 	    " LEFT JOIN paper ON seq = paper_seq WHERE number > ?1"
-	    " ORDER BY number LIMIT " PAGE;
+	    " ORDER BY number LIMIT " BATCH;
 	sql_auto *statement = sql_bind(from, sql, error, SQL_INT(*through));
 	enum sql_step step = SQL_STEP_FAILED;
 
@@ -142,9 +142,10 @@ struct copying {
 	bool is_end; /* set when all changes are copied */
 };
 
-/* Another process may have copied pages meanwhile: the copy says which is the next. */
+/* Another process may have copied batches meanwhile: the copy says which is the next.
+ */
 static bool
-copy_page(struct store *cache, void *data, GError **error)
+copy_batch(struct store *cache, void *data, GError **error)
 {
 	struct copying *copying = data;
 	struct store *from = copying->from;
@@ -172,7 +173,7 @@ copy_changes(struct store *from, struct store *cache, bool *is_changed, GError *
 	for (*is_changed = false;; *is_changed = true) {
 		if (store_is_stopped(from))
 			return pb_fail(error, PB_ERROR_TEMPORARY, "stopped");
-		if (!store_transact(cache, copy_page, &copying, error))
+		if (!store_transact(cache, copy_batch, &copying, error))
 			return false;
 		if (copying.is_end)
 			return true;

@@ -64,7 +64,7 @@ bool filter_index_repair(struct store *store, unsigned limit, GError **error);
 
 /**
  * Once the archive has doubled or halved in size since the last rebuild, index each
- * filter in turn: one page of them.
+ * filter in turn: one batch of them.
  *
  * @param is_done  set; whether nothing is left to do
  */

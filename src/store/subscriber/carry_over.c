@@ -4,7 +4,7 @@
 #include "store/subscriber/carry_over.h"
 
 #include "store/core/sql.h"
-#include "store/core/suppression.h"
+#include "store/subscriber/suppression.h"
 
 bool
 carry_over_attach(struct store *store, const char *path, GError **error)

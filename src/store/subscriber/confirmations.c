@@ -153,7 +153,7 @@ confirmations_count_pending(
 }
 
 GPtrArray *
-confirmations_load_page(
+confirmations_load_batch(
     struct store *store, int64_t now, int64_t after, unsigned limit, GError **error)
 {
 	static const char sql[] = "SELECT " COLUMNS " FROM confirmation"

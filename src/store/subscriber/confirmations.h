@@ -89,12 +89,12 @@ bool confirmations_count_pending(
     struct store *store, int64_t now, int64_t *count, GError **error);
 
 /**
- * Load a page of pending confirmations, by id.
+ * Load a batch of pending confirmations, by id.
  *
- * @param after  the last id of the previous page, 0 at first
+ * @param after  the last id of the previous batch, 0 at first
  * @return of struct confirmation *
  */
-GPtrArray *confirmations_load_page(
+GPtrArray *confirmations_load_batch(
     struct store *store, int64_t now, int64_t after, unsigned limit, GError **error);
 
 #endif

@@ -38,7 +38,8 @@ shares_load_own(struct store *store, int64_t subscriber_id, GError **error)
 }
 
 GPtrArray *
-shares_load_page(struct store *store, const char *after, unsigned limit, GError **error)
+shares_load_batch(
+    struct store *store, const char *after, unsigned limit, GError **error)
 {
 #define COLUMN(...) RECORD_COLUMN(share_listing, __VA_ARGS__)
 	static const struct record_column columns[] = {COLUMN(name), COLUMN(address),

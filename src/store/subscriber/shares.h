@@ -44,12 +44,12 @@ struct share_listing {
 };
 
 /**
- * Load a page of all shares, by name.
+ * Load a batch of all shares, by name.
  *
- * @param after  the last name of the previous page, "" at first
+ * @param after  the last name of the previous batch, "" at first
  * @return of struct share_listing *
  */
-GPtrArray *shares_load_page(
+GPtrArray *shares_load_batch(
     struct store *store, const char *after, unsigned limit, GError **error);
 
 /** Share a filter as version 1. @param text  of the filter */
@@ -155,7 +155,7 @@ bool shares_skip_change(
 /**
  * Load active subscribers with news of a computed change for which no proposal is open.
  *
- * @param after  the last one of the previous page, 0 at first
+ * @param after  the last one of the previous batch, 0 at first
  * @param until  as in shares_load_news()
  * @return of int64_t, ascending
  */

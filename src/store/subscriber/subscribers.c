@@ -187,7 +187,7 @@ subscribers_load(struct store *store, int64_t id, GError **error)
 }
 
 GPtrArray *
-subscribers_load_page(
+subscribers_load_batch(
     struct store *store, int64_t after, unsigned limit, GError **error)
 {
 	static const char sql[] =

@@ -41,15 +41,15 @@ bool subscribers_find_id(
 struct subscriber *subscribers_load(struct store *store, int64_t id, GError **error);
 
 /**
- * Load a page of subscribers who have not left, by id.
+ * Load a batch of subscribers who have not left, by id.
  *
- * @param after  the last id of the previous page, 0 at first
+ * @param after  the last id of the previous batch, 0 at first
  */
-GPtrArray *subscribers_load_page(
+GPtrArray *subscribers_load_batch(
     struct store *store, int64_t after, unsigned limit, GError **error);
 
 /**
- * Load a page of active subscribers whose digest is due, earliest first: first digests
+ * Load a batch of active subscribers whose digest is due, earliest first: first digests
  * (is_first_due) and hourly ones (frequency "now"), then the others.
  *
  * Subscribers with a filter that has not been matched with the newest papers are
@@ -60,7 +60,7 @@ GPtrArray *subscribers_load_page(
 GPtrArray *subscribers_load_due(
     struct store *store, int64_t now, int64_t through, unsigned limit, GError **error);
 
-/** Load a page of active subscribers whose digest is due after a time. */
+/** Load a batch of active subscribers whose digest is due after a time. */
 GPtrArray *subscribers_load_due_after(
     struct store *store, int64_t after, unsigned limit, GError **error);
 
@@ -70,7 +70,7 @@ struct checkup_due {
 	int64_t at; /* s */
 };
 
-/** Load a page of them, earliest first. @return of struct checkup_due * */
+/** Load a batch of them, earliest first. @return of struct checkup_due * */
 GPtrArray *subscribers_load_checkups(
     struct store *store, int64_t now, unsigned limit, GError **error);
 bool
@@ -79,7 +79,7 @@ subscribers_save_checkup(struct store *store, int64_t id, int64_t at, GError **e
 /** Load when the next one is due. @param at  set; -1 for never */
 bool subscribers_load_next_checkup(struct store *store, int64_t *at, GError **error);
 
-/** Load a page of paused subscribers whose pause has ended, earliest first. */
+/** Load a batch of paused subscribers whose pause has ended, earliest first. */
 GPtrArray *subscribers_load_pause_ended(
     struct store *store, int64_t now, unsigned limit, GError **error);
 

@@ -1,0 +1,104 @@
+/*
+ * paper_batch.h - evaluates filters for a batch of papers and records the results.
+ *
+ * The papers of some revisions, indexed once for all filters. It does not commit:
+ * the caller's transaction holds results and progress.
+ */
+#ifndef PAPERBOY_SERVICE_MATCH_PAPER_BATCH_H
+#define PAPERBOY_SERVICE_MATCH_PAPER_BATCH_H
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "query/eval/batch_eval.h"
+#include "service/match/match.h"
+#include "store/core/store.h"
+#include "store/paper/papers.h"
+
+/* Times of a run, s. */
+struct match_context {
+	int64_t now;
+	int64_t trusted_at; /* before it only fields from arXiv may become final */
+};
+
+/* Maximum length of a number, a comma and NUL, bytes. */
+#define PAPER_BATCH_SEQ_BYTES 24
+
+/* An indexed paper. */
+struct batch_paper {
+	struct query_document *document;
+	struct stored_paper *stored;
+	char seq[PAPER_BATCH_SEQ_BYTES]; /* stored->seq in digits and a comma */
+	int seq_len;
+};
+
+struct paper_batch {
+	GPtrArray *papers; /* of struct batch_paper *; NULL: none loaded */
+	struct batch_eval *batch;
+	GArray *found;        /* of struct matches_found, not written yet */
+	GString *found_texts; /* their papers, each list NUL-terminated */
+	int64_t after;        /* papers have revisions in (after, through] */
+	int64_t through;
+	struct match_context context;
+};
+
+/** Zeroed memory is empty. */
+void paper_batch_clear(struct paper_batch *paper_batch);
+
+/**
+ * Load up to BATCH_EVAL_PAPERS papers of the revisions in (after, newest] that digests
+ * may still have; sets `through` to the last revision loaded.
+ */
+bool paper_batch_load(struct paper_batch *paper_batch, struct store *store,
+    int64_t after, int64_t newest, const struct match_context *context, GError **error);
+
+/* A filter and the papers for which to evaluate it. */
+struct paper_batch_filter {
+	int64_t id;
+	const char *canonical;
+	struct bitset papers;
+	bool is_first_run; /* it has seen none of the papers, except revised ones */
+};
+
+/**
+ * Evaluate a filter and record the results; matches may be delayed until
+ * paper_batch_save(). @param report  added to
+ */
+bool paper_batch_run(struct paper_batch *paper_batch, struct store *store,
+    const struct paper_batch_filter *filter, struct match_report *report,
+    GError **error);
+
+/** Forget delayed matches, of a transaction that was rolled back. */
+void paper_batch_forget(struct paper_batch *paper_batch);
+
+/** Write delayed matches; required before every commit. */
+bool
+paper_batch_save(struct paper_batch *paper_batch, struct store *store, GError **error);
+
+/** Index a paper. @return NULL with PB_ERROR_TEMPORARY */
+struct query_document *
+paper_batch_make_document(struct store *store, const struct stored_paper *stored,
+    const struct match_context *context, GError **error);
+
+/** Record that a match is waiting. */
+bool paper_batch_save_waiting(struct store *store, int64_t filter_id,
+    const struct query *query, const struct stored_paper *stored,
+    const struct match_context *context, GError **error);
+
+/** Record that a waiting match has become true. */
+bool paper_batch_save_decided(struct store *store, int64_t filter_id,
+    const struct stored_paper *stored, int64_t now, GError **error);
+
+/** Which fields of a paper are final at a time. */
+enum query_finality match_get_finality(const struct stored_paper *stored, int64_t now);
+
+/** Index a paper as known at a time. @return NULL with PB_ERROR_TEMPORARY */
+struct query_document *match_make_document(struct store *store,
+    const struct stored_paper *stored, int64_t now, GError **error);
+
+/** Time at which a waiting match is rechecked, s. */
+int64_t match_get_recheck_time(
+    const struct query *query, const struct stored_paper *stored, int64_t now);
+
+#endif

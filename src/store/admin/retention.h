@@ -1,0 +1,34 @@
+/*
+ * retention.h - deletion of rows after their retention time.
+ */
+#ifndef PAPERBOY_STORE_ADMIN_RETENTION_H
+#define PAPERBOY_STORE_ADMIN_RETENTION_H
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "store/core/store.h"
+
+/* The time of a row that is compared. */
+enum retention {
+	RETENTION_DELIVERED,    /* delivery of the paper */
+	RETENTION_REJECTED,     /* last rejection of the paper */
+	RETENTION_OUTBOX,       /* end of the message */
+	RETENTION_DIGEST,       /* creation; without a message, and ended */
+	RETENTION_BOUNCE,       /* receipt */
+	RETENTION_PAUSE,        /* end of the pause of a domain */
+	RETENTION_CONFIRMATION, /* expiry */
+	RETENTION_RATE_LOG,     /* the request */
+	RETENTION_FETCH,        /* the response */
+	RETENTION_QUARANTINE,   /* quarantine; only the content is deleted */
+	RETENTION_INBOX,        /* receipt; done */
+	RETENTION_PROPOSAL,     /* expiry; refusals, if their filter is gone */
+	RETENTION_VERSION,      /* creation; neither the newest one nor followed */
+};
+
+/** Delete rows older than a time, up to a limit. @param count  set: rows deleted */
+bool retention_prune(struct store *store, enum retention which, int64_t before,
+    unsigned limit, unsigned *count, GError **error);
+
+#endif

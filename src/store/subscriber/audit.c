@@ -1,0 +1,52 @@
+/*
+ * audit.c - audit log of changes, with the actor.
+ */
+#include "store/subscriber/audit.h"
+
+#include "store/core/record.h"
+
+bool
+audit_insert(struct store *store, int64_t now, const char *who, const char *what,
+    int64_t subscriber_id, const char *detail, GError **error)
+{
+	static const char sql[] =
+	    "INSERT INTO audit_log (at, who, what, subscriber_id, detail)"
+	    " VALUES (?1, ?2, ?3, ?4, ?5)";
+
+	return sql_exec(store, sql, error, SQL_INT(now), SQL_TEXT(who), SQL_TEXT(what),
+	    subscriber_id ? SQL_INT(subscriber_id) : SQL_NULL, SQL_TEXT(detail));
+}
+
+GPtrArray *
+audit_load(struct store *store, int64_t subscriber_id, int64_t since, unsigned limit,
+    GError **error)
+{
+	static const char sql_one[] =
+	    "SELECT c.at, c.who, c.what, s.address, c.detail"
+	    " FROM audit_log c JOIN subscriber s ON s.id = c.subscriber_id"
+	    " WHERE c.subscriber_id = ?1 AND c.at >= ?2 ORDER BY c.id DESC LIMIT ?3";
+	static const char sql[] =
+	    "SELECT c.at, c.who, c.what, s.address, c.detail"
+	    " FROM audit_log c LEFT JOIN subscriber s ON s.id = c.subscriber_id"
+	    " WHERE c.at >= ?1 ORDER BY c.at DESC, c.id DESC LIMIT ?2";
+#define COLUMN(...) RECORD_COLUMN(audit_row, __VA_ARGS__)
+	static const struct record_column columns[] = {
+	    COLUMN(at), COLUMN(who), COLUMN(what), COLUMN(address), COLUMN(detail)};
+#undef COLUMN
+	static const struct record_layout layout =
+	    RECORD_LAYOUT(audit_row, columns, "audit_log", "nttTT");
+	GPtrArray *rows =
+	    subscriber_id ? record_load_all(store, sql_one, &layout, error,
+	                        SQL_INT(subscriber_id), SQL_INT(since), SQL_INT(limit))
+	                  : record_load_all(store, sql, &layout, error, SQL_INT(since),
+	                        SQL_INT(limit));
+
+	/* The newest ones, oldest first. */
+	for (guint i = 0; rows && i < rows->len / 2; i++) {
+		gpointer newer = rows->pdata[i];
+
+		rows->pdata[i] = rows->pdata[rows->len - 1 - i];
+		rows->pdata[rows->len - 1 - i] = newer;
+	}
+	return rows;
+}
