@@ -111,7 +111,7 @@ print_restored(struct ctl *ctl, const struct backup_service_report *report)
 	if (restored->held || restored->people)
 		printf(
 		    "Mail that may have been sent since is held:\n"
-		    "  %" G_GINT64_FORMAT " %s HELD now, and so will be the next "
+		    "  %u %s HELD now, and so will be the next "
 		    "digests\n"
 		    "  of %" G_GINT64_FORMAT " %s, once paperboyd runs and has "
 		    "polled the sources.\n"
@@ -127,8 +127,8 @@ print_restored(struct ctl *ctl, const struct backup_service_report *report)
 		    restored->people == 1 ? "subscriber" : "subscribers");
 	if (restored->messages)
 		printf("Mail that may have been processed since is quarantined:\n"
-		       "  messages: %" G_GINT64_FORMAT
-		       " (paperboyctl inbox list; inbox retry, or inbox drop)\n",
+		       "  messages: %u (paperboyctl inbox list; inbox retry, or inbox "
+		       "drop)\n",
 		    restored->messages);
 	if (restored->confirmations)
 		printf("Pending confirmations are revoked, since they may have been "

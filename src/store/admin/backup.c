@@ -114,11 +114,18 @@ bool
 backup_save_key(struct store *store, GBytes *keys, int64_t now, GError **error)
 {
 	static const char sql[] =
-	    "INSERT INTO backup (id, made_at, key) VALUES (1, ?1, lower(hex(?2)))"
-	    " ON CONFLICT (id)"
-	    " DO UPDATE SET made_at = excluded.made_at, key = excluded.key";
+	    "INSERT INTO backup (id, made_at, key) VALUES (1, ?1, ?2) ON CONFLICT (id) "
+	    "DO UPDATE SET made_at = excluded.made_at, key = excluded.key";
+	gsize size;
+	const guint8 *data = g_bytes_get_data(keys, &size);
+	g_autoptr(GString) text = g_string_sized_new(2 * size);
+	bool is_ok;
 
-	return sql_exec(store, sql, error, SQL_INT(now), SQL_BYTES(keys));
+	for (gsize i = 0; i < size; i++)
+		g_string_append_printf(text, "%02x", data[i]);
+	is_ok = sql_exec(store, sql, error, SQL_INT(now), SQL_TEXT(text->str));
+	explicit_bzero(text->str, text->len);
+	return is_ok;
 }
 
 static bool
@@ -198,18 +205,6 @@ backup_check(const char *path, struct backup_info *info, GError **error)
 	return true;
 }
 
-static bool
-count_changes(
-    struct store *store, const char *sql, int64_t now, int64_t *count, GError **error)
-{
-	unsigned changed;
-
-	if (!sql_exec_count(store, sql, &changed, error, SQL_INT(now)))
-		return false;
-	*count = changed;
-	return true;
-}
-
 /* In the caller's transaction; see backup.h. */
 static bool
 hold_all(struct store *store, int64_t newest_id, int64_t now,
@@ -229,7 +224,7 @@ hold_all(struct store *store, int64_t newest_id, int64_t now,
 	    "UPDATE outbox SET held_why = 'restore', next_try_at = NULL,"
 	    " held_from = CASE state WHEN 'SENDING' THEN 'UNKNOWN' WHEN 'HELD'"
 	    "  THEN held_from ELSE state END, state = 'HELD'"
-	    " WHERE ended_at IS NULL AND ?1 > 0";
+	    " WHERE ended_at IS NULL";
 	/* Also of paused subscribers, who may have been active since. */
 	static const char sql_passed[] =
 	    "UPDATE subscriber SET is_next_held = 1 WHERE state <> 'gone'"
@@ -253,12 +248,13 @@ hold_all(struct store *store, int64_t newest_id, int64_t now,
 	return sql_exec(store, sql_ids, error) &&
 	       sql_exec(store, sql_skip, error,
 	           SQL_INT(newest_id < 0 ? now * IDS_A_SECOND : newest_id)) &&
-	       count_changes(store, sql_unsent, now, &restored->held, error) &&
+	       sql_exec_count(store, sql_unsent, &restored->held, error) &&
 	       sql_exec(store, sql_passed, error, SQL_INT(now)) &&
 	       sql_exec(store, sql_fetched, error) &&
 	       sql_number(store, sql_waiting, &restored->confirmations, error) &&
 	       sql_exec(store, sql_confirmations, error) &&
-	       count_changes(store, sql_inbox, now, &restored->messages, error) &&
+	       sql_exec_count(
+	           store, sql_inbox, &restored->messages, error, SQL_INT(now)) &&
 	       sql_number(store, sql_people, &restored->people, error) &&
 	       store_save_cursor(store, "restored at", now, error) &&
 	       store_save_cursor(store, "restored from", restored->made_at, error);
@@ -411,16 +407,24 @@ bool
 backup_load_key(struct store *store, GBytes **key, GError **error)
 {
 	static const char sql[] = "SELECT key FROM backup WHERE id = 1";
+	sql_auto *statement = sql_bind(store, sql, error);
 	g_autofree char *text = NULL;
 	g_autofree guint8 *bytes = NULL;
 	gsize size;
 	bool is_hex;
 
-	if (!sql_find_text(store, sql, &text, error))
-		return false;
 	*key = NULL;
-	if (!text)
+	if (!statement)
+		return false;
+	switch (record_next(statement, "backup", "t", error)) {
+	case SQL_STEP_FAILED:
+		return false;
+	case SQL_STEP_DONE:
 		return true;
+	case SQL_STEP_ROW:
+		break;
+	}
+	text = sql_dup_text(statement, 0);
 	size = strlen(text) / 2;
 	/* Else the key file would be replaced by it. */
 	is_hex = size && strlen(text) % (2 * TOKEN_KEY_BYTES) == 0;

@@ -58,10 +58,10 @@ bool backup_check(const char *path, struct backup_info *info, GError **error);
 
 struct backup_restored {
 	int64_t made_at;
-	int64_t held;          /* messages */
+	unsigned held;         /* messages */
 	int64_t people;        /* subscribers whose next digest will be HELD */
 	int64_t confirmations; /* pending confirmations that were deleted */
-	int64_t messages;      /* inbound, quarantined */
+	unsigned messages;     /* inbound, quarantined */
 };
 
 /*
