@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-#include "base/append.h"
 #include "base/bounds.h"
 #include "base/error.h"
 #include "message/address.h"
@@ -139,13 +138,13 @@ append_folded(GString *out, const char *name, const char *value, GError **error)
 	size_t column = strlen(name) + 1;
 
 	g_assert(is_field_name(name));
-	append_text(out, name);
+	g_string_append(out, name);
 	g_string_append_c(out, ':');
 	for (const char *word = value; *word;) {
 		size_t size = strcspn(word, " ");
 
 		if (column + 1 + size > BOUNDS_LINE_SOFT_BYTES && word != value) {
-			append_text(out, "\r\n");
+			g_string_append(out, "\r\n");
 			column = 0;
 		}
 		if (column + 1 + size > BOUNDS_LINE_BYTES) {
@@ -155,12 +154,12 @@ append_folded(GString *out, const char *name, const char *value, GError **error)
 			return false;
 		}
 		g_string_append_c(out, ' ');
-		append_bytes(out, word, size);
+		g_string_append_len(out, word, size);
 		column += 1 + size;
 		word += size;
 		word += strspn(word, " ");
 	}
-	append_text(out, "\r\n");
+	g_string_append(out, "\r\n");
 	return true;
 }
 

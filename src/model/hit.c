@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-#include "base/append.h"
 #include "base/bounds.h"
 #include "base/msg.h"
 
@@ -84,14 +83,14 @@ append_words(GString *out, const struct hit *hit)
 	bool is_text = hit_field_is_text(hit->field);
 
 	if (out->len)
-		append_text(out, ", ");
+		g_string_append(out, ", ");
 	for (const char *at = hit->words;;) {
 		size_t len = strcspn(at, HIT_SEPARATOR);
 		const char *quote = is_text && memchr(at, ' ', len) ? "\"" : "";
 
-		append_text(out, quote);
-		append_bytes(out, at, len);
-		append_text(out, quote);
+		g_string_append(out, quote);
+		g_string_append_len(out, at, len);
+		g_string_append(out, quote);
 		at += len;
 		if (*at == '\0')
 			break;
@@ -106,10 +105,10 @@ append_filled(GString *out, const char *text, const GString *words)
 {
 	for (const char *at; (at = strstr(text, PLACEHOLDER));
 	     text = at + strlen(PLACEHOLDER)) {
-		append_bytes(out, text, (size_t)(at - text));
-		append_bytes(out, words->str, words->len);
+		g_string_append_len(out, text, at - text);
+		g_string_append_len(out, words->str, words->len);
 	}
-	append_text(out, text);
+	g_string_append(out, text);
 }
 
 /* Append all hits of a field and empty `words`. */
@@ -122,11 +121,11 @@ append_field(
 	if (fields[field].one && strcmp(words->str, "1") == 0)
 		id = fields[field].one;
 	if (out->len)
-		append_text(out, "; ");
+		g_string_append(out, "; ");
 	if (id)
 		append_filled(out, texts ? texts[id] : msg_get_english(id), words);
 	else
-		append_bytes(out, words->str, words->len);
+		g_string_append_len(out, words->str, words->len);
 	g_string_truncate(words, 0);
 }
 

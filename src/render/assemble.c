@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-#include "base/append.h"
 #include "base/bounds.h"
 #include "base/error.h"
 #include "message/address.h"
@@ -20,14 +19,8 @@ static void
 append_entry(
     struct assembled_message *assembled, const struct digest *digest, unsigned index)
 {
-	unsigned number = (index + 1) % 1000;
-	char digits[] = ENTRY_VIEW_NUMBER;
-
-	for (char *digit = digits + 2; digit >= digits; digit--, number /= 10)
-		*digit =
-		    number || digit == digits + 2 ? (char)('0' + number % 10) : ' ';
 	g_ptr_array_add(assembled->entries, digest->entries->pdata[index]);
-	append_bytes(assembled->numbers, digits, strlen(digits));
+	g_string_append_printf(assembled->numbers, "%3u.", (index + 1) % 1000);
 }
 
 static void

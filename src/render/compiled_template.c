@@ -7,7 +7,6 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/append.h"
 #include "render/template.h"
 #include "render/wrap.h"
 
@@ -157,13 +156,13 @@ append_values(GString *out, const struct span *span, const char *const *values)
 		const struct segment *segment =
 		    &g_array_index(span->segments, struct segment, i);
 
-		append_bytes(out, segment->text, segment->size);
+		g_string_append_len(out, segment->text, segment->size);
 		if (segment->is_escaped)
 			template_append_escaped(out, values[segment->value]);
 		else
-			append_text(out, values[segment->value]);
+			g_string_append(out, values[segment->value]);
 	}
-	append_text(out, span->rest);
+	g_string_append(out, span->rest);
 }
 
 void

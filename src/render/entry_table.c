@@ -7,14 +7,12 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "base/append.h"
-
 /* ---- keys of the caches of rendered papers and reasons ---- */
 
 void
 entry_key_add(GString *bytes, const char *text)
 {
-	append_bytes(bytes, text ? text : "", text ? strlen(text) + 1 : 1);
+	g_string_append_len(bytes, text ? text : "", text ? strlen(text) + 1 : 1);
 }
 
 struct entry_key

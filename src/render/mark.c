@@ -5,8 +5,6 @@
 
 #include <string.h>
 
-#include "base/append.h"
-
 static const char start_tag[] = "<b>", end_tag[] = "</b>";
 
 struct mark_word {
@@ -479,16 +477,16 @@ copy_marked(struct mark_list *list, const struct mark_index *index, unsigned *ne
 	do {
 		const struct mark_range *range = &ranges[(*next)++];
 
-		append_bytes(html, index->html + at, range->start - at);
-		append_bytes(html, start_tag, strlen(start_tag));
-		append_bytes(
+		g_string_append_len(html, index->html + at, range->start - at);
+		g_string_append(html, start_tag);
+		g_string_append_len(
 		    html, index->html + range->start, range->end - range->start);
-		append_bytes(html, end_tag, strlen(end_tag));
+		g_string_append(html, end_tag);
 		at = range->end;
 		line = find_line(index, line, at - 1);
 		end = index->lines[line + 1].plain;
 	} while (*next < list->ranges->len && ranges[*next].start < end);
-	append_bytes(html, index->html + at, end - at);
+	g_string_append_len(html, index->html + at, end - at);
 	return line + 1;
 }
 

@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-#include "base/append.h"
 #include "base/bounds.h"
 #include "message/sanitize.h"
 
@@ -41,9 +40,9 @@ make_edit_url(struct overview *overview, const struct sender_identity *sender,
 	g_autoptr(GString) url = g_string_sized_new(256);
 	g_autofree char *line = sanitize_line(query, 0);
 
-	append_text(url, sender->edit_url);
-	append_text(url, number);
-	append_text(url, "%20");
+	g_string_append(url, sender->edit_url);
+	g_string_append(url, number);
+	g_string_append(url, "%20");
 	g_string_append_uri_escaped(url, line, NULL, FALSE);
 	return g_string_chunk_insert(overview->texts, url->str);
 }
@@ -124,10 +123,10 @@ append_counts(const struct overview *overview, GString *line)
 		const char *const *values =
 		    overview->values + PAGE_FILTERS + i * PAGE_FILTER_VALUES;
 
-		append_text(line, i ? ", " : " \xc2\xb7 ");
-		append_text(line, values[PAGE_FILTER_LABEL]);
+		g_string_append(line, i ? ", " : " \xc2\xb7 ");
+		g_string_append(line, values[PAGE_FILTER_LABEL]);
 		g_string_append_c(line, ' ');
-		append_text(line, values[PAGE_FILTER_COUNT]);
+		g_string_append(line, values[PAGE_FILTER_COUNT]);
 	}
 	if (overview->params.more_filters || line->len - before > COUNTS_BYTES)
 		g_string_truncate(line, before);
@@ -139,8 +138,8 @@ append_title(struct pages *pages, const GPtrArray *papers, unsigned index,
 {
 	const struct digest_entry *entry = papers->pdata[index];
 
-	append_text(line, before);
-	append_text(line, pages_get_title(pages, entry->paper->title)->short_line);
+	g_string_append(line, before);
+	g_string_append(line, pages_get_title(pages, entry->paper->title)->short_line);
 }
 
 /* The next title, and the counts or one title more. */
@@ -150,7 +149,7 @@ append_next(const struct overview *overview, struct pages *pages,
 {
 	size_t end;
 
-	append_text(line, pages_get_phrase(pages, PAGE_PHRASE_ALSO));
+	g_string_append(line, pages_get_phrase(pages, PAGE_PHRASE_ALSO));
 	append_title(pages, papers, 1, " ", line);
 	end = line->len;
 	if (overview->params.filters > 1)

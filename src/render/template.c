@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/append.h"
 #include "base/bounds.h"
 #include "base/error.h"
 
@@ -324,23 +323,23 @@ template_append_escaped(GString *out, const char *text)
 	while (*text) {
 		size_t plain = strcspn(text, "&<>\"'");
 
-		append_bytes(out, text, plain);
+		g_string_append_len(out, text, plain);
 		text += plain;
 		switch (*text) {
 		case '&':
-			append_text(out, "&amp;");
+			g_string_append(out, "&amp;");
 			break;
 		case '<':
-			append_text(out, "&lt;");
+			g_string_append(out, "&lt;");
 			break;
 		case '>':
-			append_text(out, "&gt;");
+			g_string_append(out, "&gt;");
 			break;
 		case '"':
-			append_text(out, "&quot;");
+			g_string_append(out, "&quot;");
 			break;
 		case '\'':
-			append_text(out, "&#39;");
+			g_string_append(out, "&#39;");
 			break;
 		default:
 			return;
@@ -426,7 +425,7 @@ append_variable(const struct view *view, bool is_escaped, GString *out)
 	if (is_escaped)
 		template_append_escaped(out, view->text);
 	else
-		append_text(out, view->text);
+		g_string_append(out, view->text);
 }
 
 static void
@@ -439,7 +438,7 @@ append_nodes(const struct template *template, size_t from, size_t to,
 
 		switch (node->kind) {
 		case NODE_LITERAL:
-			append_bytes(out, node->text, node->size);
+			g_string_append_len(out, node->text, node->size);
 			break;
 		case NODE_VALUE:
 			append_variable(find_name(stack, node->text),

@@ -6,8 +6,6 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/append.h"
-
 /* Maximum number of digits of a list number; more may be a year. */
 #define NUMBER_DIGITS 3
 
@@ -60,7 +58,7 @@ append_line(GString *out, size_t indent, const char *from, const char *to)
 			indent = 1;
 		for (size_t i = 0; i < indent; i++)
 			g_string_append_c(out, ' ');
-		append_bytes(out, from, (size_t)(to - from));
+		g_string_append_len(out, from, to - from);
 	}
 	g_string_append_c(out, '\n');
 }

@@ -6,7 +6,6 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "base/append.h"
 #include "base/bounds.h"
 #include "base/error.h"
 
@@ -198,7 +197,7 @@ envelope_append_data(const struct envelope *envelope,
 	if (content->has_dots)
 		append_stuffed(bytes, bytes + size, data);
 	else
-		append_bytes(data, bytes, size);
+		g_string_append_len(data, bytes, size);
 	if (size > 0 && bytes[size - 1] != '\n')
 		g_string_append(data, "\r\n");
 	g_string_append(data, ".\r\n");

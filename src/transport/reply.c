@@ -6,8 +6,6 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/append.h"
-
 void
 reply_parser_init(struct reply_parser *parser)
 {
@@ -56,9 +54,9 @@ reply_format_printable(const char *text, size_t size, size_t limit)
 		if (bytes[0] == ' ' &&
 		    (line->len == 0 || line->str[line->len - 1] == ' '))
 			continue;
-		if (line->len + (size_t)n_bytes > limit)
+		if (line->len + n_bytes > limit)
 			break;
-		append_bytes(line, bytes, (size_t)n_bytes);
+		g_string_append_len(line, bytes, n_bytes);
 	}
 	if (line->len > 0 && line->str[line->len - 1] == ' ')
 		g_string_truncate(line, line->len - 1);
@@ -103,7 +101,7 @@ add_text(struct reply_parser *parser, const char *text)
 		text += n;
 	if (parser->text->len < BOUNDS_REPLY_TEXT_BYTES) {
 		g_string_append_c(parser->text, ' ');
-		append_text(parser->text, text);
+		g_string_append(parser->text, text);
 	}
 }
 
@@ -142,7 +140,7 @@ take_line(struct reply_parser *parser)
 	if (parser->n_lines == 1) {
 		parser->reply.code = code;
 		g_string_truncate(parser->text, 0);
-		append_bytes(parser->text, line, 3);
+		g_string_append_len(parser->text, line, 3);
 	} else if (code != parser->reply.code) {
 		return REPLY_MALFORMED;
 	}

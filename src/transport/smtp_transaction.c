@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-#include "base/append.h"
 #include "base/bounds.h"
 #include "transport/classify.h"
 
@@ -140,9 +139,9 @@ append_xtext(GString *out, const char *text)
 static void
 append_mail(const struct smtp_transaction *transaction, GString *out)
 {
-	append_text(out, "MAIL FROM:<");
-	append_text(out, transaction->envelope->sender);
-	append_text(out, ">");
+	g_string_append(out, "MAIL FROM:<");
+	g_string_append(out, transaction->envelope->sender);
+	g_string_append(out, ">");
 	if (transaction->extensions.has_size)
 		g_string_append_printf(
 		    out, " SIZE=%" G_GSIZE_FORMAT, transaction->size_bytes);
@@ -163,9 +162,9 @@ append_rcpt(const struct smtp_transaction *transaction, GString *out)
 {
 	const char *recipient = transaction->envelope->recipient;
 
-	append_text(out, "RCPT TO:<");
-	append_text(out, recipient);
-	append_text(out, ">");
+	g_string_append(out, "RCPT TO:<");
+	g_string_append(out, recipient);
+	g_string_append(out, ">");
 	if (transaction->extensions.has_dsn) {
 		g_string_append(out, " NOTIFY=FAILURE");
 		if (g_str_is_ascii(recipient)) {

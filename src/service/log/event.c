@@ -6,7 +6,6 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/append.h"
 #include "transport/reply.h"
 
 #define EVENT_PREFIX "PAPERBOY_"
@@ -329,9 +328,9 @@ add_owned(struct writer *writer, char *text)
 static void
 append_field_name(GString *line, const char *name)
 {
-	append_text(line, " ");
-	append_text(line, name);
-	append_text(line, "=");
+	g_string_append(line, " ");
+	g_string_append(line, name);
+	g_string_append(line, "=");
 }
 
 static void
@@ -351,22 +350,22 @@ add_value(
 	case EVENT_TYPE_SECONDS:
 		append_field_name(line, field->name);
 		start = line->len;
-		append_number(line, field->number);
+		g_string_append_printf(line, "%" G_GINT64_FORMAT, field->number);
 		value = add_owned(writer, g_strdup(line->str + start));
 		if (field->type == EVENT_TYPE_SECONDS)
-			append_text(line, "s");
+			g_string_append(line, "s");
 		break;
 	case EVENT_TYPE_WORD:
 		append_field_name(line, field->name);
-		append_text(line, value);
+		g_string_append(line, value);
 		break;
 	case EVENT_TYPE_TEXT:
 		if (row->level != G_LOG_LEVEL_DEBUG)
 			value = masked = event_mask_addresses(value);
 		value = add_owned(
 		    writer, reply_format_printable(value, strlen(value), TEXT_BYTES));
-		append_text(line, ": ");
-		append_text(line, value);
+		g_string_append(line, ": ");
+		g_string_append(line, value);
 		break;
 	}
 	add_field(writer, key, value);
