@@ -17,6 +17,8 @@
 #include "store/paper/matches.h"
 #include "store/paper/papers.h"
 
+/* A batch of digests that begins with more papers, or more memory for filters, forgets
+ * all: larger values need more memory, smaller ones more reading. */
 #define CACHE_PAPERS        2000
 #define CACHE_FILTERS_BYTES (10 * 1024 * 1024)
 
@@ -59,7 +61,7 @@ struct match {
 };
 
 struct digest_cache_filter {
-	struct lru_entry entry;
+	int64_t id;
 	bool is_parsed;
 	struct query *query; /* NULL: not parsed, or it cannot be */
 	struct rank *rank;   /* NULL before its first use */
@@ -89,8 +91,10 @@ digest_cache_init(struct digest_cache *cache, struct store *store, int64_t now)
 	*cache = (struct digest_cache){.store = store, .now = now};
 	day_format(
 	    now - DIGEST_ELIGIBLE_DAYS * (int64_t)CLOCK_DAY_S, cache->oldest_day);
-	lru_init(&cache->papers, CACHE_PAPERS, free_paper);
-	lru_init(&cache->filters, CACHE_FILTERS_BYTES, free_filter);
+	cache->papers =
+	    g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, free_paper);
+	cache->filters =
+	    g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, free_filter);
 	cache->listed =
 	    g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, g_free);
 	cache->scorer = scorer_new(store);
@@ -106,8 +110,8 @@ digest_cache_init(struct digest_cache *cache, struct store *store, int64_t now)
 void
 digest_cache_clear(struct digest_cache *cache)
 {
-	lru_clear(&cache->papers);
-	lru_clear(&cache->filters);
+	g_hash_table_unref(cache->papers);
+	g_hash_table_unref(cache->filters);
 	g_hash_table_unref(cache->listed);
 	g_clear_pointer(&cache->corpus, corpus_free);
 	scorer_free(cache->scorer);
@@ -117,7 +121,7 @@ digest_cache_clear(struct digest_cache *cache)
 	g_hash_table_unref(cache->coverage_lines);
 }
 
-/* Forget papers and matches if others have changed papers. */
+/* Forget papers and matches if others have changed papers, or if there are too many. */
 static bool
 refresh(struct digest_cache *cache, GError **error)
 {
@@ -125,14 +129,14 @@ refresh(struct digest_cache *cache, GError **error)
 
 	if (!papers_load_changes(cache->store, &changes, error))
 		return false;
-	if (changes == cache->changes)
+	if (changes == cache->changes && cache->filter_bytes <= CACHE_FILTERS_BYTES &&
+	    g_hash_table_size(cache->papers) <= CACHE_PAPERS)
 		return true;
-	lru_clear(&cache->papers);
-	lru_clear(&cache->filters);
-	lru_init(&cache->papers, CACHE_PAPERS, free_paper);
-	lru_init(&cache->filters, CACHE_FILTERS_BYTES, free_filter);
+	g_hash_table_remove_all(cache->papers);
+	g_hash_table_remove_all(cache->filters);
 	g_hash_table_remove_all(cache->listed);
 	scorer_forget(cache->scorer);
+	cache->filter_bytes = 0;
 	cache->changes = changes;
 	return true;
 }
@@ -175,7 +179,7 @@ set_details(
 const struct digest_cache_paper *
 digest_cache_get_paper(struct digest_cache *cache, int64_t seq, GError **error)
 {
-	struct digest_cache_paper *paper = lru_find(&cache->papers, seq);
+	struct digest_cache_paper *paper = g_hash_table_lookup(cache->papers, &seq);
 	pb_auto(stored_paper) stored = NULL;
 	struct query_document *document;
 
@@ -188,6 +192,7 @@ digest_cache_get_paper(struct digest_cache *cache, int64_t seq, GError **error)
 	if (!document)
 		return NULL;
 	paper = g_new0(struct digest_cache_paper, 1);
+	paper->seq = seq;
 	paper->id = g_strdup(stored->paper->id);
 	paper->document = document;
 	paper->awaits_enrichment =
@@ -195,7 +200,7 @@ digest_cache_get_paper(struct digest_cache *cache, int64_t seq, GError **error)
 	    match_get_finality(stored, cache->now) == QUERY_FINALITY_NONE;
 	set_matching_days(paper, stored);
 	set_details(paper, stored, cache->now);
-	lru_insert(&cache->papers, paper, seq, 1);
+	g_hash_table_insert(cache->papers, &paper->seq, paper);
 	return paper;
 }
 
@@ -203,12 +208,15 @@ digest_cache_get_paper(struct digest_cache *cache, int64_t seq, GError **error)
 static struct digest_cache_filter *
 get_filter(struct digest_cache *cache, int64_t filter_id)
 {
-	struct digest_cache_filter *filter = lru_find(&cache->filters, filter_id);
+	struct digest_cache_filter *filter =
+	    g_hash_table_lookup(cache->filters, &filter_id);
 
 	if (filter)
 		return filter;
 	filter = g_new0(struct digest_cache_filter, 1);
-	lru_insert(&cache->filters, filter, filter_id, FILTER_BYTES);
+	filter->id = filter_id;
+	g_hash_table_insert(cache->filters, &filter->id, filter);
+	cache->filter_bytes += FILTER_BYTES;
 	return filter;
 }
 
@@ -219,7 +227,7 @@ parse(struct digest_cache *cache, struct digest_cache_filter *filter,
 	filter->is_parsed = true;
 	filter->query =
 	    query_parse_canonical(canonical, store_get_tokenizer(cache->store), NULL);
-	lru_grow(&cache->filters, filter, QUERY_BYTES);
+	cache->filter_bytes += QUERY_BYTES;
 }
 
 bool
@@ -283,7 +291,7 @@ set_matches(
 	}
 	g_array_sort(matches, compare_matches);
 	filter = get_filter(cache, filter_id);
-	lru_grow(&cache->filters, filter, matches->len * sizeof(struct match));
+	cache->filter_bytes += matches->len * sizeof(struct match);
 	filter->matches = g_steal_pointer(&matches);
 	return true;
 }
@@ -438,7 +446,7 @@ find_details(struct digest_cache *cache, struct digest_cache_filter *filter,
 	const struct rank *rank;
 	int64_t age_s;
 
-	if (!digest_cache_get_query(cache, filter->entry.id, &query, error))
+	if (!digest_cache_get_query(cache, filter->id, &query, error))
 		return false;
 	if (!query) {
 		match->hits = g_strdup("");
@@ -449,7 +457,7 @@ find_details(struct digest_cache *cache, struct digest_cache_filter *filter,
 	if (!paper)
 		return false;
 	match->hits = format_hits(query, paper->document);
-	lru_grow(&cache->filters, filter, strlen(match->hits) + MALLOC_BYTES);
+	cache->filter_bytes += strlen(match->hits) + MALLOC_BYTES;
 	age_s = MAX(cache->now - day_start(match->paper->day), 0);
 	match->score = rank_blend(rank_get_relevance(rank, paper->document),
 	    match->paper->upvotes, age_s / CLOCK_DAY_S);

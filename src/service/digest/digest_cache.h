@@ -1,8 +1,8 @@
 /*
  * digest_cache.h - papers, filters and explanations shared by the digests of a run.
  *
- * Entries are created on first use, and those used least recently are freed.  So
- * results are borrowed until the next call of the same kind.
+ * Entries are created on first use.  Results are borrowed until the next call of
+ * digest_cache_load_batch(), which forgets what has changed, and all if it is too much.
  */
 #ifndef PAPERBOY_SERVICE_DIGEST_DIGEST_CACHE_H
 #define PAPERBOY_SERVICE_DIGEST_DIGEST_CACHE_H
@@ -12,7 +12,6 @@
 #include <stdint.h>
 
 #include "base/day.h"
-#include "base/lru.h"
 #include "model/subscriber.h"
 #include "query/query.h"
 #include "render/catalog.h"
@@ -30,8 +29,9 @@ struct digest_cache {
 	char oldest_day[DAY_BYTES]; /* of papers in digests */
 	GHashTable *listed;         /* seq -> struct listed_paper *, of the matches */
 	const struct catalog *book; /* languages; NULL: English */
-	struct lru papers;          /* of struct digest_cache_paper, by seq */
-	struct lru filters;         /* of struct digest_cache_filter, by id */
+	GHashTable *papers;         /* seq -> struct digest_cache_paper * */
+	GHashTable *filters;        /* id -> struct digest_cache_filter * */
+	size_t filter_bytes;        /* about what the filters need */
 	struct corpus *corpus;      /* NULL before its first use */
 	struct scorer *scorer;      /* of the papers for people with answers */
 	GHashTable *previous; /* id -> struct candidate_previous *, of this batch */
@@ -68,7 +68,7 @@ struct digest_cache_coverage {
 
 /* An indexed paper. */
 struct digest_cache_paper {
-	struct lru_entry entry;
+	int64_t seq;
 	char *id;
 	struct query_document *document;
 	bool awaits_enrichment; /* not enriched yet, and still waiting for it */
