@@ -233,14 +233,20 @@ format_time(int64_t at)
 	return g_date_time_format(time, "%Y-%m-%d %H:%M UTC");
 }
 
-/* @param sentence  taken */
+/* @param format  as of printf(), for the sentence */
+G_GNUC_PRINTF(4, 5)
 static void
-set_outcome(struct why *why, enum why_outcome outcome, int64_t at, char *sentence)
+set_outcome(
+    struct why *why, enum why_outcome outcome, int64_t at, const char *format, ...)
 {
+	va_list arguments;
+
 	g_free(why->sentence);
 	why->outcome = outcome;
 	why->at = at;
-	why->sentence = sentence;
+	va_start(arguments, format);
+	why->sentence = g_strdup_vprintf(format, arguments);
+	va_end(arguments);
 }
 
 static const char *
@@ -289,18 +295,17 @@ set_delivered(const struct why_context *context)
 	/* The message is deleted before the digest, and nearly all were sent. */
 	if (digest && digest->message && strcmp(digest->message, "SENT") != 0)
 		set_outcome(context->why, WHY_READ, delivery->at,
-		    g_strdup_printf("the message of digest %" G_GINT64_FORMAT
-		                    " %s at %s, and its papers count as read%s",
-		        digest->id,
-		        strcmp(digest->message, "UNKNOWN") == 0
-		            ? "was abandoned in doubt"
-		            : "was cancelled",
-		        at, copies));
+		    "the message of digest %" G_GINT64_FORMAT
+		    " %s at %s, and its papers count as read%s",
+		    digest->id,
+		    strcmp(digest->message, "UNKNOWN") == 0 ? "was abandoned in doubt"
+		                                            : "was cancelled",
+		    at, copies);
 	else
 		set_outcome(context->why, WHY_SENT, delivery->at,
-		    g_strdup_printf("mailed at %s in digest %" G_GINT64_FORMAT "%s%s",
-		        at, delivery->digest_id, digest ? ", " : "",
-		        digest ? detail_words(digest->shown) : ""));
+		    "mailed at %s in digest %" G_GINT64_FORMAT "%s%s", at,
+		    delivery->digest_id, digest ? ", " : "",
+		    digest ? detail_words(digest->shown) : "");
 }
 
 /* The next step for a message that has not ended. */
@@ -331,19 +336,17 @@ set_in_progress(const struct why_context *context)
 
 	if (!digest) {
 		set_outcome(context->why, WHY_IN_DELIVERY, -1,
-		    g_strdup("it is in a digest that is being made"));
+		    "it is in a digest that is being made");
 		return;
 	}
 	if (digest->next_try_at >= 0)
 		next = format_time(digest->next_try_at);
 	set_outcome(context->why, WHY_IN_DELIVERY, digest->next_try_at,
-	    g_strdup_printf("in digest %" G_GINT64_FORMAT
-	                    ", whose message is %s%s%s%s%s%s%s",
-	        digest->id, digest->message ? digest->message : "lost",
-	        message_words(digest->message), copies,
-	        next ? "; next attempt at " : "", next ? next : "",
-	        digest->reply ? "; reply of the mail server: " : "",
-	        digest->reply ? digest->reply : ""));
+	    "in digest %" G_GINT64_FORMAT ", whose message is %s%s%s%s%s%s%s",
+	    digest->id, digest->message ? digest->message : "lost",
+	    message_words(digest->message), copies, next ? "; next attempt at " : "",
+	    next ? next : "", digest->reply ? "; reply of the mail server: " : "",
+	    digest->reply ? digest->reply : "");
 }
 
 static bool
@@ -362,9 +365,8 @@ set_not_subscribed(struct why *why, int64_t at)
 	if (strcmp(why->stored->day, subscribed) >= 0)
 		return false;
 	set_outcome(why, WHY_NOT_SUBSCRIBED, at,
-	    g_strdup_printf("listed on %s, more than %d days before the subscription "
-	                    "of %s",
-	        why->stored->day, DIGEST_FIRST_DAYS, subscribed));
+	    "listed on %s, more than %d days before the subscription of %s",
+	    why->stored->day, DIGEST_FIRST_DAYS, subscribed);
 	return true;
 }
 
@@ -375,9 +377,8 @@ set_before(const struct why_context *context, const struct why_filter *filter)
 
 	if (!set_not_subscribed(why, context->subscriber->consent_at))
 		set_outcome(why, WHY_FILTER_NEWER, -1,
-		    g_strdup_printf("listed on %s; filter %d is newer and covers "
-		                    "papers from %s on",
-		        why->stored->day, filter->number, filter->since_day));
+		    "listed on %s; filter %d is newer and covers papers from %s on",
+		    why->stored->day, filter->number, filter->since_day);
 }
 
 static void
@@ -386,19 +387,18 @@ set_waiting(struct why *why, const struct why_filter *filter)
 	g_autofree char *until = format_time(filter->waits_until);
 
 	set_outcome(why, WHY_WAITING, filter->waits_until,
-	    g_strdup_printf("filter %d waits for %s, until %s at the latest",
-	        filter->number,
-	        filter->waits_for_arxiv ? "its arXiv record"
-	                                : "votes, links and the like to change",
-	        until));
+	    "filter %d waits for %s, until %s at the latest", filter->number,
+	    filter->waits_for_arxiv ? "its arXiv record"
+	                            : "votes, links and the like to change",
+	    until);
 }
 
 static void
 set_too_old(struct why *why)
 {
 	set_outcome(why, WHY_TOO_OLD, -1,
-	    g_strdup_printf("last listed on %s, and digests go back %d days",
-	        why->stored->day, DIGEST_ELIGIBLE_DAYS));
+	    "last listed on %s, and digests go back %d days", why->stored->day,
+	    DIGEST_ELIGIBLE_DAYS);
 }
 
 /* A filter matches the paper as it is now, but did not when that was decided. */
@@ -409,8 +409,8 @@ set_too_late(const struct why_context *context)
 		set_too_old(context->why);
 	else
 		set_outcome(context->why, WHY_TOO_LATE, -1,
-		    g_strdup("no filter matched it in time; the votes or links that a "
-		             "filter asks for came later"));
+		    "no filter matched it in time; the votes or links that a "
+		    "filter asks for came later");
 }
 
 /* No filter matches it in time: report the most useful reason. */
@@ -439,21 +439,20 @@ set_not_matched(const struct why_context *context)
 			waiting = filter;
 	}
 	if (!has_filter)
-		set_outcome(
-		    why, WHY_NO_FILTER, -1, g_strdup("the subscriber has no filter"));
+		set_outcome(why, WHY_NO_FILTER, -1, "the subscriber has no filter");
 	else if (newer && !matches_now && !waiting)
 		set_before(context, newer);
 	else if (!context->is_old && (context->is_behind || context->is_pending))
 		set_outcome(why, WHY_NOT_MATCHED_YET, -1,
-		    g_strdup("not matched with the filters yet; paperboyd does this "
-		             "within a minute"));
+		    "not matched with the filters yet; paperboyd does this "
+		    "within a minute");
 	else if (matches_now)
 		set_too_late(context);
 	else if (waiting)
 		set_waiting(why, waiting);
 	else
 		set_outcome(why, WHY_NO_CLAUSE, -1,
-		    g_strdup("no filter matches it: see the clauses that are false"));
+		    "no filter matches it: see the clauses that are false");
 }
 
 /* Whether the paper may have been mailed so long ago that it is not recorded. */
@@ -479,9 +478,9 @@ set_forgotten(const struct why_context *context)
 	if (strcmp(context->why->stored->day, first_day) >= 0 ||
 	    !set_not_subscribed(context->why, joined_at))
 		set_outcome(context->why, WHY_NOT_STORED, -1,
-		    g_strdup_printf("first seen on %s; digests of that age are not "
-		                    "kept, only those of the last %d days",
-		        seen, DIGEST_DELIVERED_DAYS));
+		    "first seen on %s; digests of that age are not "
+		    "kept, only those of the last %d days",
+		    seen, DIGEST_DELIVERED_DAYS);
 }
 
 /* @param is_cross  with crosslist on it would be in the digest */
@@ -491,13 +490,13 @@ set_unwanted(
 {
 	if (is_cross)
 		set_outcome(context->why, WHY_UNWANTED, -1,
-		    g_strdup("it was only cross-listed, and the subscriber does not "
-		             "want cross-lists: crosslist off"));
+		    "it was only cross-listed, and the subscriber does not "
+		    "want cross-lists: crosslist off");
 	else
 		set_outcome(context->why, WHY_UNWANTED, -1,
-		    g_strdup_printf("it was only replaced by a new version, and the "
-		                    "subscriber does not want these: updates %s",
-		        rules->wants_updates ? "on, crosslist off" : "off"));
+		    "it was only replaced by a new version, and the "
+		    "subscriber does not want these: updates %s",
+		    rules->wants_updates ? "on, crosslist off" : "off");
 }
 
 static void
@@ -508,9 +507,8 @@ set_block_pending(const struct why_context *context, int number)
 	g_autofree char *until = format_time(at);
 
 	set_outcome(why, WHY_BLOCK_WAITING, at,
-	    g_strdup_printf("block %d waits for its arXiv record, until %s at the "
-	                    "latest",
-	        number, until));
+	    "block %d waits for its arXiv record, until %s at the latest", number,
+	    until);
 }
 
 /* The next digest has it; the subscriber may not be getting any. */
@@ -523,13 +521,13 @@ set_included(const struct why_context *context)
 
 	if (subscriber->state == SUBSCRIBER_ACTIVE)
 		set_outcome(context->why, WHY_NEXT, subscriber->next_due_at,
-		    g_strdup_printf("it will be in the next digest, at %s", due));
+		    "it will be in the next digest, at %s", due);
 	else
 		set_outcome(context->why, WHY_NOT_ACTIVE,
 		    has_end ? subscriber->next_due_at : -1,
-		    g_strdup_printf("the subscriber is %s%s%s: no digests are made",
-		        subscriber_state_name(subscriber->state),
-		        has_end ? " until " : "", subscriber->paused_until));
+		    "the subscriber is %s%s%s: no digests are made",
+		    subscriber_state_name(subscriber->state), has_end ? " until " : "",
+		    subscriber->paused_until);
 }
 
 /* Mention an earlier digest that did not arrive, or had an earlier version. */
@@ -580,8 +578,8 @@ explain_decision(const struct why_context *context, const struct digest_rules *r
 		break;
 	case DIGEST_OUTCOME_REJECTED:
 		set_outcome(why, WHY_REFUSED, -1,
-		    g_strdup("two messages with it were rejected for their content, so "
-		             "it is left out"));
+		    "two messages with it were rejected for their content, so "
+		    "it is left out");
 		break;
 	case DIGEST_OUTCOME_NOT_MATCHED:
 	case DIGEST_OUTCOME_BEFORE_FILTER:
@@ -594,8 +592,8 @@ explain_decision(const struct why_context *context, const struct digest_rules *r
 		set_unwanted(context, rules, is_cross);
 		break;
 	case DIGEST_OUTCOME_BLOCKED:
-		set_outcome(why, WHY_BLOCKED, -1,
-		    g_strdup_printf("block %d excludes it", decision->block->number));
+		set_outcome(why, WHY_BLOCKED, -1, "block %d excludes it",
+		    decision->block->number);
 		break;
 	case DIGEST_OUTCOME_BLOCK_PENDING:
 		set_block_pending(context, decision->block->number);
@@ -669,8 +667,8 @@ decide(struct why_context *context, struct digest_cache *cache, GError **error)
 		set_forgotten(context);
 	else if (context->subscriber->state == SUBSCRIBER_GONE &&
 	         decision.outcome > DIGEST_OUTCOME_REJECTED)
-		set_outcome(context->why, WHY_UNSUBSCRIBED, -1,
-		    g_strdup("the subscriber has left"));
+		set_outcome(
+		    context->why, WHY_UNSUBSCRIBED, -1, "the subscriber has left");
 	else
 		explain_decision(
 		    context, rules, &decision, other.outcome > DIGEST_OUTCOME_UNWANTED);
