@@ -55,7 +55,7 @@ static void
 run_backtest(struct store *store, const char *text)
 {
 	const struct backtest_request request = {
-	    .text = text, .now = INPUT_NOW, .days = BOUNDS_BACKTEST_DAYS};
+	    .text = text, .now = INPUT_NOW, .days = BACKTEST_LONG_DAYS};
 
 	backtest_free(backtest_run(store, &request, NULL, NULL));
 }

@@ -221,15 +221,12 @@ run(struct search *search, struct store *archive, GError **error)
 
 	if (!store_begin_reading(archive, &snapshot, error))
 		return false;
-	candidates = archive_find_best(archive, &selection, error);
+	candidates = archive_find_best(archive, &selection, &found, error);
 	if (!candidates ||
 	    !read_candidates(search, archive, candidates, fts->is_match, error))
 		return false;
-	if (fts->is_match) {
-		if (!archive_count(archive, &selection, &found, error))
-			return false;
+	if (fts->is_match)
 		answer->found = (unsigned)found;
-	}
 	return true;
 }
 

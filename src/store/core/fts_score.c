@@ -71,7 +71,7 @@ call(const Fts5ExtensionApi *api, Fts5Context *fts, sqlite3_context *context, in
     sqlite3_value **values)
 {
 	const struct row row = {api, fts};
-	const struct fts_score *score =
+	struct fts_score *score =
 	    count == 3 ? sqlite3_value_pointer(values[0], FTS_SCORE_TYPE) : NULL;
 	int64_t upvotes;
 	double value;
@@ -84,6 +84,7 @@ call(const Fts5ExtensionApi *api, Fts5Context *fts, sqlite3_context *context, in
 	upvotes = sqlite3_value_type(values[1]) == SQLITE_NULL
 	              ? PAPER_UNKNOWN
 	              : sqlite3_value_int64(values[1]);
+	score->rows++;
 	rc = compute_score(&row, score, upvotes,
 	    MAX(score->now - sqlite3_value_int64(values[2]), 0) / CLOCK_DAY_S, &value);
 	if (rc == SQLITE_OK)

@@ -15,7 +15,8 @@
 struct fts_score {
 	const struct rank *rank;
 	const struct fts_query *fts;
-	int64_t now; /* origin of ages, s */
+	int64_t now;  /* origin of ages, s */
+	int64_t rows; /* incremented for each row */
 };
 
 #define FTS_SCORE_TYPE "struct fts_score"

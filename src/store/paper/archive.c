@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/edit_distance.h"
 #include "base/error.h"
 #include "query/text/acronym.h"
 #include "query/text/stem.h"
@@ -451,8 +452,8 @@ get_oldest(const struct archive_selection *selection)
 }
 
 GArray *
-archive_find_best(
-    struct store *store, const struct archive_selection *selection, GError **error)
+archive_find_best(struct store *store, const struct archive_selection *selection,
+    int64_t *found, GError **error)
 {
 	static const char sql[] = COLUMNS FROM_INDEX
 	    " ORDER BY fts_score(paper_fts, ?5, upvotes,"
@@ -461,59 +462,38 @@ archive_find_best(
 	    COLUMNS " FROM paper WHERE last_day >= ?2 AND coalesce(upvotes, -1) >= ?3"
 	            " AND ?1 IS NULL AND ?5 IS NULL"
 	            " ORDER BY last_day DESC, seq DESC LIMIT ?4";
-	const struct fts_score score = {
-	    selection->rank, selection->fts, selection->now};
+	static const char sql_count[] = "SELECT count(*)" FROM_PAPERS " AND ?1 IS NULL";
+	const struct fts_query *fts = selection->fts;
+	struct fts_score score = {selection->rank, fts, selection->now, 0};
 	sql_auto *row = sql_bind(store_get_archive(store),
-	    selection->fts->expression ? sql : sql_all, error,
-	    SQL_TEXT(selection->fts->expression), SQL_TEXT(get_oldest(selection)),
-	    SQL_INT(selection->fts->upvotes), SQL_INT(selection->limit),
-	    SQL_POINTER(&score, FTS_SCORE_TYPE));
+	    fts->expression ? sql : sql_all, error, SQL_TEXT(fts->expression),
+	    SQL_TEXT(get_oldest(selection)), SQL_INT(fts->upvotes),
+	    SQL_INT(selection->limit), SQL_POINTER(&score, FTS_SCORE_TYPE));
+	g_autoptr(GArray) candidates = read_candidates(row, error);
 
-	return read_candidates(row, error);
-}
-
-/* @param sql  two statements: with an expression, and without */
-static struct sql_statement *
-bind_selection(struct store *store, const char *const sql[2],
-    const struct archive_selection *selection, GError **error)
-{
-	return sql_bind(store_get_archive(store), sql[!selection->fts->expression],
-	    error, SQL_TEXT(selection->fts->expression),
-	    SQL_TEXT(get_oldest(selection)), SQL_INT(selection->fts->upvotes));
+	if (!candidates ||
+	    (!fts->expression &&
+	        !sql_number(store_get_archive(store), sql_count, &score.rows, error,
+	            SQL_TEXT(NULL), SQL_TEXT(get_oldest(selection)),
+	            SQL_INT(fts->upvotes))))
+		return NULL;
+	*found = score.rows;
+	return g_steal_pointer(&candidates);
 }
 
 GArray *
 archive_find_newest(
     struct store *store, const struct archive_selection *selection, GError **error)
 {
-	static const char *const sql[] = {COLUMNS FROM_INDEX
-	    " ORDER BY paper_fts.rowid DESC",
-	    COLUMNS FROM_PAPERS " AND ?1 IS NULL ORDER BY seq DESC"};
-	sql_auto *row = bind_selection(store, sql, selection, error);
+	static const char sql[] = COLUMNS FROM_INDEX " ORDER BY paper_fts.rowid DESC";
+	static const char sql_all[] =
+	    COLUMNS FROM_PAPERS " AND ?1 IS NULL ORDER BY seq DESC";
+	const struct fts_query *fts = selection->fts;
+	sql_auto *row = sql_bind(store_get_archive(store),
+	    fts->expression ? sql : sql_all, error, SQL_TEXT(fts->expression),
+	    SQL_TEXT(get_oldest(selection)), SQL_INT(fts->upvotes));
 
 	return read_candidates(row, error);
-}
-
-bool
-archive_count(struct store *store, const struct archive_selection *selection,
-    int64_t *count, GError **error)
-{
-	static const char *const sql[] = {"SELECT count(*)" FROM_INDEX,
-	    "SELECT count(*)" FROM_PAPERS " AND ?1 IS NULL"};
-	/* FTS5 counts alone several times as fast. */
-	static const char sql_index[] =
-	    "SELECT count(*) FROM paper_fts WHERE paper_fts MATCH ?1";
-	const struct fts_query *fts = selection->fts;
-	sql_auto *row = NULL;
-
-	if (fts->expression && !selection->oldest_day && fts->upvotes < 0)
-		return sql_number(store_get_archive(store), sql_index, count, error,
-		    SQL_TEXT(fts->expression));
-	row = bind_selection(store, sql, selection, error);
-	if (!row || sql_step(row, error) != SQL_STEP_ROW)
-		return false;
-	*count = sql_get_int(row, 0);
-	return true;
 }
 
 GPtrArray *
@@ -595,66 +575,14 @@ archive_count_prefix(
 	    store_get_archive(store), sql, papers, error, SQL_TEXT(prefix));
 }
 
-/*
- * Number of wrong, missing, extra or swapped letters: the optimal string alignment
- * distance (Damerau-Levenshtein without further edits of a swapped pair).
- */
-static unsigned
-measure(const gunichar *a, long a_len, const gunichar *b, long b_len)
-{
-	unsigned rows[3][NEAR_CHARS + 3];
-	unsigned *before = rows[0], *last = rows[1], *row = rows[2];
-
-	for (long j = 0; j <= b_len; j++)
-		last[j] = (unsigned)j;
-	for (long i = 1; i <= a_len; i++) {
-		unsigned *oldest = before;
-
-		row[0] = (unsigned)i;
-		for (long j = 1; j <= b_len; j++) {
-			bool is_same = a[i - 1] == b[j - 1];
-
-			row[j] = MIN(last[j] + 1, row[j - 1] + 1);
-			row[j] = MIN(row[j], last[j - 1] + !is_same);
-			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] &&
-			    a[i - 2] == b[j - 1])
-				row[j] = MIN(row[j], before[j - 2] + 1);
-		}
-		before = last;
-		last = row;
-		row = oldest;
-	}
-	return last[b_len];
-}
-
-static uint64_t
-get_char_set(const char *word)
-{
-	uint64_t set = 0;
-
-	for (; *word; word = g_utf8_next_char(word))
-		set |= (uint64_t)1 << g_utf8_get_char(word) % 64;
-	return set;
-}
-
-/* Lower bound of the distance: an edit changes at most one character of each word. */
-static unsigned
-count_other_chars(uint64_t a, uint64_t b)
-{
-	return (unsigned)MAX(
-	    __builtin_popcountll(a & ~b), __builtin_popcountll(b & ~a));
-}
-
 bool
 archive_find_nearest(
     struct store *store, const char *folded, char **word, GError **error)
 {
 	static const char sql[] =
 	    "SELECT text, papers FROM vocabulary WHERE length(text) BETWEEN ?1 AND ?2";
-	long chars = g_utf8_strlen(folded, -1);
+	unsigned chars = (unsigned)g_utf8_strlen(folded, -1);
 	unsigned best = chars < 4 ? 0 : chars < 6 ? 2 : 3; /* exclusive */
-	uint64_t char_set = get_char_set(folded);
-	g_autofree gunichar *wanted = NULL;
 	g_autofree char *nearest = NULL;
 	int64_t most = 0;
 	sql_auto *statement = NULL;
@@ -663,7 +591,6 @@ archive_find_nearest(
 	*word = NULL;
 	if (!best || chars > NEAR_CHARS)
 		return true;
-	wanted = g_utf8_to_ucs4_fast(folded, -1, NULL);
 	statement = sql_bind(store_get_archive(store), sql, error,
 	    SQL_INT(chars - best + 1), SQL_INT(chars + best - 1));
 	if (!statement)
@@ -672,14 +599,9 @@ archive_find_nearest(
 	       SQL_STEP_ROW) {
 		const char *text = sql_get_text(statement, 0);
 		int64_t papers = sql_get_int(statement, 1);
-		g_autofree gunichar *other = NULL;
-		unsigned distance;
-		long len;
+		unsigned distance = edit_distance_count_slips(
+		    folded, strlen(folded), text, strlen(text));
 
-		if (count_other_chars(char_set, get_char_set(text)) > best)
-			continue;
-		other = g_utf8_to_ucs4_fast(text, -1, &len);
-		distance = measure(wanted, chars, other, len);
 		if (distance > best || (distance == best && papers <= most) ||
 		    (distance == best && !nearest))
 			continue;

@@ -53,20 +53,17 @@ struct archive_selection {
  * FTS5 counts the words of its expression: the scores are those of the papers if
  * fts->is_match, else mostly at least as high.
  *
+ * @param found  set to the number of candidates, also of those beyond the limit
  * @return of struct archive_candidate, best first; of a filter without an expression
  *         the papers listed last
  */
-GArray *archive_find_best(
-    struct store *store, const struct archive_selection *selection, GError **error);
+GArray *archive_find_best(struct store *store,
+    const struct archive_selection *selection, int64_t *found, GError **error);
 
 /** Find the candidates, without a limit. @return of struct archive_candidate, those
  * stored last first */
 GArray *archive_find_newest(
     struct store *store, const struct archive_selection *selection, GError **error);
-
-/** Count the candidates. */
-bool archive_count(struct store *store, const struct archive_selection *selection,
-    int64_t *count, GError **error);
 
 /** Load the words of a plural class (model, models). @return of char *, maybe empty */
 GPtrArray *archive_load_class(struct store *store, const char *folded, GError **error);
