@@ -565,7 +565,8 @@ is_first(void *data, struct search_match *match, GError **error)
 /* The index decides about a word; the evaluator about its capitals. */
 STORE_TEST(search_is_limited_and_reports_it)
 {
-	const struct search_scope scope = {.now = NOW};
+	const struct search_scope scope = {
+	    .sample = BOUNDS_SEARCH_EVALUATED, .now = NOW};
 	const struct tokenizer *tokenizer = store_get_tokenizer(fixture->store);
 	pb_auto(query) all = query_parse("=Mamba", tokenizer, NULL, NULL, NULL);
 	g_autoptr(GHashTable) seqs = new_seqs();

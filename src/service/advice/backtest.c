@@ -40,9 +40,12 @@
 /* Maximum number of narrower filters offered, one of each kind. */
 #define NARROWER_MAX 3
 
-/* Maximum number of matches that are read to find clauses, evenly spread: reading all
- * would take longer than the test of the filter. */
-#define SAMPLE 200
+/* Maximum number of matches that are read to find clauses, and of those that are
+ * evaluated to count what a narrower filter keeps, evenly spread: all of them would
+ * take longer than the test of the filter.  Of 1000, a tenth is counted to within 10 %.
+ */
+#define SAMPLE       200
+#define COUNT_SAMPLE 1000
 
 /* An additional word has at least so many characters, and is so many times as frequent
  * in the matches as in all papers. */
@@ -71,7 +74,9 @@ struct tally {
 	const char *text;
 	const struct query *query; /* of the text */
 	GHashTable *clauses;       /* char * -> struct clause * */
-	unsigned sampled;          /* matches that were read */
+	const GArray *matches;     /* of int64_t, newest first; every step-th */
+	unsigned step;
+	unsigned sampled; /* matches that were read */
 	/* Of each kind the clause with the largest compute_value(), or NULL. */
 	const struct clause *closest[CLAUSE_KINDS];
 };
@@ -266,7 +271,7 @@ join_clause(const struct tally *tally, const struct clause *clause)
 	    words && words->len ? (char *)words->pdata[0] : clause->text);
 }
 
-/* Add the filter with a clause, counted: a sample only estimates. */
+/* Add the filter with a clause, counted: the few matches read only estimate. */
 static bool
 add_narrower(const struct tally *tally, const struct clause *clause, GArray *filters,
     GError **error)
@@ -274,8 +279,10 @@ add_narrower(const struct tally *tally, const struct clause *clause, GArray *fil
 	struct narrower narrower = {.text = join_clause(tally, clause)};
 	pb_auto(query) query = query_parse(
 	    narrower.text, store_get_tokenizer(tally->store), NULL, NULL, NULL);
-	const struct search_scope scope = {
-	    .oldest_day = tally->forecast->oldest, .now = tally->forecast->now};
+	const struct search_scope scope = {.oldest_day = tally->forecast->oldest,
+	    .only = tally->matches,
+	    .sample = COUNT_SAMPLE,
+	    .now = tally->forecast->now};
 	struct forecast forecast;
 	unsigned step = 1;
 
@@ -284,7 +291,7 @@ add_narrower(const struct tally *tally, const struct clause *clause, GArray *fil
 	if (query && !search_foreach(tally->store, query, &scope, count_narrowed,
 	                 &forecast, &step, error))
 		return false;
-	forecast_scale(&forecast, step);
+	forecast_scale(&forecast, step * tally->step);
 	if (!forecast_compute(&forecast, tally->store, error))
 		return false;
 	/* It may have become too long, or find too few. */
@@ -329,11 +336,12 @@ list_filters(const struct tally *tally, GArray *filters, GPtrArray *notes)
  * @param text     as typed
  * @param query    parsed from it
  * @param matches  of int64_t: seqs of those since forecast->oldest
+ * @param part     every how many-th of them these are
  * @param notes    gets struct msg *
  */
 static bool
 narrower_add_notes(struct store *store, const struct forecast *forecast,
-    const char *text, const struct query *query, const GArray *matches,
+    const char *text, const struct query *query, const GArray *matches, unsigned part,
     GPtrArray *notes, GError **error)
 {
 	g_autoptr(GHashTable) clauses =
@@ -343,8 +351,9 @@ narrower_add_notes(struct store *store, const struct forecast *forecast,
 	    .store = store,
 	    .text = text,
 	    .query = query,
-	    .clauses = clauses};
-
+	    .clauses = clauses,
+	    .matches = matches,
+	    .step = part};
 	guint step = (matches->len + SAMPLE - 1) / SAMPLE;
 
 	g_array_set_clear_func(filters, narrower_clear);
@@ -622,8 +631,9 @@ add_nothing_note(struct store *store, const struct query *query, int64_t now,
     struct backtest *backtest, GError **error)
 {
 	char day[DAY_BYTES];
-	const struct search_scope scope = {.oldest_day = day, .now = now};
-	unsigned found = 0;
+	const struct search_scope scope = {
+	    .oldest_day = day, .sample = BOUNDS_SEARCH_EVALUATED, .now = now};
+	unsigned found = 0, step;
 	int64_t known, more;
 
 	if (!load_known_days(store, now, &known, error))
@@ -635,8 +645,9 @@ add_nothing_note(struct store *store, const struct query *query, int64_t now,
 		return true;
 	}
 	day_format(now - BACKTEST_LONG_DAYS * (int64_t)CLOCK_DAY_S, day);
-	if (!search_foreach(store, query, &scope, count_match, &found, NULL, error))
+	if (!search_foreach(store, query, &scope, count_match, &found, &step, error))
 		return false;
+	found *= step;
 	add_note(backtest,
 	    found ? msg_new(MSG_NOTE_NOTHING_BUT, "days", MSG_INT(backtest->days),
 	                "count", MSG_INT(found), "more", MSG_INT(more), NULL)
@@ -651,7 +662,8 @@ add_notes(struct store *store, const struct backtest_request *request,
 	struct backtest *backtest = test->backtest;
 	int64_t now = request->now;
 	char day[DAY_BYTES];
-	const struct search_scope scope = {.oldest_day = day, .now = now};
+	const struct search_scope scope = {
+	    .oldest_day = day, .sample = BOUNDS_SEARCH_EVALUATED, .now = now};
 
 	day_format(now - backtest->days * (int64_t)CLOCK_DAY_S, day);
 	if (!backtest->found && backtest->covered_days &&
@@ -682,7 +694,7 @@ add_forecast(struct store *store, const struct backtest_request *request,
 	return !forecast_is_flood(&backtest->forecast,
 	           subscriber ? (unsigned)subscriber->max_full : 0) ||
 	       narrower_add_notes(store, &backtest->forecast, request->text,
-	           test->query, test->window, backtest->notes, error);
+	           test->query, test->window, test->step, backtest->notes, error);
 }
 
 /* The matches counted are a sample. */
@@ -706,7 +718,9 @@ find(struct store *store, const struct backtest_request *request, struct test *t
 {
 	struct backtest *backtest = test->backtest;
 	const char *window = backtest->forecast.oldest;
-	struct search_scope scope = {.oldest_day = test->oldest, .now = request->now};
+	struct search_scope scope = {.oldest_day = test->oldest,
+	    .sample = BOUNDS_SEARCH_EVALUATED,
+	    .now = request->now};
 
 	day_format(request->now - backtest->days * (int64_t)CLOCK_DAY_S, test->oldest);
 	if (strcmp(window, test->oldest) < 0)
@@ -778,8 +792,7 @@ collect(struct store *store, const char *canonical, unsigned days, int64_t now,
 	pb_auto(query) query =
 	    query_parse_canonical(canonical, store_get_tokenizer(store), error);
 	char day[DAY_BYTES];
-	const struct search_scope scope = {
-	    .oldest_day = day, .is_complete = true, .now = now};
+	const struct search_scope scope = {.oldest_day = day, .now = now};
 
 	day_format(now - days * (int64_t)CLOCK_DAY_S, day);
 	if (!query ||

@@ -173,9 +173,8 @@ static bool
 search_papers(const struct search *search, const struct query *query,
     search_found found, void *data, GError **error)
 {
-	const struct search_scope scope = {.oldest_day = search->since,
-	    .is_complete = true,
-	    .now = search->request->now};
+	const struct search_scope scope = {
+	    .oldest_day = search->since, .now = search->request->now};
 
 	return search_foreach(search->store, query, &scope, found, data, NULL, error);
 }

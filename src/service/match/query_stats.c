@@ -114,14 +114,16 @@ add_alternative(const struct query_stats *query_stats, const struct node *clause
 	pb_local(gain) gain = {.tokenizer = store_get_tokenizer(store),
 	    .found = (GArray *)query_stats->found,
 	    .folded = is_word ? text : NULL};
+	unsigned step;
 
 	if (!gained)
 		return true;
 	if (!search_foreach(
-	        store, gained, query_stats->scope, count_gain, &gain, NULL, error))
+	        store, gained, query_stats->scope, count_gain, &gain, &step, error))
 		return false;
 	if (!gain.papers)
 		return true;
+	gain.papers *= step;
 	node_append_clause(clause, form);
 	g_string_append(form, CANONICAL_OR);
 	node_append_field(clause, form);

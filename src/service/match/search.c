@@ -59,13 +59,23 @@ decide(struct search_match *match, const struct query *query, bool *is_match,
 	return true;
 }
 
-/* Whether a paper is one of these. @param next  position; papers come newest first */
-static bool
-is_among(const GArray *seqs, guint *next, int64_t seq)
+/* Remove candidates that are not in a list; both have the newest first. */
+static void
+keep_only(GArray *candidates, const GArray *seqs)
 {
-	while (*next < seqs->len && g_array_index(seqs, int64_t, *next) > seq)
-		++*next;
-	return *next < seqs->len && g_array_index(seqs, int64_t, *next) == seq;
+	guint next = 0, kept = 0;
+
+	for (guint i = 0; i < candidates->len; i++) {
+		const struct archive_candidate one =
+		    g_array_index(candidates, struct archive_candidate, i);
+
+		while (next < seqs->len && g_array_index(seqs, int64_t, next) > one.seq)
+			next++;
+		if (next < seqs->len && g_array_index(seqs, int64_t, next) == one.seq)
+			g_array_index(candidates, struct archive_candidate, kept++) =
+			    one;
+	}
+	g_array_set_size(candidates, kept);
 }
 
 bool
@@ -79,15 +89,17 @@ search_foreach(struct store *store, const struct query *query,
 	    .fts = fts, .oldest_day = scope->oldest_day};
 	g_autoptr(GArray) candidates = NULL;
 	pb_snapshot snapshot = {0};
-	guint next = 0, distance = 1;
+	guint distance = 1;
 
 	if (!archive || !store_begin_reading(archive, &snapshot, error))
 		return false;
 	candidates = archive_find_newest(archive, &selection, error);
 	if (!candidates)
 		return false;
-	if (!fts->is_match && !scope->only && !scope->is_complete)
-		distance += candidates->len / BOUNDS_SEARCH_EVALUATED;
+	if (scope->only)
+		keep_only(candidates, scope->only);
+	if (!fts->is_match && scope->sample)
+		distance += candidates->len / scope->sample;
 	if (step)
 		*step = distance;
 	for (guint i = 0; i < candidates->len; i += distance) {
@@ -97,8 +109,6 @@ search_foreach(struct store *store, const struct query *query,
 		    match = {.store = archive, .seq = candidate->seq};
 		bool is_match = fts->is_match;
 
-		if (scope->only && !is_among(scope->only, &next, candidate->seq))
-			continue;
 		g_strlcpy(match.day, candidate->day, sizeof(match.day));
 		if (!decide(&match, query, &is_match, error) ||
 		    (is_match && !found(data, &match, error)))

@@ -26,8 +26,9 @@ struct search_scope {
 	/* Searches only these papers, of int64_t, newest first; for search_foreach().
 	 * NULL: all. */
 	const GArray *only;
-	bool is_complete; /* evaluate all candidates; for search_foreach() */
-	int64_t now;      /* origin of ages, s */
+	/* Evaluates about so many candidates at most; for search_foreach(). 0: all. */
+	unsigned sample;
+	int64_t now; /* origin of ages, s */
 	/* Language of explanations, by enum msg_id; NULL: English */
 	const char *const *texts;
 };
@@ -52,8 +53,8 @@ typedef bool (*search_found)(void *data, struct search_match *match, GError **er
 /**
  * Call a function for each match, newest first.
  *
- * Of more than BOUNDS_SEARCH_EVALUATED candidates that the index does not decide, only
- * every second, third, ... is evaluated, unless the scope has is_complete or a list.
+ * Of more candidates that the index does not decide than the sample of the scope, only
+ * every second, third, ... is evaluated.
  *
  * @param step  NULL, or set to the distance of those evaluated; 1: all were
  */
