@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/bounds.h"
 #include "base/clock.h"
 #include "base/day.h"
 #include "message/sanitize.h"
@@ -169,14 +170,16 @@ search_clear(struct search *search)
 
 /* ---- the filter's papers ---- */
 
+/* @param step  NULL: find all papers; else as of search_foreach() */
 static bool
 search_papers(const struct search *search, const struct query *query,
-    search_found found, void *data, GError **error)
+    search_found found, void *data, unsigned *step, GError **error)
 {
-	const struct search_scope scope = {
-	    .oldest_day = search->since, .now = search->request->now};
+	const struct search_scope scope = {.oldest_day = search->since,
+	    .sample = step ? BOUNDS_SEARCH_EVALUATED : 0,
+	    .now = search->request->now};
 
-	return search_foreach(search->store, query, &scope, found, data, NULL, error);
+	return search_foreach(search->store, query, &scope, found, data, step, error);
 }
 
 static bool
@@ -191,8 +194,9 @@ add_own(void *data, struct search_match *match, GError **error)
 	return true;
 }
 
+/* @param step  set; 1: all papers were found */
 static bool
-find_own(struct search *search, GError **error)
+find_own(struct search *search, unsigned *step, GError **error)
 {
 	struct archive_size size;
 
@@ -200,16 +204,16 @@ find_own(struct search *search, GError **error)
 	if (!archive_load_size(search->store, &size, error) ||
 	    !archive_count_since(
 	        search->store, search->oldest, &search->searched, error) ||
-	    !search_papers(search, search->query, add_own, search, error))
+	    !search_papers(search, search->query, add_own, search, step, error))
 		return false;
 	search->papers = size.papers;
-	if (g_hash_table_size(search->own) >= HITS_FEW)
+	if (*step > 1 || g_hash_table_size(search->own) >= HITS_FEW)
 		return true;
 	search->since = NULL;
 	search->searched = size.papers;
 	g_hash_table_remove_all(search->own);
 	g_array_set_size(search->newest, 0);
-	return search_papers(search, search->query, add_own, search, error);
+	return search_papers(search, search->query, add_own, search, step, error);
 }
 
 /* Keep how papers write a word: the shortest spelling, of the newest that has it. */
@@ -494,7 +498,7 @@ is_subject(const struct search *search, const char *quoted, double papers, bool 
 	pb_auto(query) query = query_parse(text, search->tokenizer, NULL, NULL, NULL);
 	struct count titles = {.search = search};
 
-	if (query && !search_papers(search, query, count_paper, &titles, error))
+	if (query && !search_papers(search, query, count_paper, &titles, NULL, error))
 		return false;
 	*is = titles.shared && titles.shared + titles.others >= TITLE_PART * papers;
 	return true;
@@ -587,7 +591,8 @@ try_term(struct search *search, const struct place *place, const char *folded,
 	    (!strpbrk(folded, " -") && is_function_word(search, folded)))
 		return true;
 	if (!is_superfluous(search, term, &is_no, error) ||
-	    (!is_no && !search_papers(search, replaced, count_paper, &count, error)) ||
+	    (!is_no &&
+	        !search_papers(search, replaced, count_paper, &count, NULL, error)) ||
 	    (count.gained && !is_good(search, quoted, &count, is_form, &is, error)))
 		return false;
 	return !is || add_suggestion(search, place, term, &count, error);
@@ -717,9 +722,16 @@ try_related(struct search *search, GError **error)
 static bool
 find(struct search *search, GError **error)
 {
+	unsigned step;
+
 	if (!find_place(search->query->root, &search->place))
 		return true;
-	if (!find_own(search, error) || !read_own(search, error))
+	if (!find_own(search, &step, error))
+		return false;
+	/* To evaluate all its candidates would take seconds. */
+	if (step > 1)
+		return true;
+	if (!read_own(search, error))
 		return false;
 	if (!try_forms(search, search->query->root, error))
 		return false;

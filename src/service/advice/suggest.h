@@ -40,7 +40,8 @@ struct suggest_request {
 /**
  * Find suggestions.
  *
- * @return of struct suggestion *, the best first, at most SUGGEST_MAX
+ * @return of struct suggestion *, the best first, at most SUGGEST_MAX; empty if the
+ *   index does not decide about more than BOUNDS_SEARCH_EVALUATED candidates
  */
 GPtrArray *suggest_find(
     struct store *store, const struct suggest_request *request, GError **error);
