@@ -101,7 +101,7 @@ run_valgrind() {
 # check_at ZONE TIME: all tests in a time zone, starting at a time like "now + 1 day".
 check_at() {
 	shift_s=$(($(date -d "$2" +%s) - $(date +%s)))
-	env TZ="$1" CLOCK_SHIFT_S="$shift_s" LD_PRELOAD="$top_builddir/tests/shift_clock.so" \
+	env TZ="$1" CLOCK_SHIFT_S="$shift_s" LD_PRELOAD="$top_builddir/tests/preload_clock.so" \
 		$MAKE -s "-j$(nproc)" check
 }
 

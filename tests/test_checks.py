@@ -61,8 +61,8 @@ def test_tap_breaks():
 
 
 def test_shifted_clock():
-    """shift_clock.so shifts the time of day but no waits"""
-    library = os.path.join(top_builddir(), "tests", "shift_clock.so")
+    """preload_clock.so shifts the time of day but no waits"""
+    library = os.path.join(top_builddir(), "tests", "preload_clock.so")
     environment = os.environ | {"LD_PRELOAD": library, "CLOCK_SHIFT_S": "86400000"}
     body = ("import datetime, threading, time\n"
             "threading.Event().wait(0.01); time.sleep(0.01)\n"

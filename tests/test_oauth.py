@@ -307,7 +307,7 @@ def attempts_are_few(bench):
     passwords = bench.new(
         mail__alerts=True, smtp__login=None, smtp__password_file=wrong,
         receive__imap_login=None, receive__imap_password_file=wrong)
-    environment = os.environ | {"LD_PRELOAD": built("tests", "fast_clock"),
+    environment = os.environ | {"LD_PRELOAD": built("tests", "preload_clock.so"),
                                 "CLOCK_SPEED": str(SPEED)}
 
     def count(lines, *words):

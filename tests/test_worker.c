@@ -37,7 +37,7 @@ timerfd_settime(
 	int result = 0;
 
 	if (fd != kernel.fd) {
-		/* The next one may be that of tests/lib/shift_clock.c. */
+		/* The next one may be that of tests/lib/preload_clock.c. */
 		settime = dlsym(RTLD_NEXT, "timerfd_settime");
 		return settime(fd, flags, alarm, old);
 	}

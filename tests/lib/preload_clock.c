@@ -1,24 +1,38 @@
 /*
- * fast_clock.c - a library to preload that lets time pass faster for a program.
+ * preload_clock.c - a library to preload that gives a program another time.
  *
- * CLOCK_SPEED is the factor.  It applies to CLOCK_REALTIME and CLOCK_MONOTONIC, to
- * timers (timerfd) and to poll(), but not while libcurl connects, whose timeouts are
- * those of the real time.  Waits of condition variables are longer than they should be,
- * so a program that relies on their timeouts is not suitable.
+ * CLOCK_SHIFT_S shifts CLOCK_REALTIME by seconds, with the timers that are set to a
+ * time of it; the times of files and all other clocks remain.  Mail servers keep the
+ * present: they are below /usr/sbin and /usr/lib.
+ *
+ * CLOCK_SPEED is the factor by which time passes faster.  It applies to CLOCK_REALTIME
+ * and CLOCK_MONOTONIC, to timers (timerfd) and to poll(), but not while libcurl
+ * connects, whose timeouts are those of the real time.  Waits of condition variables
+ * are longer than they should be, so a program that relies on their timeouts is not
+ * suitable.
+ *
+ * libfaketime 0.9.10 does not run Python 3.11: with CLOCK_MONOTONIC left alone
+ * time.sleep() fails with EINVAL, otherwise waits for an event do not time out.
  */
 #include <curl/curl.h>
 #include <dlfcn.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/time.h>
 #include <sys/timerfd.h>
 #include <time.h>
+#include <unistd.h>
 
 #define EXPORT __attribute__((visibility("default")))
 
 #define SECOND_NS INT64_C(1000000000)
+
+/* Times of CLOCK_MONOTONIC are below this, those of CLOCK_REALTIME above. */
+#define EARLIEST_S 1000000000
 
 static struct {
 	int (*clock_gettime)(clockid_t clock, struct timespec *time);
@@ -27,6 +41,7 @@ static struct {
 	int (*poll)(struct pollfd *fds, nfds_t count, int timeout_ms);
 	CURLcode (*perform)(CURL *easy);
 	int64_t speed;
+	time_t shift_s;
 } real;
 
 static struct {
@@ -57,6 +72,20 @@ get_real_ns(clockid_t clock)
 	return get_ns(&now);
 }
 
+static time_t
+get_shift(void)
+{
+	const char *shift = getenv("CLOCK_SHIFT_S");
+	char path[4096];
+	ssize_t size = readlink("/proc/self/exe", path, sizeof(path) - 1);
+
+	path[size > 0 ? size : 0] = '\0';
+	if (!shift || strncmp(path, "/usr/sbin/", strlen("/usr/sbin/")) == 0 ||
+	    strncmp(path, "/usr/lib/", strlen("/usr/lib/")) == 0)
+		return 0;
+	return strtol(shift, NULL, 10);
+}
+
 __attribute__((constructor)) static void
 init(void)
 {
@@ -64,6 +93,7 @@ init(void)
 
 	if (real.speed)
 		return;
+	real.shift_s = get_shift();
 	real.timerfd_settime = dlsym(RTLD_NEXT, "timerfd_settime");
 	real.poll = dlsym(RTLD_NEXT, "poll");
 	real.perform = dlsym(RTLD_NEXT, "curl_easy_perform");
@@ -72,7 +102,7 @@ init(void)
 	real.speed = speed ? strtol(speed, NULL, 10) : 1;
 }
 
-/* @return the time that the clocks are ahead */
+/* @return the time that the clocks are ahead because they are faster */
 static int64_t
 get_gained_ns(void)
 {
@@ -106,15 +136,21 @@ curl_easy_perform(CURL *easy)
 EXPORT int
 clock_gettime(clockid_t clock, struct timespec *time)
 {
+	bool is_real = clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE;
+	int status;
+
 	init(); /* another library's constructor may ask before ours has run */
-	if (clock == CLOCK_REALTIME_COARSE)
-		clock = CLOCK_REALTIME;
-	if (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC)
-		return real.clock_gettime(clock, time);
-	pthread_mutex_lock(&state.lock);
-	*time = make_timespec(get_real_ns(clock) + get_gained_ns());
-	pthread_mutex_unlock(&state.lock);
-	return 0;
+	status = real.clock_gettime(clock, time);
+	/* The lock is not taken for a shift only: a child process may find it locked.
+	 */
+	if (status == 0 && real.speed > 1 && (is_real || clock == CLOCK_MONOTONIC)) {
+		pthread_mutex_lock(&state.lock);
+		*time = make_timespec(get_ns(time) + get_gained_ns());
+		pthread_mutex_unlock(&state.lock);
+	}
+	if (status == 0 && is_real)
+		time->tv_sec += real.shift_s;
+	return status;
 }
 
 EXPORT int
@@ -133,7 +169,7 @@ time(time_t *time)
 {
 	struct timespec now;
 
-	clock_gettime(CLOCK_REALTIME, &now);
+	clock_gettime(CLOCK_REALTIME_COARSE, &now);
 	if (time)
 		*time = now.tv_sec;
 	return now.tv_sec;
@@ -143,23 +179,29 @@ EXPORT int
 timerfd_settime(
     int fd, int flags, const struct itimerspec *alarm, struct itimerspec *old)
 {
-	struct itimerspec relative = *alarm;
-	struct timespec now;
+	struct itimerspec changed = *alarm;
 	int64_t ns = get_ns(&alarm->it_value);
+	struct timespec now;
 
 	init();
-	if (flags & TFD_TIMER_ABSTIME && ns) {
-		clock_gettime(CLOCK_REALTIME, &now);
-		ns = ns > get_ns(&now) ? ns - get_ns(&now) : 1;
+	if (real.speed > 1) {
+		if (flags & TFD_TIMER_ABSTIME && ns) {
+			clock_gettime(CLOCK_REALTIME, &now);
+			ns = ns > get_ns(&now) ? ns - get_ns(&now) : 1;
+		}
+		flags = 0;
+		changed.it_value = make_timespec(ns ? ns / real.speed + 1 : 0);
+	} else if (flags & TFD_TIMER_ABSTIME && alarm->it_value.tv_sec >= EARLIEST_S) {
+		changed.it_value.tv_sec -= real.shift_s;
 	}
-	relative.it_value = make_timespec(ns ? ns / real.speed + 1 : 0);
-	return real.timerfd_settime(fd, 0, &relative, old);
+	return real.timerfd_settime(fd, flags, &changed, old);
 }
 
 EXPORT int
 poll(struct pollfd *fds, nfds_t count, int timeout_ms)
 {
 	init();
-	return real.poll(fds, count,
-	    timeout_ms > 0 ? (int)(timeout_ms / real.speed) + 1 : timeout_ms);
+	if (real.speed > 1 && timeout_ms > 0)
+		timeout_ms = (int)(timeout_ms / real.speed) + 1;
+	return real.poll(fds, count, timeout_ms);
 }
