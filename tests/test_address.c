@@ -111,13 +111,12 @@ TEST(refuses_with_a_reason)
 static bool
 accepts(const char *text)
 {
-	struct address address = {0};
+	pb_local(address) address = {0};
 	g_autoptr(GError) error = NULL;
 	bool is_accepted = address_parse(text, &address, &error);
 
 	if (!is_accepted)
 		g_assert_error(error, PB_ERROR, PB_ERROR_LIMIT);
-	address_clear(&address);
 	return is_accepted;
 }
 
@@ -186,7 +185,7 @@ TEST(parses_a_display_name)
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		struct address address = {0};
+		pb_local(address) address = {0};
 		g_autofree char *name = NULL;
 		g_autoptr(GError) error = NULL;
 
@@ -195,7 +194,6 @@ TEST(parses_a_display_name)
 		g_assert_no_error(error);
 		g_assert_cmpstr(name, ==, rows[i].name);
 		g_assert_cmpstr(address.text, ==, "a@example.org");
-		address_clear(&address);
 	}
 }
 
@@ -212,7 +210,7 @@ TEST(rejects_invalid_display_names)
 	g_autofree char *long_at = g_strconcat(at, " <a@example.org>", NULL);
 	g_autofree char *long_past = g_strconcat("n", long_at, NULL);
 	g_autofree char *found = NULL;
-	struct address address = {0};
+	pb_local(address) address = {0};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		char *name = NULL;
@@ -227,18 +225,16 @@ TEST(rejects_invalid_display_names)
 	g_assert_false(address_parse_mailbox(long_past, &address, &found, NULL));
 	g_assert_true(address_parse_mailbox(long_at, &address, &found, NULL));
 	g_assert_cmpstr(found, ==, at);
-	address_clear(&address);
 }
 
 static char *
 get_key(const char *text)
 {
-	struct address address = {0};
+	pb_local(address) address = {0};
 	char *key;
 
 	g_assert_true(address_parse(text, &address, NULL));
 	key = address_format_key(&address);
-	address_clear(&address);
 	return key;
 }
 
@@ -270,7 +266,7 @@ TEST(keys_compare_equal_for_the_same_person)
 
 TEST(formats_a_mailto_uri)
 {
-	struct address address = {0};
+	pb_local(address) address = {0};
 	g_autofree char *link = NULL;
 	g_autofree char *plain = NULL;
 
@@ -281,7 +277,6 @@ TEST(formats_a_mailto_uri)
 	    "mailto:zo%C3%AB+a%26b%3Fc@xn--bcher-kva.example"
 	    "?subject=stop%20%26%20%22go%22%0D%0A");
 	g_assert_cmpstr(plain, ==, "mailto:zo%C3%AB+a%26b%3Fc@xn--bcher-kva.example");
-	address_clear(&address);
 }
 
 UNIT_MAIN

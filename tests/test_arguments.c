@@ -64,7 +64,7 @@ TEST(missing_and_surplus_arguments_are_reported)
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		struct vector vector;
+		pb_local(vector) vector;
 		const struct ctl_command command = {
 		    .least = rows[i].least, .most = rows[i].most, .options = ""};
 		struct ctl ctl = {0};
@@ -77,7 +77,6 @@ TEST(missing_and_surplus_arguments_are_reported)
 		is_ok = ctl_parse(&command, &ctl, &error);
 		g_assert_true(is_ok == !rows[i].error);
 		g_assert_cmpstr(error ? error->message : NULL, ==, rows[i].error);
-		vector_clear(&vector);
 	}
 }
 

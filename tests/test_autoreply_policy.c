@@ -31,6 +31,9 @@ static const struct autoreply_settings without = {
     .authserv_id = "",
 };
 
+#define autoreply_verdict_auto \
+	__attribute__((cleanup(autoreply_clear))) struct autoreply_verdict
+
 static struct inmail *
 new_mail(void)
 {
@@ -51,7 +54,7 @@ check(const struct inmail *mail, const char *sender, const char *recipient,
 TEST(personal_mail_gets_a_reply)
 {
 	pb_auto(inmail) mail = new_mail();
-	struct autoreply_verdict verdict = {0};
+	autoreply_verdict_auto verdict = {0};
 
 	conversation_add_field(mail, "Auto-Submitted: no");
 	conversation_add_field(mail, "Precedence: first-class");
@@ -62,7 +65,6 @@ TEST(personal_mail_gets_a_reply)
 	g_assert_cmpint(verdict.kind, ==, SUBADDRESS_COMMANDS);
 	g_assert_cmpstr(verdict.address, ==, "Eva@example.com");
 	g_assert_cmpstr(verdict.key, ==, "eva@example.com");
-	autoreply_clear(&verdict);
 }
 
 TEST(automatic_mail_gets_no_reply)
@@ -97,12 +99,11 @@ TEST(automatic_mail_gets_no_reply)
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		pb_auto(inmail) mail = new_mail();
-		struct autoreply_verdict verdict = {0};
+		autoreply_verdict_auto verdict = {0};
 
 		conversation_add_field(mail, rows[i].field);
 		g_assert_cmpstr(check(mail, NULL, "paperboy@example.org", &verdict), ==,
 		    rows[i].why);
-		autoreply_clear(&verdict);
 	}
 }
 
@@ -135,7 +136,7 @@ TEST(robots_and_our_own_addresses_get_no_reply)
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		pb_auto(inmail) mail = conversation_new_mail(rows[i].from, "help", "");
 		pb_auto(inmail) other = new_mail();
-		struct autoreply_verdict verdict = {0};
+		autoreply_verdict_auto verdict = {0};
 
 		g_assert_cmpstr(check(mail, NULL, "paperboy@example.org", &verdict), ==,
 		    rows[i].why);
@@ -143,14 +144,13 @@ TEST(robots_and_our_own_addresses_get_no_reply)
 		g_assert_cmpstr(
 		    check(other, rows[i].from, "paperboy@example.org", &verdict), ==,
 		    rows[i].why);
-		autoreply_clear(&verdict);
 	}
 }
 
 TEST(null_senders_reports_and_loops_get_no_reply)
 {
 	pb_auto(inmail) mail = new_mail();
-	struct autoreply_verdict verdict = {0};
+	autoreply_verdict_auto verdict = {0};
 
 	g_assert_cmpstr(
 	    check(mail, "", "paperboy@example.org", &verdict), ==, "null-sender");
@@ -165,13 +165,12 @@ TEST(null_senders_reports_and_loops_get_no_reply)
 		g_assert_cmpstr(
 		    check(mail, "eva@example.com", NULL, &verdict), ==, "report");
 	}
-	autoreply_clear(&verdict);
 }
 
 TEST(our_own_mail_is_recognised_by_its_message_id)
 {
 	pb_auto(inmail) mail = new_mail();
-	struct autoreply_verdict verdict = {0};
+	autoreply_verdict_auto verdict = {0};
 
 	g_free(mail->message_id);
 	mail->message_id = g_strdup("letter.abc@example.org");
@@ -183,13 +182,12 @@ TEST(our_own_mail_is_recognised_by_its_message_id)
 	g_free(mail->message_id);
 	mail->message_id = g_strdup("4711@example.org");
 	g_assert_null(check(mail, NULL, NULL, &verdict));
-	autoreply_clear(&verdict);
 }
 
 TEST(the_only_from_names_the_requester)
 {
 	pb_auto(inmail) mail = new_mail();
-	struct autoreply_verdict verdict = {0};
+	autoreply_verdict_auto verdict = {0};
 
 	conversation_add_address(mail->reply_to, "victim@example.net");
 	conversation_add_address(mail->sender, "victim@example.net");
@@ -209,7 +207,6 @@ TEST(the_only_from_names_the_requester)
 	g_assert_cmpstr(check(mail, NULL, NULL, &verdict), ==, "no-from");
 	mail->from_fields = 0;
 	g_assert_cmpstr(check(mail, NULL, NULL, &verdict), ==, "no-from");
-	autoreply_clear(&verdict);
 }
 
 TEST(invalid_from_addresses_get_no_reply)
@@ -223,11 +220,10 @@ TEST(invalid_from_addresses_get_no_reply)
 	for (size_t i = 0; i < G_N_ELEMENTS(addresses); i++) {
 		pb_auto(inmail) mail =
 		    conversation_new_mail(addresses[i], "subscribe", "");
-		struct autoreply_verdict verdict = {0};
+		autoreply_verdict_auto verdict = {0};
 
 		g_assert_cmpstr(check(mail, NULL, NULL, &verdict), ==, "no-from");
 		g_assert_null(verdict.address);
-		autoreply_clear(&verdict);
 	}
 }
 
@@ -262,12 +258,11 @@ TEST(recipient_address_selects_the_purpose)
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		pb_auto(inmail) mail = new_mail();
-		struct autoreply_verdict verdict = {0};
+		autoreply_verdict_auto verdict = {0};
 
 		check(mail, NULL, rows[i].recipient, &verdict);
 		g_assert_cmpint(verdict.kind, ==, rows[i].kind);
 		g_assert_cmpstr(verdict.token, ==, rows[i].token);
-		autoreply_clear(&verdict);
 	}
 }
 
@@ -306,14 +301,13 @@ TEST(tag_in_the_subject_selects_the_purpose)
 		static const struct receive_mail envelope = {.recipient = HOME};
 		pb_auto(inmail) mail =
 		    conversation_new_mail("eva@example.com", rows[i / 2].subject, "");
-		struct autoreply_verdict verdict = {0};
+		autoreply_verdict_auto verdict = {0};
 
 		autoreply_check(modes[i % 2], mail, &envelope, &verdict);
 		g_test_message("%s", rows[i / 2].subject);
 		g_assert_cmpint(verdict.kind, ==, rows[i / 2].kind);
 		g_assert_cmpstr(verdict.subject, ==, rows[i / 2].rest);
 		g_assert_cmpstr(verdict.token, ==, rows[i / 2].rest ? TOKEN : "");
-		autoreply_clear(&verdict);
 	}
 }
 
@@ -341,7 +335,7 @@ TEST(message_id_identifies_replies_only_without_subaddresses)
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		pb_auto(inmail) mail = new_mail();
-		struct autoreply_verdict verdict = {0};
+		autoreply_verdict_auto verdict = {0};
 
 		if (rows[i].in_reply_to)
 			g_ptr_array_add(
@@ -359,7 +353,6 @@ TEST(message_id_identifies_replies_only_without_subaddresses)
 		g_assert_true(verdict.is_message_id == rows[i].is_message_id);
 		check(mail, NULL, HOME, &verdict);
 		g_assert_cmpint(verdict.kind, ==, SUBADDRESS_COMMANDS);
-		autoreply_clear(&verdict);
 	}
 }
 
@@ -387,7 +380,7 @@ TEST(every_envelope_recipient_is_a_target)
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		pb_auto(inmail) mail = new_mail();
-		struct autoreply_verdict verdict = {0};
+		autoreply_verdict_auto verdict = {0};
 		g_autoptr(GString) found = g_string_new(NULL);
 
 		check(mail, NULL, rows[i].recipients, &verdict);
@@ -397,14 +390,13 @@ TEST(every_envelope_recipient_is_a_target)
 			    found, "%s%d%s", k ? " " : "", verdict.kind, verdict.token);
 		}
 		g_assert_cmpstr(found->str, ==, rows[i].targets);
-		autoreply_clear(&verdict);
 	}
 }
 
 TEST(header_is_used_if_the_envelope_was_rewritten)
 {
 	pb_auto(inmail) mail = new_mail();
-	struct autoreply_verdict verdict = {0};
+	autoreply_verdict_auto verdict = {0};
 
 	conversation_add_address(mail->to, "eva@example.net");
 	conversation_add_address(mail->to, "paperboy+u-abc@example.org");
@@ -419,7 +411,6 @@ TEST(header_is_used_if_the_envelope_was_rewritten)
 	/* The envelope has one of our addresses. */
 	check(mail, NULL, "paperboy@example.org", &verdict);
 	g_assert_cmpint(verdict.kind, ==, SUBADDRESS_COMMANDS);
-	autoreply_clear(&verdict);
 }
 
 static struct inmail *
@@ -454,7 +445,7 @@ TEST(only_the_topmost_result_of_our_own_server_is_trusted)
 	    {"mx.example.org", "spf", "pass", "header.from=example.com", false},
 	};
 	struct autoreply_settings off = settings;
-	struct autoreply_verdict verdict = {0};
+	autoreply_verdict_auto verdict = {0};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		pb_auto(inmail) mail = vouched(
@@ -485,7 +476,6 @@ TEST(only_the_topmost_result_of_our_own_server_is_trusted)
 		check(both, NULL, NULL, &verdict);
 		g_assert_false(verdict.is_verified);
 	}
-	autoreply_clear(&verdict);
 }
 
 TEST(results_are_aligned_with_the_domain_of_from)
@@ -513,7 +503,7 @@ TEST(results_are_aligned_with_the_domain_of_from)
 	    {"spf", "softfail", "smtp.mailfrom=example.com", false, false},
 	    {"auth", "pass", "smtp.mailfrom=example.com", false, false},
 	};
-	struct autoreply_verdict verdict = {0};
+	autoreply_verdict_auto verdict = {0};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		pb_auto(inmail) mail = vouched("mx.example.org", rows[i].method,
@@ -533,7 +523,6 @@ TEST(results_are_aligned_with_the_domain_of_from)
 		g_assert_true(!verdict.is_aligned && !verdict.is_verified);
 		g_assert_true(verdict.is_failed);
 	}
-	autoreply_clear(&verdict);
 }
 
 TEST(rate_key_ignores_subaddress_and_dots)
@@ -558,11 +547,10 @@ TEST(rate_key_ignores_subaddress_and_dots)
 		static const char *const addresses[] = {
 		    "a+1@example.com", "a.b@example.com"};
 		pb_auto(inmail) mail = conversation_new_mail(addresses[i], "help", "");
-		struct autoreply_verdict verdict = {0};
+		autoreply_verdict_auto verdict = {0};
 
 		check(mail, NULL, NULL, &verdict);
 		g_assert_cmpstr(verdict.key, ==, addresses[i]);
-		autoreply_clear(&verdict);
 	}
 }
 

@@ -275,7 +275,7 @@ record_refusals(const struct bench *bench, int first, int last)
 TEST(reports_of_our_fault_pause_a_domain_that_returns_a_test)
 {
 	pb_auto(mailer_fixture) mailing = mailer_fixture_new(1000, 4);
-	struct bench bench = bench_new();
+	pb_local(bench) bench = bench_new();
 	struct conversation *made = bench.conversation, conversation = *made;
 	struct bounce_subject test = {.subscriber_id = 1};
 
@@ -346,7 +346,6 @@ TEST(reports_of_our_fault_pause_a_domain_that_returns_a_test)
 	assert_rows(mailing->fixture,
 	    "SELECT count(*) FROM subscriber WHERE state <> 'active'", "0");
 	bench.conversation = made;
-	bench_clear(&bench);
 }
 
 static void
@@ -669,7 +668,7 @@ TEST(a_year_suspends_the_dead_and_nobody_else)
 
 TEST(suspended_subscriber_is_restored_by_authenticated_mail)
 {
-	struct bench bench = bench_new();
+	pb_local(bench) bench = bench_new();
 	struct conversation *c = bench.conversation;
 	pb_auto(inmail) mail = conversation_new_mail(EVA, "list", "");
 
@@ -696,7 +695,6 @@ TEST(suspended_subscriber_is_restored_by_authenticated_mail)
 	    c->fixture, "SELECT state, next_due_at > 0 FROM subscriber", "active|1");
 	assert_rows(c->fixture, "SELECT sum(is_scored) FROM bounce", "0");
 	assert_rows(c->fixture, "SELECT count(*) FROM bounce_probe", "0");
-	bench_clear(&bench);
 }
 
 /* The outcome of a message to the subscriber that the server refused. */
@@ -718,7 +716,7 @@ add_failure(struct bench *bench, const char *recipient)
 
 TEST(evidence_of_a_wrong_clock_does_not_count)
 {
-	struct bench bench = bench_new();
+	pb_local(bench) bench = bench_new();
 	const struct bounce_subject first = {.subscriber_id = 1, .digest_id = 1};
 	const struct bounce_subject second = {.subscriber_id = 1, .digest_id = 2};
 
@@ -729,12 +727,11 @@ TEST(evidence_of_a_wrong_clock_does_not_count)
 	record(&bench, &second, BOUNCE_DEAD, BOUNCE_FAULT_NONE);
 	bench.now += 3 * DAY;
 	g_assert_cmpuint(run(&bench).probes, ==, 1);
-	bench_clear(&bench);
 }
 
 TEST(evidence_does_not_follow_to_another_address)
 {
-	struct bench bench = bench_new();
+	pb_local(bench) bench = bench_new();
 	struct conversation *c = bench.conversation;
 	pb_auto(subscriber) moved = NULL;
 
@@ -757,12 +754,11 @@ TEST(evidence_does_not_follow_to_another_address)
 	run(&bench);
 	assert_rows(c->fixture, "SELECT sum(is_scored), count(*) FROM bounce", "0|2");
 	assert_rows(c->fixture, "SELECT count(*) FROM bounce_probe", "0");
-	bench_clear(&bench);
 }
 
 TEST(suspended_subscriber_is_restored_by_a_confirmation)
 {
-	struct bench bench = bench_new();
+	pb_local(bench) bench = bench_new();
 	struct conversation *c = bench.conversation;
 	pb_auto(inmail) request = conversation_new_mail(EVA, "add graphene", "");
 	pb_auto(inmail) reply = conversation_new_mail(EVA, "Re: confirm", "yes");
@@ -782,7 +778,6 @@ TEST(suspended_subscriber_is_restored_by_a_confirmation)
 	conversation_hand_in(c, reply, EVA, address);
 	assert_rows(
 	    c->fixture, "SELECT state, next_due_at > 0 FROM subscriber", "active|1");
-	bench_clear(&bench);
 }
 
 static enum bounce_effect
@@ -834,7 +829,7 @@ static const struct step leaving[] = {
 /* Anybody who has a digest can unsubscribe and undo: a complaint stays. */
 TEST(suppressed_person_can_come_back_after_a_complaint_only)
 {
-	struct bench bench = bench_new();
+	pb_local(bench) bench = bench_new();
 	struct conversation *c = bench.conversation;
 	const struct erase_request request = {
 	    .address = EVA, .who = "test", .key = c->fixture->key};
@@ -849,7 +844,6 @@ TEST(suppressed_person_can_come_back_after_a_complaint_only)
 	g_assert_true(erase_suppress(
 	    c->fixture->store, &request, ERASE_OPERATOR, bench.now, NULL));
 	conversation_play(c, staying);
-	bench_clear(&bench);
 }
 
 /* As the operator and a confirmation do. */
@@ -866,7 +860,7 @@ subscribe_again(struct bench *bench)
 
 TEST(complaint_counts_after_another_report_and_once_a_subscription)
 {
-	struct bench bench = bench_new();
+	pb_local(bench) bench = bench_new();
 	const struct bounce_subject digest = {.subscriber_id = 1, .digest_id = 1};
 
 	conversation_subscribe(bench.conversation, EVA);
@@ -880,7 +874,6 @@ TEST(complaint_counts_after_another_report_and_once_a_subscription)
 	g_assert_cmpint(complain(&bench, 0), ==, BOUNCE_EFFECT_NONE);
 	subscribe_again(&bench);
 	g_assert_cmpint(complain(&bench, 0), ==, BOUNCE_EFFECT_UNSUBSCRIBED);
-	bench_clear(&bench);
 }
 
 UNIT_MAIN_WITH_WARNINGS

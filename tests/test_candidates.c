@@ -226,7 +226,7 @@ TEST(candidates_are_those_of_one_statement)
 		pb_auto(store_fixture) fixture = store_fixture_new();
 		g_autoptr(GPtrArray) subscribers = NULL;
 		g_autoptr(GPtrArray) filters = NULL;
-		struct digest_cache cache;
+		pb_local(digest_cache) cache;
 
 		fill(fixture, rand);
 		subscribers =
@@ -248,7 +248,6 @@ TEST(candidates_are_those_of_one_statement)
 			g_assert_cmpstr(found, ==, wanted);
 			bytes += strlen(found);
 		}
-		digest_cache_clear(&cache);
 	}
 	/* Not about nothing. */
 	g_assert_cmpuint(bytes, >, 20 * STORES * SUBSCRIBERS);

@@ -57,7 +57,7 @@ TEST(lines_are_found_in_the_encoded_form)
 {
 	g_autofree char *wide = g_strnfill(200, '=');
 	g_autoptr(GString) text = g_string_new(NULL);
-	struct chunk chunk;
+	pb_local(chunk) chunk;
 
 	g_string_printf(text, "first\n%s\n\n=\nlast = 5", wide);
 	chunk_init(&chunk, text);
@@ -68,7 +68,6 @@ TEST(lines_are_found_in_the_encoded_form)
 	g_assert_cmpstr(
 	    chunk.encoded + chunk_find_line(&chunk, 4), ==, "last =3D 5\r\n");
 	g_assert_cmpuint(chunk_find_line(&chunk, 5), ==, chunk.stats.encoded_bytes);
-	chunk_clear(&chunk);
 }
 
 UNIT_MAIN

@@ -263,7 +263,7 @@ STORE_TEST(status_reports_a_clock_jump)
 	struct life life;
 	const struct status_daemon daemon = {.is_running = true};
 	pb_auto(settings) settings = NULL;
-	struct status status;
+	pb_local(status) status;
 	struct health_options options;
 	g_autoptr(GPtrArray) problems = NULL;
 	bool is_reported = false;
@@ -288,7 +288,6 @@ STORE_TEST(status_reports_a_clock_jump)
 		g_assert_nonnull(strstr(problem->text, "no digest is built"));
 	}
 	g_assert_true(is_reported);
-	status_clear(&status);
 }
 
 UNIT_MAIN_WITH_WARNINGS

@@ -160,7 +160,7 @@ static bool
 run_commands(struct store *store, void *data, GError **error)
 {
 	struct commands *commands = data;
-	struct request request;
+	pb_local(request) request;
 	bool is_ok;
 
 	(void)store;
@@ -172,7 +172,6 @@ run_commands(struct store *store, void *data, GError **error)
 	            : command_run(&request, error);
 	commands->reply = request.reply;
 	request.reply = (struct command_reply){0};
-	request_clear(&request);
 	return is_ok;
 }
 
@@ -957,7 +956,7 @@ TEST(quotes_are_cut_and_harmless)
 	g_autofree char *longer = g_strconcat(long_line, "x", NULL);
 	g_autofree char *same = NULL;
 	g_autofree char *cut = NULL;
-	struct reply_text answer;
+	pb_local(reply_text) answer;
 
 	reply_text_init(&answer, test->conversation->phrases, "en", true);
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
@@ -971,7 +970,6 @@ TEST(quotes_are_cut_and_harmless)
 	g_assert_cmpstr(same, ==, long_line);
 	g_assert_cmpint(g_utf8_strlen(cut, -1), ==, BOUNDS_COMMAND_ECHO);
 	g_assert_true(g_str_has_suffix(cut, "…"));
-	reply_text_clear(&answer);
 }
 
 TEST(long_message_has_a_short_reply)

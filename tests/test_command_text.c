@@ -139,13 +139,12 @@ TEST(ignored_commands_are_reported)
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
-		struct command_text lines;
+		pb_local(command_text) lines;
 
 		command_text_read("", cases[i].text, command_table_classify, &lines);
 		if (g_strcmp0(lines.stopped_at, cases[i].stopped_at) != 0)
 			g_test_fail_printf("'%s': '%s'", cases[i].text,
 			    lines.stopped_at ? lines.stopped_at : "nothing");
-		command_text_clear(&lines);
 	}
 }
 

@@ -96,7 +96,7 @@ check(const struct compiled_template *compiled, const char *const *filled,
 	struct chunk_stats stats = {0};
 	g_autoptr(GString) joined = g_string_new(NULL);
 	const struct compose_span *spans;
-	struct template_buffer buffer;
+	pb_local(template_buffer) buffer;
 
 	compiled_template_append_plain(compiled, filled, plain);
 	g_assert_cmpstr(plain->str, ==, expected);
@@ -109,7 +109,6 @@ check(const struct compiled_template *compiled, const char *const *filled,
 		g_string_append_len(joined, spans[i].data, (gssize)spans[i].size);
 	g_assert_cmpstr(joined->str, ==, encoded->str);
 	g_assert_cmpmem(&buffer.stats, sizeof(stats), &stats, sizeof(stats));
-	template_buffer_clear(&buffer);
 }
 
 TEST(output_equals_the_text_with_all_values)

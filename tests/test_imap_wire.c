@@ -44,7 +44,8 @@ pair_init(struct pair *pair)
 static void
 pair_clear(struct pair *pair)
 {
-	mailstream_low_free(pair->low);
+	if (pair->low)
+		mailstream_low_free(pair->low);
 	imap_wire_free(pair->wire);
 	close(pair->server);
 }
@@ -92,9 +93,9 @@ TEST(irrelevant_lines_are_dropped)
 	static const char said[] =
 	    "* LIST () \"/\" a\r\n* 4 EXISTS\r\n* THREAD (1)\r\n"
 	    "* 2 EXPUNGE\r\n7 OK done\r\n* BYE gone\r\n7 OK x\r\n";
-	struct pair pair;
+	pb_local(pair) pair;
 	g_autoptr(GString) text = g_string_new(said);
-	GString *got;
+	g_autoptr(GString) got = NULL;
 
 	pair_init(&pair);
 	got = read_all(&pair, text);
@@ -104,18 +105,15 @@ TEST(irrelevant_lines_are_dropped)
 	g_assert_false(imap_wire_take_untagged(pair.wire));
 	g_assert_cmpstr(
 	    imap_wire_get_problem(pair.wire)->message, ==, "the IMAP server sent BYE");
-	g_string_free(got, TRUE);
-	pair.low = imap_wire_new_plain(pair.wire);
-	pair_clear(&pair);
 }
 
 /* A line of this size. */
 static void
 check_line(size_t size, const char *wanted)
 {
-	struct pair pair;
+	pb_local(pair) pair;
 	g_autoptr(GString) text = g_string_new("* OK ");
-	GString *got;
+	g_autoptr(GString) got = NULL;
 
 	pair_init(&pair);
 	while (text->len < size - 1)
@@ -125,9 +123,6 @@ check_line(size_t size, const char *wanted)
 	g_assert_cmpuint(got->len, ==, wanted ? 0 : size);
 	g_assert_cmpstr(imap_wire_get_problem(pair.wire)->message, ==,
 	    wanted ? wanted : "the IMAP server closed the connection");
-	g_string_free(got, TRUE);
-	pair.low = imap_wire_new_plain(pair.wire);
-	pair_clear(&pair);
 }
 
 TEST(line_length_is_limited)
@@ -141,10 +136,10 @@ TEST(line_length_is_limited)
 static void
 check_answer(size_t size, const char *wanted)
 {
-	struct pair pair;
+	pb_local(pair) pair;
 	g_autoptr(GString) text = g_string_new("* 1 FETCH (BODY[] {500000}\r\n");
 	size_t head = text->len;
-	GString *got;
+	g_autoptr(GString) got = NULL;
 
 	pair_init(&pair);
 	g_string_set_size(text, head + 500000);
@@ -157,9 +152,6 @@ check_answer(size_t size, const char *wanted)
 	got = read_all(&pair, text);
 	g_assert_cmpuint(got->len, ==, head + 500000 + 3);
 	g_assert_cmpstr(imap_wire_get_problem(pair.wire)->message, ==, wanted);
-	g_string_free(got, TRUE);
-	pair.low = imap_wire_new_plain(pair.wire);
-	pair_clear(&pair);
 }
 
 TEST(response_size_is_limited)
@@ -172,9 +164,9 @@ TEST(response_size_is_limited)
 TEST(one_literal_per_command)
 {
 	static const char one[] = "* 1 FETCH (BODY[] {3}\r\n(((";
-	struct pair pair;
+	pb_local(pair) pair;
 	g_autoptr(GString) text = g_string_new(one);
-	GString *got;
+	g_autoptr(GString) got = NULL;
 
 	pair_init(&pair);
 	g_string_append(text, ")\r\n");
@@ -183,16 +175,13 @@ TEST(one_literal_per_command)
 	g_assert_cmpuint(got->len, ==, sizeof(one) - 1 + 3);
 	g_assert_cmpstr(imap_wire_get_problem(pair.wire)->message, ==,
 	    "the IMAP server sent an unexpected literal");
-	g_string_free(got, TRUE);
-	pair.low = imap_wire_new_plain(pair.wire);
-	pair_clear(&pair);
 }
 
 TEST(a_timeout_differs_from_an_error)
 {
 	struct imap_line line;
 	g_autoptr(GError) error = NULL;
-	struct pair pair;
+	pb_local(pair) pair;
 	bool is_time_up;
 	char byte;
 
@@ -216,7 +205,6 @@ TEST(a_timeout_differs_from_an_error)
 	g_assert_error(error, PB_ERROR, PB_ERROR_TEMPORARY);
 	g_assert_cmpint(mailstream_low_read(pair.low, &byte, 1), ==, -1);
 	g_assert_cmpint(mailstream_low_write(pair.low, "x", 1), ==, -1);
-	pair_clear(&pair);
 }
 
 UNIT_MAIN_WITH(signal(SIGPIPE, SIG_IGN))

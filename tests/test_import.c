@@ -60,12 +60,11 @@ static void
 import_good(
     struct store_fixture *fixture, const char *text, struct asked asked, unsigned added)
 {
-	struct import_report report;
+	pb_local(import_report) report;
 	g_autofree char *says = import_text(fixture, text, asked, &report);
 
 	g_assert_cmpstr(says, ==, NULL);
 	g_assert_cmpuint(report.added, ==, added);
-	import_report_clear(&report);
 }
 
 static bool
@@ -171,7 +170,7 @@ TEST(invalid_preference_is_reported)
 		    "address,%s\na@example.org,%s\n", rows[i].column, rows[i].cell);
 		g_autofree char *wanted =
 		    g_strconcat("people.csv:2: ", rows[i].wanted, NULL);
-		struct import_report report;
+		pb_local(import_report) report;
 		g_autofree char *says =
 		    import_text(fixture, text, (struct asked){.consent = "x"}, &report);
 
@@ -179,7 +178,6 @@ TEST(invalid_preference_is_reported)
 		g_assert_cmpuint(report.problems->len, ==, 1);
 		if (!g_str_has_prefix(report.problems->pdata[0], wanted))
 			g_test_fail_printf("%s", (char *)report.problems->pdata[0]);
-		import_report_clear(&report);
 	}
 }
 
@@ -303,7 +301,7 @@ TEST(invalid_header_line_is_rejected)
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		pb_auto(store_fixture) fixture = store_fixture_new();
-		struct import_report report;
+		pb_local(import_report) report;
 		g_autofree char *says = import_text(fixture, rows[i].text,
 		    (struct asked){.is_skip_bad = true, .consent = "x"}, &report);
 
@@ -311,7 +309,6 @@ TEST(invalid_header_line_is_rejected)
 		if (!g_str_has_prefix(report.problems->pdata[0], rows[i].says))
 			g_test_fail_printf(
 			    "row %zu: %s", i, (char *)report.problems->pdata[0]);
-		import_report_clear(&report);
 	}
 }
 
@@ -478,10 +475,9 @@ call_import(struct store_fixture *fixture, void *data, GError **error)
 	    .key = fixture->key,
 	    .who = "test",
 	};
-	struct import_report report = {0};
+	pb_local(import_report) report = {0};
 	bool is_ok = import_people(fixture->store, &request, &report, error);
 
-	import_report_clear(&report);
 	return is_ok;
 }
 

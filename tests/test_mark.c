@@ -96,8 +96,8 @@ TEST(words_of_hits_are_marked)
 		g_autofree char *wanted = end_line(rows[i].wanted);
 		g_autoptr(GPtrArray) hits = hits_parse(rows[i].hits);
 		pb_auto(mark_list) list = mark_list_new();
-		struct chunk html;
-		struct mark_index index;
+		pb_local(chunk) html;
+		pb_local(mark_index) index;
 		struct marked marked;
 		g_autoptr(GString) encoded = NULL;
 		g_autoptr(GString) text = NULL;
@@ -113,8 +113,6 @@ TEST(words_of_hits_are_marked)
 		for (unsigned j = 0; j < hits->len; j++)
 			g_assert_cmpint(
 			    mark_list_is_shown(list, j), ==, rows[i].shown[j] == '1');
-		chunk_clear(&html);
-		mark_index_clear(&index);
 	}
 }
 
@@ -146,7 +144,7 @@ TEST(a_marked_chunk_is_as_if_it_were_encoded_anew)
 		g_autoptr(GString) encoded = NULL;
 		g_autoptr(GString) text = NULL;
 		struct chunk chunk, anew;
-		struct mark_index index;
+		pb_local(mark_index) index;
 		struct marked marked;
 
 		for (int i = g_test_rand_int_range(0, 12); i > 0; i--)
@@ -165,7 +163,6 @@ TEST(a_marked_chunk_is_as_if_it_were_encoded_anew)
 		g_assert_cmpuint(marked.stats.non_ascii, ==, anew.stats.non_ascii);
 		chunk_clear(&chunk);
 		chunk_clear(&anew);
-		mark_index_clear(&index);
 	}
 }
 

@@ -16,7 +16,7 @@ assert_refused(const struct query_fixture *fixture, const struct refusal *refusa
 {
 	g_autoptr(GError) error = NULL;
 	GPtrArray *warnings = NULL;
-	struct query_error problem = {0};
+	pb_local(query_error) problem = {0};
 	g_autofree char *whole =
 	    g_strdup_printf("column %u: %s", refusal->column, refusal->message);
 	pb_auto(query) query =
@@ -33,7 +33,6 @@ assert_refused(const struct query_fixture *fixture, const struct refusal *refusa
 	g_assert_cmpuint(problem.column, ==, refusal->column);
 	g_assert_cmpstr(problem.message->text, ==, refusal->message);
 	g_assert_null(warnings);
-	query_error_clear(&problem);
 }
 
 #define BEGINS(mark)                                          \
@@ -585,14 +584,13 @@ QUERY_TEST(errors_are_shown_with_a_caret)
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		struct query_error problem = {0};
+		pb_local(query_error) problem = {0};
 		g_autofree char *shown = NULL;
 
 		g_assert_null(query_parse(
 		    rows[i].text, fixture->tokenizer, NULL, &problem, NULL));
 		shown = query_error_format(&problem, rows[i].text, rows[i].lead);
 		g_assert_cmpstr(shown, ==, rows[i].shown);
-		query_error_clear(&problem);
 	}
 }
 

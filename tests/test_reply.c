@@ -104,7 +104,7 @@ check_row(const struct row *row, size_t piece)
 	                             : row->code == 0 ? REPLY_MALFORMED
 	                                              : REPLY_MORE;
 	enum reply_progress found = REPLY_MORE;
-	struct reply_parser parser;
+	pb_local(reply_parser) parser;
 
 	reply_parser_init(&parser);
 	for (size_t at = 0; at < row->size && found == REPLY_MORE;) {
@@ -124,7 +124,6 @@ check_row(const struct row *row, size_t piece)
 		g_assert_cmpstr(reply->enhanced, ==, row->enhanced);
 		g_assert_cmpstr(reply->text, ==, row->text);
 	}
-	reply_parser_clear(&parser);
 }
 
 TEST(replies_are_parsed_in_chunks_of_any_size)
@@ -139,7 +138,7 @@ static enum reply_progress
 feed_all(const GString *bytes, struct reply *reply)
 {
 	enum reply_progress progress;
-	struct reply_parser parser;
+	pb_local(reply_parser) parser;
 	size_t n_used;
 
 	reply_parser_init(&parser);
@@ -149,7 +148,6 @@ feed_all(const GString *bytes, struct reply *reply)
 	else if (progress == REPLY_MALFORMED)
 		g_assert_cmpint(reply_parser_feed(&parser, "250 ok\r\n", 8, &n_used),
 		    ==, REPLY_MALFORMED);
-	reply_parser_clear(&parser);
 	return progress;
 }
 
@@ -217,7 +215,7 @@ TEST(consecutive_replies_are_separated)
 	static const char bytes[] =
 	    "250 2.1.0 a\r\n550-5.1.1 b\r\n550 5.1.1 c\r\n354 d\r\n4";
 	static const char *const texts[] = {"250 2.1.0 a", "550 5.1.1 b c", "354 d"};
-	struct reply_parser parser;
+	pb_local(reply_parser) parser;
 	size_t at = 0, n_used;
 
 	reply_parser_init(&parser);
@@ -231,7 +229,6 @@ TEST(consecutive_replies_are_separated)
 	g_assert_cmpint(
 	    reply_parser_feed(&parser, bytes + at, strlen(bytes) - at, &n_used), ==,
 	    REPLY_MORE);
-	reply_parser_clear(&parser);
 }
 
 /* Rows with enhanced codes; test_smtp has the plain codes. */

@@ -138,7 +138,7 @@ assert_seen(struct line *line, const char *text)
 TEST(all_messages_use_one_connection)
 {
 	for (int is_grouped = 0; is_grouped < 2; is_grouped++) {
-		struct line line;
+		pb_local(line) line;
 
 		line_init(&line, is_grouped);
 		run(&line);
@@ -148,13 +148,12 @@ TEST(all_messages_use_one_connection)
 		g_assert_cmpuint(line.written, ==, MESSAGES);
 		g_assert_cmpuint(fakesmtp_get_messages(line.server), ==, MESSAGES);
 		g_assert_cmpuint(fakesmtp_get_connections(line.server), ==, 1);
-		line_clear(&line);
 	}
 }
 
 TEST(extensions_shape_the_envelope)
 {
-	struct line line;
+	pb_local(line) line;
 
 	line_init(&line, true);
 	run(&line);
@@ -162,7 +161,6 @@ TEST(extensions_shape_the_envelope)
 	    "..body 0\r\n.\r\nMAIL FROM:<from@a.example> SIZE=23 RET=HDRS"
 	    " ENVID=id+2B1\r\nRCPT TO:<to1@b.example> NOTIFY=FAILURE"
 	    " ORCPT=rfc822;to1@b.example\r\nDATA\r\nSubject: 1");
-	line_clear(&line);
 }
 
 struct message_fault {
@@ -179,7 +177,7 @@ static char *
 try_message_fault(const struct message_fault *row, unsigned wait_ms)
 {
 	char outcomes[MESSAGES + 1] = "";
-	struct line line;
+	pb_local(line) line;
 	char *problem = NULL;
 
 	line_init(&line, true);
@@ -199,7 +197,6 @@ try_message_fault(const struct message_fault *row, unsigned wait_ms)
 		problem = g_strdup_printf("%s, %u connections, %u messages", outcomes,
 		    fakesmtp_get_connections(line.server),
 		    fakesmtp_get_messages(line.server));
-	line_clear(&line);
 	return problem;
 }
 
@@ -257,7 +254,7 @@ TEST(fault_affects_one_message_only)
 
 TEST(rset_after_rejection_is_pipelined)
 {
-	struct line line;
+	pb_local(line) line;
 
 	line_init(&line, true);
 	fakesmtp_set(line.server, FAKE_RCPT,
@@ -265,7 +262,6 @@ TEST(rset_after_rejection_is_pipelined)
 	run(&line);
 	/* 354 to DATA without a recipient: a dot and nothing of the message. */
 	assert_seen(&line, "ORCPT=rfc822;to0@b.example\r\nDATA\r\n.\r\nRSET\r\nMAIL");
-	line_clear(&line);
 }
 
 TEST(message_over_the_size_limit_is_not_sent)
@@ -293,7 +289,7 @@ TEST(message_over_the_size_limit_is_not_sent)
 
 TEST(messages_per_connection_are_limited)
 {
-	struct line line;
+	pb_local(line) line;
 
 	line_init(&line, true);
 	line.options.use_messages = 2;
@@ -301,7 +297,6 @@ TEST(messages_per_connection_are_limited)
 	g_assert_cmpuint(fakesmtp_get_connections(line.server), ==, 3);
 	g_assert_cmpuint(fakesmtp_get_messages(line.server), ==, MESSAGES);
 	assert_seen(&line, ".\r\nQUIT\r\nEHLO");
-	line_clear(&line);
 }
 
 /* ---- LMTP ------------------------------------------------------------------- */
@@ -309,7 +304,7 @@ TEST(messages_per_connection_are_limited)
 TEST(lmtp_differs_only_in_lhlo)
 {
 	for (int is_grouped = 0; is_grouped < 2; is_grouped++) {
-		struct line line;
+		pb_local(line) line;
 
 		line_init(&line, is_grouped);
 		line.options.is_lmtp = true;
@@ -319,13 +314,12 @@ TEST(lmtp_differs_only_in_lhlo)
 			    line.parcels[i].result.outcome, ==, DELIVERY_SENT);
 		assert_seen(&line, "LHLO client.example\r\nNOOP\r\nMAIL");
 		g_assert_cmpuint(fakesmtp_get_connections(line.server), ==, 1);
-		line_clear(&line);
 	}
 }
 
 TEST(lmtp_without_recipient_has_no_reply_to_the_dot)
 {
-	struct line line;
+	pb_local(line) line;
 
 	line_init(&line, true);
 	line.options.is_lmtp = true;
@@ -335,7 +329,6 @@ TEST(lmtp_without_recipient_has_no_reply_to_the_dot)
 	g_assert_cmpint(line.parcels[0].result.outcome, ==, DELIVERY_FAILED);
 	g_assert_cmpint(line.parcels[1].result.outcome, ==, DELIVERY_SENT);
 	g_assert_cmpuint(fakesmtp_get_connections(line.server), ==, 2);
-	line_clear(&line);
 }
 
 struct open_fault {
@@ -350,7 +343,7 @@ static char *
 try_open_fault(const struct open_fault *row, unsigned wait_ms)
 {
 	const struct delivery *result;
-	struct line line;
+	pb_local(line) line;
 	char *problem = NULL;
 
 	line_init(&line, false);
@@ -365,7 +358,6 @@ try_open_fault(const struct open_fault *row, unsigned wait_ms)
 	    result->code != row->code || !*result->text)
 		problem = g_strdup_printf("%d at %s: %s", result->code,
 		    smtp_stage_get_name(result->stage), result->text);
-	line_clear(&line);
 	return problem;
 }
 
@@ -503,7 +495,7 @@ TEST(shutdown_does_not_wait_for_replies)
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		const struct delivery *result;
-		struct line line;
+		pb_local(line) line;
 
 		line_init(&line, rows[i].stage == FAKE_DOT);
 		line.options.is_lmtp = rows[i].is_lmtp;
@@ -519,14 +511,13 @@ TEST(shutdown_does_not_wait_for_replies)
 		for (unsigned k = 1; k < MESSAGES; k++)
 			g_assert_cmpint(
 			    line.parcels[k].result.outcome, ==, DELIVERY_DEFERRED);
-		line_clear(&line);
 	}
 }
 
 TEST(withdrawn_message_is_not_completed)
 {
 	for (int is_grouped = 0; is_grouped < 2; is_grouped++) {
-		struct line line;
+		pb_local(line) line;
 
 		line_init(&line, is_grouped);
 		line.withdrawn_from = 2;
@@ -540,7 +531,6 @@ TEST(withdrawn_message_is_not_completed)
 		}
 		g_assert_cmpuint(line.written, ==, 2);
 		g_assert_cmpuint(fakesmtp_get_messages(line.server), ==, 2);
-		line_clear(&line);
 	}
 }
 

@@ -149,7 +149,7 @@ assert_counts(struct store_fixture *fixture, const char *change)
 {
 	pb_auto(settings) settings = settings_new();
 	g_autoptr(GError) error = NULL;
-	struct status status;
+	pb_local(status) status;
 
 	status_load(fixture->store, settings, store_fixture_time(NOW), &status, &error);
 	g_assert_no_error(error);
@@ -158,7 +158,6 @@ assert_counts(struct store_fixture *fixture, const char *change)
 		g_assert_cmpint(G_STRUCT_MEMBER(int64_t, &status, counts[i].field), ==,
 		    store_fixture_number(fixture, counts[i].sql));
 	}
-	status_clear(&status);
 }
 
 STORE_TEST(every_change_is_counted)

@@ -182,14 +182,13 @@ TEST(invalid_settings_are_reported)
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		struct stream_options options = rows[i];
-		struct stream_error failure = {0};
+		pb_local(stream_error) failure = {0};
 		g_autoptr(GError) error = NULL;
 
 		options.connect_ms = options.open_ms = LONG_MS;
 		g_assert_null(stream_open(&options, &failure, &error));
 		g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
 		g_assert_cmpint(failure.kind, ==, STREAM_ERROR_SETTINGS);
-		stream_error_clear(&failure);
 	}
 }
 
@@ -201,12 +200,11 @@ opens(struct fakesmtp *server, enum stream_error_kind *kind)
 	    .hello = "client.example",
 	    .connect_ms = LONG_MS,
 	    .open_ms = LONG_MS};
-	struct stream_error failure = {0};
+	pb_local(stream_error) failure = {0};
 	pb_auto(stream) stream = stream_open(&options, &failure, NULL);
 
 	if (!stream)
 		*kind = failure.kind;
-	stream_error_clear(&failure);
 	return stream != NULL;
 }
 

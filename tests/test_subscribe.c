@@ -144,7 +144,7 @@ STORE_TEST(rejected_filter_is_identified)
 	static const struct subscribe_filter filters[] = {
 	    {.text = "good"}, {.text = "diffusion upvotes:>=ten"}};
 	struct subscribe_request request = model;
-	struct query_error problem = {0};
+	pb_local(query_error) problem = {0};
 	g_autoptr(GError) error = NULL;
 	unsigned refused = 99;
 
@@ -157,7 +157,6 @@ STORE_TEST(rejected_filter_is_identified)
 	g_assert_cmpuint(refused, ==, 1);
 	g_assert_cmpuint(problem.column, ==, 21);
 	g_assert_nonnull(problem.message);
-	query_error_clear(&problem);
 }
 
 STORE_TEST(spellings_of_an_address_are_one_subscriber)

@@ -7,6 +7,8 @@
 
 #include <glib.h>
 
+#include "base/cleanup.h"
+
 struct unit_test {
 	const char *name;
 	void (*run)(void);
