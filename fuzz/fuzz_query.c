@@ -58,7 +58,7 @@ make_settled(const struct query_fixture *fixture)
 static void
 open_library(struct library *library)
 {
-	set_up(&library->fixture, NULL);
+	query_fixture_init(&library->fixture);
 	library->documents[0] = make_settled(&library->fixture);
 	library->documents[1] =
 	    make_document(&library->fixture, "A", "", "", PAPER_UNKNOWN);

@@ -39,7 +39,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	pb_auto(query) again = NULL;
 
 	if (!fixture.db)
-		set_up(&fixture, NULL);
+		query_fixture_init(&fixture);
 	query = query_parse_canonical(text, fixture.tokenizer, &error);
 	if (!query) {
 		fuzz_check_error(error);

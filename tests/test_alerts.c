@@ -64,7 +64,6 @@ alerts_test_clear(struct alerts_test *test)
 	settings_free(test->settings);
 	store_fixture_free(test->fixture);
 }
-#define alerts_test_auto __attribute__((cleanup(alerts_test_clear))) struct alerts_test
 
 static unsigned
 run_alerts(struct alerts_test *test, int64_t now)
@@ -273,7 +272,7 @@ TEST(each_problem_is_mailed_once_a_day_while_it_lasts)
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++) {
-		alerts_test_auto test;
+		pb_local(alerts_test) test;
 		g_autofree char *mail = NULL, *text = NULL;
 
 		alerts_test_init(&test);
@@ -321,7 +320,7 @@ TEST(refusals_are_quoted_with_advice)
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		alerts_test_auto test;
+		pb_local(alerts_test) test;
 		g_autofree char *sql = NULL, *text = NULL;
 
 		alerts_test_init(&test);
@@ -344,108 +343,95 @@ TEST(refusals_are_quoted_with_advice)
 	}
 }
 
-TEST(a_few_bounces_are_not_an_outage)
-{
-	alerts_test_auto test;
+#define ALERTS_TEST(function) TEST_WITH_LOCAL(function, alerts_test, test)
 
-	alerts_test_init(&test);
-	answer(&test, test.now, "ok", "NULL");
-	make_outage(&test);
-	store_fixture_run(test.fixture, "DELETE FROM bounce WHERE subscriber_id = 100");
-	g_assert_cmpuint(run_alerts(&test, test.now), ==, 0);
+ALERTS_TEST(a_few_bounces_are_not_an_outage)
+{
+	answer(test, test->now, "ok", "NULL");
+	make_outage(test);
+	store_fixture_run(
+	    test->fixture, "DELETE FROM bounce WHERE subscriber_id = 100");
+	g_assert_cmpuint(run_alerts(test, test->now), ==, 0);
 }
 
-TEST(short_problems_are_not_mailed)
+ALERTS_TEST(short_problems_are_not_mailed)
 {
-	alerts_test_auto test;
-
-	alerts_test_init(&test);
-	answer(&test, test.now - SOURCE_ALERT_S + 1, "ok", "NULL");
-	answer(&test, test.now, "failed", "'no answer'");
-	test.relay.is_away = true;
-	test.relay.since = test.now - RELAY_ALERT_S + 1;
-	g_assert_cmpuint(run_alerts(&test, test.now), ==, 0);
-	g_assert_cmpuint(run_alerts(&test, test.now + 1), ==, 2);
+	answer(test, test->now - SOURCE_ALERT_S + 1, "ok", "NULL");
+	answer(test, test->now, "failed", "'no answer'");
+	test->relay.is_away = true;
+	test->relay.since = test->now - RELAY_ALERT_S + 1;
+	g_assert_cmpuint(run_alerts(test, test->now), ==, 0);
+	g_assert_cmpuint(run_alerts(test, test->now + 1), ==, 2);
 }
 
-TEST(dropped_requests_are_reported)
+ALERTS_TEST(dropped_requests_are_reported)
 {
-	alerts_test_auto test;
 	g_autofree char *mail = NULL;
 
-	alerts_test_init(&test);
-	answer(&test, test.now, "ok", "NULL");
+	answer(test, test->now, "ok", "NULL");
 	for (int i = 0; i < 25; i++)
 		g_assert_true(
-		    rate_log_save_dropped(test.fixture->store, test.now - 60, NULL));
-	g_assert_cmpuint(run_alerts(&test, test.now), ==, 1);
-	g_assert_cmpuint(run_alerts(&test, test.now + 60), ==, 0);
+		    rate_log_save_dropped(test->fixture->store, test->now - 60, NULL));
+	g_assert_cmpuint(run_alerts(test, test->now), ==, 1);
+	g_assert_cmpuint(run_alerts(test, test->now + 60), ==, 0);
 	mail = store_fixture_text(
-	    test.fixture, "SELECT CAST(message AS TEXT) FROM outbox");
+	    test->fixture, "SELECT CAST(message AS TEXT) FROM outbox");
 	g_assert_nonnull(
 	    strstr(mail, "Subject: paperboy: requests to subscribe are dropped"));
 	g_assert_nonnull(strstr(mail, "25 requests to subscribe were dropped"));
 	/* The count restarts after a day without any. */
 	g_assert_true(
-	    rate_log_save_dropped(test.fixture->store, test.now + 2 * DAY, NULL));
-	answer(&test, test.now + 2 * DAY, "ok", "NULL");
-	g_assert_cmpuint(run_alerts(&test, test.now + 2 * DAY), ==, 1);
+	    rate_log_save_dropped(test->fixture->store, test->now + 2 * DAY, NULL));
+	answer(test, test->now + 2 * DAY, "ok", "NULL");
+	g_assert_cmpuint(run_alerts(test, test->now + 2 * DAY), ==, 1);
 	g_free(mail);
-	mail = store_fixture_text(test.fixture,
+	mail = store_fixture_text(test->fixture,
 	    "SELECT CAST(message AS TEXT) FROM outbox ORDER BY id DESC LIMIT 1");
 	g_assert_nonnull(strstr(mail, "1 request to subscribe was dropped"));
 }
 
 /* A problem that comes back within a day is one mail; so are several at once. */
-TEST(problems_of_one_check_share_a_mail)
+ALERTS_TEST(problems_of_one_check_share_a_mail)
 {
-	alerts_test_auto test;
 	g_autofree char *mail = NULL;
 
-	alerts_test_init(&test);
-	answer(&test, test.now, "ok", "NULL");
-	quarantine(&test);
-	make_relay_away(&test);
-	g_assert_cmpuint(run_alerts(&test, test.now), ==, 2);
+	answer(test, test->now, "ok", "NULL");
+	quarantine(test);
+	make_relay_away(test);
+	g_assert_cmpuint(run_alerts(test, test->now), ==, 2);
 	mail = store_fixture_text(
-	    test.fixture, "SELECT CAST(message AS TEXT) FROM outbox");
+	    test->fixture, "SELECT CAST(message AS TEXT) FROM outbox");
 	g_assert_nonnull(strstr(mail, "Subject: paperboy: 2 problems"));
-	end_all(&test, test.now + 60);
-	g_assert_cmpuint(run_alerts(&test, test.now + 120), ==, 0);
-	quarantine(&test);
-	g_assert_cmpuint(run_alerts(&test, test.now + 180), ==, 0);
+	end_all(test, test->now + 60);
+	g_assert_cmpuint(run_alerts(test, test->now + 120), ==, 0);
+	quarantine(test);
+	g_assert_cmpuint(run_alerts(test, test->now + 180), ==, 0);
 	/* The clock is set back by a week: alerts are not suppressed for that long. */
-	g_assert_cmpuint(run_alerts(&test, test.now - 7 * DAY), ==, 1);
+	g_assert_cmpuint(run_alerts(test, test->now - 7 * DAY), ==, 1);
 }
 
-TEST(nothing_is_mailed_with_alerts_off)
+ALERTS_TEST(nothing_is_mailed_with_alerts_off)
 {
-	alerts_test_auto test;
-
-	alerts_test_init(&test);
-	answer(&test, test.now, "ok", "NULL");
-	quarantine(&test);
-	test.settings->mail_alerts = false;
-	g_assert_cmpuint(run_alerts(&test, test.now), ==, 0);
-	test.settings->mail_alerts = true;
-	g_assert_cmpuint(run_alerts(&test, test.now), ==, 1);
+	answer(test, test->now, "ok", "NULL");
+	quarantine(test);
+	test->settings->mail_alerts = false;
+	g_assert_cmpuint(run_alerts(test, test->now), ==, 0);
+	test->settings->mail_alerts = true;
+	g_assert_cmpuint(run_alerts(test, test->now), ==, 1);
 }
 
 /* A package starts the daemon before it is configured. */
-TEST(nothing_is_mailed_before_the_configuration_is_edited)
+ALERTS_TEST(nothing_is_mailed_before_the_configuration_is_edited)
 {
-	alerts_test_auto test;
-
-	alerts_test_init(&test);
-	quarantine(&test);
-	set(&test.settings->mail_owner, "postmaster@example.org");
-	g_assert_cmpuint(run_alerts(&test, test.now), ==, 0);
-	assert_rows(test.fixture, "SELECT count(*) FROM outbox", "0");
+	quarantine(test);
+	set(&test->settings->mail_owner, "postmaster@example.org");
+	g_assert_cmpuint(run_alerts(test, test->now), ==, 0);
+	assert_rows(test->fixture, "SELECT count(*) FROM outbox", "0");
 }
 
 TEST(sources_and_relay_wait_for_the_first_subscriber)
 {
-	alerts_test_auto test;
+	pb_local(alerts_test) test;
 
 	alerts_test_init_unused(&test);
 	make_source_fail(&test);

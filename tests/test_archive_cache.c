@@ -194,12 +194,21 @@ open_plain(struct store_fixture *fixture)
 	return store;
 }
 
-STORE_TEST(searches_in_a_copy_find_the_same)
+/* Like STORE_TEST, for tests that get the path of a copy as well. */
+#define CACHE_TEST(function)                                                  \
+	UNIT_CALLER(function, struct store_fixture *, const char *)           \
+	{                                                                     \
+		pb_auto(store_fixture) fixture = store_fixture_new();         \
+		g_autofree char *path =                                       \
+		    g_build_filename(fixture->directory, "archive.db", NULL); \
+		function(fixture, path);                                      \
+	}                                                                     \
+	static void function(struct store_fixture *fixture, const char *path)
+
+CACHE_TEST(searches_in_a_copy_find_the_same)
 {
 	pb_auto(store) plain = open_plain(fixture);
 	struct store_fixture other = {.store = plain};
-	g_autofree char *path =
-	    g_build_filename(fixture->directory, "archive.db", NULL);
 	g_autoptr(GRand) rand = g_rand_new_with_seed(7);
 	g_autoptr(GRand) again = g_rand_new_with_seed(7);
 	g_autoptr(GRand) times = g_rand_new_with_seed(7);
@@ -217,12 +226,10 @@ STORE_TEST(searches_in_a_copy_find_the_same)
 }
 
 /* Its papers have the same numbers as others that were copied. */
-STORE_TEST(a_copy_follows_a_restored_database)
+CACHE_TEST(a_copy_follows_a_restored_database)
 {
 	pb_auto(store) plain = open_plain(fixture);
 	struct store_fixture restored = {.store = plain};
-	g_autofree char *path =
-	    g_build_filename(fixture->directory, "archive.db", NULL);
 	g_autofree char *name = g_build_filename(fixture->directory, "plain.db", NULL);
 	g_autoptr(GRand) rand = g_rand_new_with_seed(8);
 	pb_auto(store) machine = store_open(name, NULL);
@@ -236,12 +243,10 @@ STORE_TEST(a_copy_follows_a_restored_database)
 	assert_same(plain, copy(machine, path));
 }
 
-STORE_TEST(a_copy_without_a_paper_is_made_again)
+CACHE_TEST(a_copy_without_a_paper_is_made_again)
 {
 	pb_auto(store) plain = open_plain(fixture);
 	struct store_fixture other = {.store = plain}, cache = {0};
-	g_autofree char *path =
-	    g_build_filename(fixture->directory, "archive.db", NULL);
 	g_autoptr(GRand) rand = g_rand_new_with_seed(9);
 	g_autoptr(GRand) again = g_rand_new_with_seed(9);
 
@@ -259,7 +264,7 @@ STORE_TEST(a_copy_without_a_paper_is_made_again)
 }
 
 /* The other paper is copied after it. */
-STORE_TEST(a_paper_with_the_former_id_of_another_is_copied)
+CACHE_TEST(a_paper_with_the_former_id_of_another_is_copied)
 {
 	static const char sql[] =
 	    "UPDATE paper SET id = 'x', revision = 1000 WHERE seq = 1;"
@@ -267,8 +272,6 @@ STORE_TEST(a_paper_with_the_former_id_of_another_is_copied)
 	    "UPDATE paper SET upvotes = 9 WHERE seq = 1";
 	pb_auto(store) plain = open_plain(fixture);
 	struct store_fixture stores[] = {{.store = plain}, *fixture};
-	g_autofree char *path =
-	    g_build_filename(fixture->directory, "archive.db", NULL);
 
 	for (size_t i = 0; i < G_N_ELEMENTS(stores); i++) {
 		g_autoptr(GRand) rand = g_rand_new_with_seed(1);
@@ -295,10 +298,8 @@ refresh(struct store *store)
 }
 
 /* The database itself has no index then. */
-STORE_TEST(a_store_searches_its_copy)
+CACHE_TEST(a_store_searches_its_copy)
 {
-	g_autofree char *path =
-	    g_build_filename(fixture->directory, "archive.db", NULL);
 	g_autofree char *found = NULL, *again = NULL;
 	struct archive_size size;
 
@@ -320,10 +321,8 @@ STORE_TEST(a_store_searches_its_copy)
 }
 
 /* Their order depends on word frequencies of the archive. */
-STORE_TEST(digests_are_ordered_by_a_current_copy)
+CACHE_TEST(digests_are_ordered_by_a_current_copy)
 {
-	g_autofree char *path =
-	    g_build_filename(fixture->directory, "archive.db", NULL);
 	struct digest_build_report report = {0};
 	struct store_fixture cache = {0};
 
@@ -336,10 +335,8 @@ STORE_TEST(digests_are_ordered_by_a_current_copy)
 	assert_rows(&cache, "SELECT count(*) FROM vocabulary WHERE papers > 0", "3");
 }
 
-STORE_TEST(a_damaged_copy_is_made_again)
+CACHE_TEST(a_damaged_copy_is_made_again)
 {
-	g_autofree char *path =
-	    g_build_filename(fixture->directory, "archive.db", NULL);
 	g_autofree char *garbage = g_strnfill(200000, 'x');
 	g_autofree char *found = NULL;
 
@@ -357,10 +354,8 @@ STORE_TEST(a_damaged_copy_is_made_again)
 	g_assert_true(g_str_has_prefix(found, "2611.00001 "));
 }
 
-STORE_TEST(damage_is_noticed_by_the_next_copy)
+CACHE_TEST(damage_is_noticed_by_the_next_copy)
 {
-	g_autofree char *path =
-	    g_build_filename(fixture->directory, "archive.db", NULL);
 	struct store_fixture cache = {0};
 	g_autofree char *found = NULL;
 

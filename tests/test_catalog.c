@@ -132,10 +132,11 @@ check_phrases(const struct catalog *catalog, const GRegex *call, const char *pat
 	return found;
 }
 
+#define CATALOG_TEST(function) TEST_WITH(function, catalog, catalog, load_shipped())
+
 /* Names in literal strings of the program. */
-TEST(shipped_files_have_all_phrases_of_the_program)
+CATALOG_TEST(shipped_files_have_all_phrases_of_the_program)
 {
-	pb_auto(catalog) catalog = load_shipped();
 	g_autofree char *pattern = get_source_path("src/service/*/*.c");
 	glob_t files;
 	/* Only reply_phrase() has an argument before the name: the margin. */
@@ -164,10 +165,8 @@ TEST(every_command_that_waits_for_a_confirmation_is_decided_first)
 			    row->verb);
 }
 
-TEST(every_command_has_its_help)
+CATALOG_TEST(every_command_has_its_help)
 {
-	pb_auto(catalog) catalog = load_shipped();
-
 	for (const struct command_row *row = command_rows; row->verb; row++) {
 		g_autofree char *help = g_strconcat("help.", row->verb, NULL);
 		g_autofree char *brief = g_strconcat("brief.", row->verb, NULL);
@@ -190,11 +189,10 @@ assert_has(const struct catalog *catalog, const char *kind, const char *word)
 }
 
 /* Names composed of states or match results. */
-TEST(every_state_and_outcome_has_a_phrase)
+CATALOG_TEST(every_state_and_outcome_has_a_phrase)
 {
 	static const char *const digests[] = {
 	    "live", "sent", "failed", "cancelled"}; /* of the store */
-	pb_auto(catalog) catalog = load_shipped();
 
 	for (int i = WHY_SENT; i <= WHY_NEXT; i++)
 		assert_has(catalog, "why_", why_outcome_name((enum why_outcome)i));
@@ -229,9 +227,8 @@ read_german(void)
 	return text;
 }
 
-TEST(german_catalog_is_complete)
+CATALOG_TEST(german_catalog_is_complete)
 {
-	pb_auto(catalog) catalog = load_shipped();
 	g_autoptr(GPtrArray) names = catalog_list(catalog);
 	g_autofree char *german = read_german();
 	unsigned wrong = 0;
@@ -256,9 +253,8 @@ TEST(german_catalog_is_complete)
 }
 
 /* German must use every argument. */
-TEST(german_has_the_arguments_of_each_message)
+CATALOG_TEST(german_has_the_arguments_of_each_message)
 {
-	pb_auto(catalog) catalog = load_shipped();
 	const char *const *texts = catalog_get_texts(catalog, "de");
 	g_autoptr(GRegex) word = g_regex_new("\\{[a-z_]+\\}", 0, 0, NULL);
 
@@ -279,9 +275,8 @@ TEST(german_has_the_arguments_of_each_message)
 }
 
 /* The message goes with the error, and with its copies. */
-TEST(an_error_is_read_in_any_language)
+CATALOG_TEST(an_error_is_read_in_any_language)
 {
-	pb_auto(catalog) catalog = load_shipped();
 	g_autoptr(GError) error = NULL, copy = NULL, plain = NULL;
 	g_autofree char *german = NULL;
 

@@ -137,9 +137,11 @@ compare_golden(struct conversation *conversation, const char *name)
 	g_assert_cmpstr(text, ==, wanted);
 }
 
-TEST(report_names_each_point_with_its_reply)
+#define CHECKUP_TEST(function) \
+	TEST_WITH(function, conversation, conversation, new_conversation())
+
+CHECKUP_TEST(report_names_each_point_with_its_reply)
 {
-	pb_auto(conversation) conversation = new_conversation();
 	struct checkup_report report = RUN_AT(conversation, CONVERSATION_NOW);
 	g_autofree char *mail = NULL;
 
@@ -160,10 +162,8 @@ TEST(report_names_each_point_with_its_reply)
 	    "SELECT count(*) FROM follow WHERE news IS NOT NULL", "0");
 }
 
-TEST(report_is_in_the_language_of_its_reader)
+CHECKUP_TEST(report_is_in_the_language_of_its_reader)
 {
-	pb_auto(conversation) conversation = new_conversation();
-
 	store_fixture_run(conversation->fixture,
 	    "UPDATE subscriber SET checkup_at = 1795156200, language = 'de'"
 	    " WHERE address = '" ADA "'");
@@ -171,10 +171,8 @@ TEST(report_is_in_the_language_of_its_reader)
 	compare_golden(conversation, "checkup-german");
 }
 
-TEST(nothing_to_report_is_no_mail)
+CHECKUP_TEST(nothing_to_report_is_no_mail)
 {
-	pb_auto(conversation) conversation = new_conversation();
-
 	store_fixture_run(conversation->fixture,
 	    "DELETE FROM subscription WHERE number > 1;"
 	    "UPDATE subscription SET text = 'robot' WHERE number = 1;"
@@ -211,9 +209,8 @@ TEST(paused_subscribers_get_none)
 }
 
 /* 400 days, hour by hour. */
-TEST(each_month_has_one_report_at_the_time_of_a_digest)
+CHECKUP_TEST(each_month_has_one_report_at_the_time_of_a_digest)
 {
-	pb_auto(conversation) conversation = new_conversation();
 	int64_t now = store_fixture_time("2026-12-01T00:00:00Z"), last = 0;
 	unsigned count = 0;
 

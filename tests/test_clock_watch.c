@@ -135,42 +135,47 @@ assert_all_is_there(const struct life *life)
 	    "1|1|1|1|1");
 }
 
-STORE_TEST(thirty_three_days_ahead_for_a_minute_delete_nothing)
-{
-	struct life life;
+#define LIFE_TEST(function)                                           \
+	UNIT_CALLER(function, struct store_fixture *, struct life *)  \
+	{                                                             \
+		pb_auto(store_fixture) fixture = store_fixture_new(); \
+		struct life life;                                     \
+		begin(&life, fixture);                                \
+		function(fixture, &life);                             \
+	}                                                             \
+	static void function(                                         \
+	    G_GNUC_UNUSED struct store_fixture *fixture, struct life *life)
 
-	begin(&life, fixture);
-	run_on(&life, 5 * 60, 60);
-	life.clock_off_s = 33 * DAY;
-	run_on(&life, 55, 5);
-	g_assert_cmpint(load_jump(&life).by_s, ==, 33 * DAY);
-	g_assert_true(load_jump(&life).is_held);
-	assert_all_is_there(&life);
-	life.clock_off_s = 0;
-	run_on(&life, 60, 5);
-	assert_all_is_there(&life);
-	g_assert_cmpint(load_jump(&life).by_s, ==, 0);
-	g_assert_cmpuint(life.digests, ==, 1);
+LIFE_TEST(thirty_three_days_ahead_for_a_minute_delete_nothing)
+{
+	run_on(life, 5 * 60, 60);
+	life->clock_off_s = 33 * DAY;
+	run_on(life, 55, 5);
+	g_assert_cmpint(load_jump(life).by_s, ==, 33 * DAY);
+	g_assert_true(load_jump(life).is_held);
+	assert_all_is_there(life);
+	life->clock_off_s = 0;
+	run_on(life, 60, 5);
+	assert_all_is_there(life);
+	g_assert_cmpint(load_jump(life).by_s, ==, 0);
+	g_assert_cmpuint(life->digests, ==, 1);
 	/* The next day has its digest as usual. */
-	run_on(&life, DAY, HOUR / 2);
-	g_assert_cmpuint(life.digests, ==, 2);
+	run_on(life, DAY, HOUR / 2);
+	g_assert_cmpuint(life->digests, ==, 2);
 }
 
-STORE_TEST(three_years_back_and_forth_repeat_no_digest)
+LIFE_TEST(three_years_back_and_forth_repeat_no_digest)
 {
-	struct life life;
-
-	begin(&life, fixture);
-	life.clock_off_s = -3 * YEAR;
-	run_on(&life, 2 * HOUR, 600);
-	g_assert_cmpint(load_jump(&life).by_s, ==, -3 * YEAR);
-	assert_all_is_there(&life);
-	life.clock_off_s = 0;
-	run_on(&life, 2 * HOUR, 600);
-	g_assert_cmpuint(life.digests, ==, 1);
+	life->clock_off_s = -3 * YEAR;
+	run_on(life, 2 * HOUR, 600);
+	g_assert_cmpint(load_jump(life).by_s, ==, -3 * YEAR);
+	assert_all_is_there(life);
+	life->clock_off_s = 0;
+	run_on(life, 2 * HOUR, 600);
+	g_assert_cmpuint(life->digests, ==, 1);
 	assert_rows(fixture, "SELECT count(*) FROM digest", "1");
-	g_assert_cmpint(load_jump(&life).by_s, ==, 0);
-	assert_all_is_there(&life);
+	g_assert_cmpint(load_jump(life).by_s, ==, 0);
+	assert_all_is_there(life);
 }
 
 /* The same, with a new process at each jump: only the store persists. */
@@ -200,67 +205,57 @@ TEST(a_restart_does_not_hide_a_jump)
 	}
 }
 
-STORE_TEST(a_week_asleep_is_confirmed_by_the_next_answer_of_a_source)
+LIFE_TEST(a_week_asleep_is_confirmed_by_the_next_answer_of_a_source)
 {
-	struct life life;
-
-	begin(&life, fixture);
 	/* The running time advances during a suspend: no jump. */
-	life.ran_s += 7 * DAY;
-	step(&life);
-	g_assert_cmpint(load_jump(&life).by_s, ==, 0);
-	g_assert_cmpuint(life.digests, ==, 2);
+	life->ran_s += 7 * DAY;
+	step(life);
+	g_assert_cmpint(load_jump(life).by_s, ==, 0);
+	g_assert_cmpuint(life->digests, ==, 2);
 	/* While switched off, it does not. */
-	life.ran_s += 20 * DAY;
-	life.watch = (struct clock_watch){0};
-	clock_watch_check(&life.watch, fixture->store, now(&life), 5, NULL);
-	g_assert_cmpint(load_jump(&life).by_s, ==, 20 * DAY);
-	g_assert_false(load_jump(&life).is_held);
-	g_assert_true(maintenance_run(fixture->store, now(&life), NULL));
+	life->ran_s += 20 * DAY;
+	life->watch = (struct clock_watch){0};
+	clock_watch_check(&life->watch, fixture->store, now(life), 5, NULL);
+	g_assert_cmpint(load_jump(life).by_s, ==, 20 * DAY);
+	g_assert_false(load_jump(life).is_held);
+	g_assert_true(maintenance_run(fixture->store, now(life), NULL));
 	assert_rows(fixture, "SELECT count(*) FROM confirmation", "1");
-	confirm(&life);
-	g_assert_cmpint(load_jump(&life).by_s, ==, 0);
-	g_assert_true(maintenance_run(fixture->store, now(&life), NULL));
+	confirm(life);
+	g_assert_cmpint(load_jump(life).by_s, ==, 0);
+	g_assert_true(maintenance_run(fixture->store, now(life), NULL));
 	assert_rows(fixture, "SELECT count(*) FROM confirmation", "0");
 }
 
-STORE_TEST(unconfirmed_jump_is_trusted_after_a_day_of_running_time)
+LIFE_TEST(unconfirmed_jump_is_trusted_after_a_day_of_running_time)
 {
-	struct life life;
-
-	begin(&life, fixture);
-	life.clock_off_s = 33 * DAY;
-	run_on(&life, DAY - HOUR, HOUR / 2);
-	g_assert_cmpint(load_jump(&life).by_s, !=, 0);
+	life->clock_off_s = 33 * DAY;
+	run_on(life, DAY - HOUR, HOUR / 2);
+	g_assert_cmpint(load_jump(life).by_s, !=, 0);
 	assert_rows(fixture, "SELECT count(*) FROM confirmation", "1");
-	run_on(&life, 2 * HOUR, HOUR / 2);
-	g_assert_cmpint(load_jump(&life).by_s, ==, 0);
+	run_on(life, 2 * HOUR, HOUR / 2);
+	g_assert_cmpint(load_jump(life).by_s, ==, 0);
 	assert_rows(fixture, "SELECT count(*) FROM confirmation", "0");
 }
 
-STORE_TEST(a_source_that_contradicts_holds_digests_and_one_that_confirms_frees_them)
+LIFE_TEST(a_source_that_contradicts_holds_digests_and_one_that_confirms_frees_them)
 {
-	struct life life;
-
-	begin(&life, fixture);
-	life.watch = (struct clock_watch){0};
-	life.clock_off_s = 33 * DAY;
-	life.ran_s += 60;
-	clock_watch_check(&life.watch, fixture->store, now(&life), 5, NULL);
-	g_assert_false(load_jump(&life).is_held);
-	confirm(&life);
-	g_assert_true(load_jump(&life).is_held);
-	step(&life);
-	g_assert_cmpuint(life.digests, ==, 1);
-	life.began_at += life.clock_off_s;
-	life.clock_off_s = 0;
-	confirm(&life);
-	g_assert_cmpint(load_jump(&life).by_s, ==, 0);
+	life->watch = (struct clock_watch){0};
+	life->clock_off_s = 33 * DAY;
+	life->ran_s += 60;
+	clock_watch_check(&life->watch, fixture->store, now(life), 5, NULL);
+	g_assert_false(load_jump(life).is_held);
+	confirm(life);
+	g_assert_true(load_jump(life).is_held);
+	step(life);
+	g_assert_cmpuint(life->digests, ==, 1);
+	life->began_at += life->clock_off_s;
+	life->clock_off_s = 0;
+	confirm(life);
+	g_assert_cmpint(load_jump(life).by_s, ==, 0);
 }
 
-STORE_TEST(status_reports_a_clock_jump)
+LIFE_TEST(status_reports_a_clock_jump)
 {
-	struct life life;
 	const struct status_daemon daemon = {.is_running = true};
 	pb_auto(settings) settings = NULL;
 	pb_local(status) status;
@@ -268,15 +263,14 @@ STORE_TEST(status_reports_a_clock_jump)
 	g_autoptr(GPtrArray) problems = NULL;
 	bool is_reported = false;
 
-	begin(&life, fixture);
-	life.clock_off_s = 33 * DAY;
-	run_on(&life, 55, 55);
+	life->clock_off_s = 33 * DAY;
+	run_on(life, 55, 55);
 	settings = settings_new();
 	g_free(settings->state_dir);
 	settings->state_dir = g_strdup(fixture->directory);
-	g_assert_true(status_load(fixture->store, settings, now(&life), &status, NULL));
+	g_assert_true(status_load(fixture->store, settings, now(life), &status, NULL));
 	options = (struct health_options){
-	    .settings = settings, .daemon = &daemon, .now = now(&life)};
+	    .settings = settings, .daemon = &daemon, .now = now(life)};
 	problems = health_find_problems(&options, &status);
 	for (unsigned i = 0; i < problems->len; i++) {
 		const struct health_finding *problem = problems->pdata[i];

@@ -143,9 +143,10 @@ poll_at(struct fake *fake, int64_t now, const char *asked, unsigned failed)
 #define RECENT "20 19 18 17 "
 #define ALL    "20 19 18 17 16 15 14 13 12 11 10 09 08 07 06 "
 
-TEST(old_days_are_fetched_once_a_day)
+#define FAKE_TEST(function) TEST_WITH(function, fake, fake, fake_new())
+
+FAKE_TEST(old_days_are_fetched_once_a_day)
 {
-	pb_auto(fake) fake = fake_new();
 	int64_t now = store_fixture_time(NOW);
 	int64_t midnight = store_fixture_time("2026-11-21T00:00:00Z");
 	struct collect_report report = poll_at(fake, now, ALL, 0);
@@ -188,9 +189,8 @@ TEST(each_answer_is_recorded_with_its_status)
 	}
 }
 
-TEST(etag_of_the_last_success_is_sent)
+FAKE_TEST(etag_of_the_last_success_is_sent)
 {
-	pb_auto(fake) fake = fake_new();
 	int64_t now = store_fixture_time(NOW);
 
 	fake->etag = "W/1";
@@ -246,10 +246,9 @@ TEST(malformed_day_does_not_affect_other_days)
 	}
 }
 
-TEST(pauses_double_up_to_an_hour_and_end_with_a_success)
+FAKE_TEST(pauses_double_up_to_an_hour_and_end_with_a_success)
 {
 	static const int64_t pauses_s[] = {60, 120, 240, 480, 960, 1920, 3600, 3600};
-	pb_auto(fake) fake = fake_new();
 	int64_t now = store_fixture_time(NOW);
 
 	fake->bad_day = "";
@@ -291,9 +290,8 @@ report_of(struct fake *fake, int64_t *good_at)
 		g_assert_cmpint(good_at, ==, good);                \
 	} while (0)
 
-TEST(recovered_source_is_not_reported_as_failed)
+FAKE_TEST(recovered_source_is_not_reported_as_failed)
 {
-	pb_auto(fake) fake = fake_new();
 	int64_t now = store_fixture_time("2026-11-20T23:50:00Z");
 
 	run(fake, false, now - 3600);
@@ -309,9 +307,8 @@ TEST(recovered_source_is_not_reported_as_failed)
 	assert_report(fake, NULL, now + 1200);
 }
 
-TEST(malformed_day_stays_failed_until_it_is_valid)
+FAKE_TEST(malformed_day_stays_failed_until_it_is_valid)
 {
-	pb_auto(fake) fake = fake_new();
 	int64_t now = store_fixture_time(NOW);
 
 	run(fake, false, now);
@@ -326,9 +323,8 @@ TEST(malformed_day_stays_failed_until_it_is_valid)
 	assert_report(fake, NULL, now + 10800);
 }
 
-TEST(empty_list_of_a_day_with_papers_is_an_error)
+FAKE_TEST(empty_list_of_a_day_with_papers_is_an_error)
 {
-	pb_auto(fake) fake = fake_new();
 	int64_t now = store_fixture_time(NOW);
 
 	fake->status = SOURCE_EMPTY;
@@ -351,9 +347,8 @@ TEST(empty_list_of_a_day_with_papers_is_an_error)
 	assert_report(fake, NULL, now + 180);
 }
 
-TEST(list_of_an_earlier_day_under_a_new_date_is_stale)
+FAKE_TEST(list_of_an_earlier_day_under_a_new_date_is_stale)
 {
-	pb_auto(fake) fake = fake_new();
 	int64_t now = store_fixture_time(NOW);
 
 	fake->papers = 4;
@@ -377,9 +372,8 @@ TEST(list_of_an_earlier_day_under_a_new_date_is_stale)
 	    "SELECT count(*) FROM listing WHERE day = '2026-11-21'", "6");
 }
 
-TEST(source_with_a_new_address_is_fetched_at_once)
+FAKE_TEST(source_with_a_new_address_is_fetched_at_once)
 {
-	pb_auto(fake) fake = fake_new();
 	int64_t now = store_fixture_time(NOW);
 
 	fake->source.url = "https://example.org/";
@@ -395,9 +389,8 @@ TEST(source_with_a_new_address_is_fetched_at_once)
 	poll_at(fake, now + 160, "20 ", 1);
 }
 
-TEST(retry_after_of_a_source_is_observed)
+FAKE_TEST(retry_after_of_a_source_is_observed)
 {
-	pb_auto(fake) fake = fake_new();
 	int64_t now = store_fixture_time(NOW);
 
 	fake->bad_day = "";
@@ -413,9 +406,8 @@ TEST(retry_after_of_a_source_is_observed)
 	poll_at(fake, now + 240, "20 ", 1);
 }
 
-TEST(setting_the_clock_back_ends_a_pause)
+FAKE_TEST(setting_the_clock_back_ends_a_pause)
 {
-	pb_auto(fake) fake = fake_new();
 	int64_t now = store_fixture_time(NOW);
 
 	fake->bad_day = "";
@@ -443,9 +435,8 @@ TEST(sources_fail_independently)
 	g_assert_cmpuint(report.fresh, ==, 15);
 }
 
-TEST(stopped_run_is_not_a_source_failure)
+FAKE_TEST(stopped_run_is_not_a_source_failure)
 {
-	pb_auto(fake) fake = fake_new();
 	int64_t now = store_fixture_time(NOW);
 	int stop;
 
@@ -469,10 +460,8 @@ call_collect(struct store_fixture *fixture, void *data, GError **error)
 	return collect_run(&collect, false, store_fixture_time(NOW), &report, error);
 }
 
-TEST(store_failure_is_reported_and_the_next_run_recovers)
+FAKE_TEST(store_failure_is_reported_and_the_next_run_recovers)
 {
-	pb_auto(fake) fake = fake_new();
-
 	g_assert_cmpuint(
 	    store_fixture_fail_everywhere(fake->fixture, call_collect, fake, false), >=,
 	    15);

@@ -541,9 +541,11 @@ static const char me[] =
     "consent_text,"
     " paused_until FROM subscriber";
 
-TEST(undo_restores_everything)
+#define COMMAND_TEST(function) \
+	TEST_WITH(function, command_test, test, command_test_new())
+
+COMMAND_TEST(undo_restores_everything)
 {
-	pb_auto(command_test) test = command_test_new();
 	reply_auto first = {0}, gone = {0}, back = {0};
 	g_autofree char *filters = NULL;
 	g_autofree char *person = NULL;
@@ -572,9 +574,8 @@ TEST(undo_restores_everything)
 	compare_golden("undo-done", back.text);
 }
 
-TEST(undo_restores_what_is_shared_and_followed)
+COMMAND_TEST(undo_restores_what_is_shared_and_followed)
 {
-	pb_auto(command_test) test = command_test_new();
 	reply_auto first = {0}, gone = {0}, back = {0};
 
 	add_share(test);
@@ -630,9 +631,8 @@ assert_undone(
 	assert_rows(test->fixture, "PRAGMA foreign_key_check", "");
 }
 
-TEST(undo_of_proposals_keeps_what_is_shared_and_followed)
+COMMAND_TEST(undo_of_proposals_keeps_what_is_shared_and_followed)
 {
-	pb_auto(command_test) test = command_test_new();
 	const struct filters_change change = {
 	    .address = EVE, .number = 1, .text = "weather", .who = "test"};
 	pb_auto(subscription) edited = NULL;
@@ -688,9 +688,8 @@ TEST(commands_beside_a_consent_are_reported)
 	}
 }
 
-TEST(undo_restores_a_subscriber_without_a_name)
+COMMAND_TEST(undo_restores_a_subscriber_without_a_name)
 {
-	pb_auto(command_test) test = command_test_new();
 	reply_auto gone = {0}, back = {0};
 	g_autofree char *filters = store_fixture_text(test->fixture, mine);
 	g_autofree char *person = NULL;
@@ -706,9 +705,8 @@ TEST(undo_restores_a_subscriber_without_a_name)
 	assert_rows(test->fixture, me, person);
 }
 
-TEST(pending_line_keeps_its_filter)
+COMMAND_TEST(pending_line_keeps_its_filter)
 {
-	pb_auto(command_test) test = command_test_new();
 	reply_auto asked = {0}, between = {0}, done = {0};
 
 	test->user.is_proven = false;
@@ -722,9 +720,8 @@ TEST(pending_line_keeps_its_filter)
 	assert_rows(test->fixture, "SELECT number, text FROM subscription", "1|mamba");
 }
 
-TEST(failing_command_does_not_affect_others)
+COMMAND_TEST(failing_command_does_not_affect_others)
 {
-	pb_auto(command_test) test = command_test_new();
 	reply_auto reply = {0};
 
 	run(test, "\nadd mamba\nset at 8:15 max 999\ndel 1 7\nset max 17\n", &reply);
@@ -736,9 +733,8 @@ TEST(failing_command_does_not_affect_others)
 	assert_rows(test->fixture, "SELECT minute, max_full FROM subscriber", "450|17");
 }
 
-TEST(reply_to_a_subject_with_a_command_runs_nothing)
+COMMAND_TEST(reply_to_a_subject_with_a_command_runs_nothing)
 {
-	pb_auto(command_test) test = command_test_new();
 	reply_auto one = {0}, other = {0};
 	g_autofree char *again = NULL;
 	struct command_text lines;
@@ -753,9 +749,8 @@ TEST(reply_to_a_subject_with_a_command_runs_nothing)
 	g_assert_null(other.subject);
 }
 
-TEST(change_of_address_asks_both_addresses)
+COMMAND_TEST(change_of_address_asks_both_addresses)
 {
-	pb_auto(command_test) test = command_test_new();
 	reply_auto asked = {0}, done = {0};
 
 	run(test, "\naddress Ada@Example.COM\n", &asked);
@@ -768,9 +763,8 @@ TEST(change_of_address_asks_both_addresses)
 	    "Ada@example.com|ada@example.com");
 }
 
-TEST(local_part_can_be_the_command)
+COMMAND_TEST(local_part_can_be_the_command)
 {
-	pb_auto(command_test) test = command_test_new();
 	reply_auto reply = {0}, other = {0};
 
 	test->user.is_proven = false;
@@ -784,9 +778,8 @@ TEST(local_part_can_be_the_command)
 	g_assert_cmpstr(other.pending, ==, "subscribe \n");
 }
 
-TEST(erasure_waits_for_its_reply)
+COMMAND_TEST(erasure_waits_for_its_reply)
 {
-	pb_auto(command_test) test = command_test_new();
 	reply_auto asked = {0}, done = {0};
 
 	run(test, "\nexport\nforget me\n", &asked);
@@ -930,7 +923,7 @@ TEST(little_is_quoted_to_unknown_senders)
 	}
 }
 
-TEST(quotes_are_cut_and_harmless)
+COMMAND_TEST(quotes_are_cut_and_harmless)
 {
 	static const struct {
 		const char *typed, *guarded;
@@ -951,7 +944,6 @@ TEST(quotes_are_cut_and_harmless)
 	    {"date:2026-07", "date:2026-07"},
 	    {"a.b", "a.b"},
 	};
-	pb_auto(command_test) test = command_test_new();
 	g_autofree char *long_line = g_strnfill(BOUNDS_COMMAND_ECHO, 'x');
 	g_autofree char *longer = g_strconcat(long_line, "x", NULL);
 	g_autofree char *same = NULL;
@@ -972,9 +964,8 @@ TEST(quotes_are_cut_and_harmless)
 	g_assert_true(g_str_has_suffix(cut, "…"));
 }
 
-TEST(long_message_has_a_short_reply)
+COMMAND_TEST(long_message_has_a_short_reply)
 {
-	pb_auto(command_test) test = command_test_new();
 	g_autoptr(GString) text = g_string_new("\n");
 	reply_auto reply = {0};
 
@@ -987,10 +978,8 @@ TEST(long_message_has_a_short_reply)
 	g_assert_nonnull(strstr(reply.text, "Only the first 20 commands"));
 }
 
-TEST(address_belongs_to_one_subscriber)
+COMMAND_TEST(address_belongs_to_one_subscriber)
 {
-	pb_auto(command_test) test = command_test_new();
-
 	store_fixture_subscribe(
 	    test->fixture, EVE, "UTC", NULL, store_fixture_time(NOW));
 	for (int i = 0; i < 2; i++) {
@@ -1020,10 +1009,8 @@ run_for_failure(struct store_fixture *fixture, void *data, GError **error)
 	return is_ok;
 }
 
-TEST(failing_store_leaves_no_partial_effect)
+COMMAND_TEST(failing_store_leaves_no_partial_effect)
 {
-	pb_auto(command_test) test = command_test_new();
-
 	g_assert_cmpuint(
 	    store_fixture_fail_everywhere(test->fixture, run_for_failure, test, true),
 	    >, 10);

@@ -116,7 +116,21 @@ state_at(struct store_fixture *fixture, int64_t at)
 		g_assert_cmpstr(line_, ==, wanted);                                   \
 	} while (0)
 
-STORE_TEST(line_is_in_the_readers_language)
+/* The list of Monday, 2026-11-02, was read. */
+#define FAKE_TEST(function)                                           \
+	UNIT_CALLER(function, struct store_fixture *, struct fake *)  \
+	{                                                             \
+		pb_auto(store_fixture) fixture = store_fixture_new(); \
+		struct fake fake;                                     \
+		fake_init(&fake);                                     \
+		ask(fixture, &fake, DEED_LIST,                        \
+		    store_fixture_time("2026-11-02T06:00:00Z"));      \
+		function(fixture, &fake);                             \
+	}                                                             \
+	static void function(                                         \
+	    struct store_fixture *fixture, G_GNUC_UNUSED struct fake *fake)
+
+FAKE_TEST(line_is_in_the_readers_language)
 {
 	static const char *const rows[][2] = {
 	    {"2026-11-02T06:00:00Z", "arXiv cs.CL: 3 genannt, 3 gelesen"},
@@ -126,10 +140,7 @@ STORE_TEST(line_is_in_the_readers_language)
 	g_autofree char *templates =
 	    g_build_filename(top ? top : ".", "etc/templates", NULL);
 	pb_auto(catalog) book = catalog_load(templates, NULL);
-	struct fake fake;
 
-	fake_init(&fake);
-	ask(fixture, &fake, DEED_LIST, store_fixture_time("2026-11-02T06:00:00Z"));
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		pb_auto(coverage) coverage =
 		    coverage_load(fixture->store, store_fixture_time(rows[i][0]), NULL);
@@ -140,7 +151,7 @@ STORE_TEST(line_is_in_the_readers_language)
 	}
 }
 
-STORE_TEST(line_covers_the_days_since_the_last_digest)
+FAKE_TEST(line_covers_the_days_since_the_last_digest)
 {
 	static const struct {
 		const char *after;
@@ -152,12 +163,9 @@ STORE_TEST(line_covers_the_days_since_the_last_digest)
 	    {"2026-11-09", "arXiv cs.CL late since Wed"},
 	};
 	pb_auto(coverage) coverage = NULL;
-	struct fake fake;
 
-	fake_init(&fake);
-	ask(fixture, &fake, DEED_LIST, store_fixture_time("2026-11-02T06:00:00Z"));
-	ask(fixture, &fake, DEED_LIST, store_fixture_time("2026-11-03T06:00:00Z"));
-	ask(fixture, &fake, DEED_LATE, store_fixture_time("2026-11-04T06:00:00Z"));
+	ask(fixture, fake, DEED_LIST, store_fixture_time("2026-11-03T06:00:00Z"));
+	ask(fixture, fake, DEED_LATE, store_fixture_time("2026-11-04T06:00:00Z"));
 	coverage = coverage_load(
 	    fixture->store, store_fixture_time("2026-11-04T09:00:00Z"), NULL);
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
@@ -169,57 +177,46 @@ STORE_TEST(line_covers_the_days_since_the_last_digest)
 }
 
 /* 2026-11-02 is a Monday. */
-STORE_TEST(each_state_has_its_text)
+FAKE_TEST(each_state_has_its_text)
 {
-	struct fake fake;
-
-	fake_init(&fake);
-	ask(fixture, &fake, DEED_LIST, store_fixture_time("2026-11-02T06:00:00Z"));
 	assert_line(fixture, "2026-11-02T06:00:00Z", "arXiv cs.CL: 3 listed, 3 read");
 	/* It is late only after the expected time. */
 	assert_line(fixture, "2026-11-03T07:59:59Z", "arXiv cs.CL: 3 listed, 3 read");
 	assert_line(fixture, "2026-11-03T08:00:00Z", "arXiv cs.CL late since Tue");
-	ask(fixture, &fake, DEED_LATE, store_fixture_time("2026-11-03T08:10:00Z"));
+	ask(fixture, fake, DEED_LATE, store_fixture_time("2026-11-03T08:10:00Z"));
 	assert_line(fixture, "2026-11-03T08:10:00Z", "arXiv cs.CL late since Tue");
-	ask(fixture, &fake, DEED_STALE, store_fixture_time("2026-11-03T08:20:00Z"));
+	ask(fixture, fake, DEED_STALE, store_fixture_time("2026-11-03T08:20:00Z"));
 	assert_line(fixture, "2026-11-03T08:20:00Z", "arXiv cs.CL stale since Tue");
-	ask(fixture, &fake, DEED_FAIL, store_fixture_time("2026-11-03T08:30:00Z"));
+	ask(fixture, fake, DEED_FAIL, store_fixture_time("2026-11-03T08:30:00Z"));
 	assert_line(fixture, "2026-11-03T08:30:00Z", "arXiv cs.CL failed since Tue");
 	assert_line(fixture, "2026-11-04T09:00:00Z", "arXiv cs.CL late since Tue");
-	ask(fixture, &fake, DEED_LIST, store_fixture_time("2026-11-04T09:30:00Z"));
+	ask(fixture, fake, DEED_LIST, store_fixture_time("2026-11-04T09:30:00Z"));
 	assert_line(fixture, "2026-11-04T09:30:00Z", "arXiv cs.CL: 3 listed, 3 read");
 	/* A holiday; weekends have no lists. */
-	ask(fixture, &fake, DEED_EMPTY, store_fixture_time("2026-11-05T06:00:00Z"));
+	ask(fixture, fake, DEED_EMPTY, store_fixture_time("2026-11-05T06:00:00Z"));
 	assert_line(fixture, "2026-11-05T08:00:00Z", "arXiv cs.CL: nothing new");
-	ask(fixture, &fake, DEED_LIST, store_fixture_time("2026-11-06T06:00:00Z"));
+	ask(fixture, fake, DEED_LIST, store_fixture_time("2026-11-06T06:00:00Z"));
 	assert_line(fixture, "2026-11-08T12:00:00Z", "arXiv cs.CL: 3 listed, 3 read");
 	assert_line(fixture, "2026-11-09T08:00:00Z", "arXiv cs.CL late since Mon");
 	assert_line(
 	    fixture, "2026-11-17T08:00:00Z", "arXiv cs.CL late since 2026-11-09");
 }
 
-STORE_TEST(yesterdays_papers_under_todays_date_are_stale)
+FAKE_TEST(yesterdays_papers_under_todays_date_are_stale)
 {
-	struct fake fake;
-
-	fake_init(&fake);
-	ask(fixture, &fake, DEED_LIST, store_fixture_time("2026-11-02T06:00:00Z"));
-	ask(fixture, &fake, DEED_STALE, store_fixture_time("2026-11-03T06:00:00Z"));
+	ask(fixture, fake, DEED_STALE, store_fixture_time("2026-11-03T06:00:00Z"));
 	assert_rows(fixture, "SELECT DISTINCT day FROM listing", "2026-11-02");
 	assert_rows(fixture, "SELECT day, status FROM source_fetch ORDER BY id",
 	    "2026-11-02|ok 2026-11-03|stale");
-	ask(fixture, &fake, DEED_LIST, store_fixture_time("2026-11-03T07:00:00Z"));
+	ask(fixture, fake, DEED_LIST, store_fixture_time("2026-11-03T07:00:00Z"));
 	assert_rows(fixture, "SELECT DISTINCT day FROM listing ORDER BY 1",
 	    "2026-11-02 2026-11-03");
 }
 
-STORE_TEST(digest_waits_for_a_late_list_and_then_shows_it_as_missing)
+FAKE_TEST(digest_waits_for_a_late_list_and_then_shows_it_as_missing)
 {
-	struct fake fake;
 	struct digest_build_report report = {0};
 
-	fake_init(&fake);
-	ask(fixture, &fake, DEED_LIST, store_fixture_time("2026-11-02T06:00:00Z"));
 	/* At 09:30 in Athens it is 07:30 UTC; at 07:30 in Reykjavik too. */
 	store_fixture_subscribe(fixture, "ada@example.org", "UTC", "mamba",
 	    store_fixture_time("2026-11-02T06:00:00Z"));
@@ -250,17 +247,13 @@ STORE_TEST(digest_waits_for_a_late_list_and_then_shows_it_as_missing)
 	    "|arXiv cs.CL late since Tue");
 }
 
-STORE_TEST(digest_is_built_as_soon_as_the_list_is_there)
+FAKE_TEST(digest_is_built_as_soon_as_the_list_is_there)
 {
-	struct fake fake;
-
-	fake_init(&fake);
-	ask(fixture, &fake, DEED_LIST, store_fixture_time("2026-11-02T06:00:00Z"));
 	store_fixture_subscribe(fixture, "ada@example.org", "UTC", "mamba",
 	    store_fixture_time("2026-11-03T08:05:00Z"));
 	store_fixture_run(fixture, "UPDATE subscriber SET is_first_due = 0");
 	assert_digests_at(fixture, "2026-11-03T08:05:00Z", 0);
-	ask(fixture, &fake, DEED_LIST, store_fixture_time("2026-11-03T08:15:00Z"));
+	ask(fixture, fake, DEED_LIST, store_fixture_time("2026-11-03T08:15:00Z"));
 	assert_digests_at(fixture, "2026-11-03T08:15:00Z", 1);
 	assert_rows(fixture, "SELECT count(*) FROM digest_item", "6");
 }

@@ -183,9 +183,11 @@ TEST(other_orders_ignore_answers)
 	}
 }
 
-TEST(a_built_digest_stays_as_it_is)
+#define FEEDBACK_TEST(function) \
+	TEST_WITH(function, store_fixture, fixture, new_fixture(20))
+
+FEEDBACK_TEST(a_built_digest_stays_as_it_is)
 {
-	pb_auto(store_fixture) fixture = new_fixture(20);
 	g_autofree char *before = NULL;
 
 	answer(fixture, true, 1, 5);
@@ -196,9 +198,8 @@ TEST(a_built_digest_stays_as_it_is)
 	assert_rows(fixture, PAPERS, before);
 }
 
-TEST(the_last_answer_counts)
+FEEDBACK_TEST(the_last_answer_counts)
 {
-	pb_auto(store_fixture) fixture = new_fixture(20);
 	pb_local(answers) answers = {0};
 	unsigned count;
 
@@ -216,9 +217,8 @@ TEST(the_last_answer_counts)
 	assert_rows(fixture, "SELECT count(*) FROM taste", "0");
 }
 
-TEST(the_newest_answers_are_stored)
+FEEDBACK_TEST(the_newest_answers_are_stored)
 {
-	pb_auto(store_fixture) fixture = new_fixture(20);
 	struct feedback one = {.paper_seq = 1, .at = 5, .is_like = true};
 
 	store_fixture_run(fixture,
@@ -242,9 +242,8 @@ TEST(the_newest_answers_are_stored)
 	    "999|101");
 }
 
-TEST(a_damaged_taste_leaves_the_usual_order)
+FEEDBACK_TEST(a_damaged_taste_leaves_the_usual_order)
 {
-	pb_auto(store_fixture) fixture = new_fixture(20);
 	pb_local(answers) answers = {0};
 
 	store_fixture_run(fixture, "INSERT INTO taste VALUES (1, 5, x'ff')");
@@ -258,9 +257,8 @@ TEST(a_damaged_taste_leaves_the_usual_order)
 	g_assert_cmpuint(answers.raising->len, >, 0);
 }
 
-TEST(contributions_are_explained)
+FEEDBACK_TEST(contributions_are_explained)
 {
-	pb_auto(store_fixture) fixture = new_fixture(20);
 	pb_local(taste_vector) vector = {0};
 	pb_local(scorer_reasons) reasons = {0};
 	pb_auto(scorer) scorer = scorer_new(fixture->store);
@@ -302,12 +300,11 @@ multiply(struct store_fixture *fixture, const struct matrix *background, int64_t
 }
 
 /* Nothing of one person is left for the next one. */
-TEST(scores_are_sums_of_products)
+FEEDBACK_TEST(scores_are_sums_of_products)
 {
 	static const char *const words[] = {"agents", "vision", "agents vision",
 	    "robots", "speech", "birds", "space", "walk", "see", "none", "prove",
 	    "hear"};
-	pb_auto(store_fixture) fixture = new_fixture(20);
 	pb_auto(scorer) scorer = scorer_new(fixture->store);
 	pb_auto(matrix) background = background_load(fixture->store, NULL);
 	GRand *rand = g_rand_new_with_seed(21);

@@ -225,19 +225,18 @@ static const struct step help_is_limited[] = {
     {.kind = STEP_END},
 };
 
-TEST(new_address_learns_nothing_about_the_subscriber)
-{
-	pb_auto(conversation) c = begin();
+#define FORGED_TEST(function) TEST_WITH(function, conversation, c, begin())
 
+FORGED_TEST(new_address_learns_nothing_about_the_subscriber)
+{
 	conversation_play(c, new_address_learns_nothing);
 }
 
-TEST(one_confirmation_does_not_change_the_address)
+FORGED_TEST(one_confirmation_does_not_change_the_address)
 {
 	static const struct step confirm[] = {
 	    MAIL("thief@example.net", "$new", "ok", "replied", NULL, .times = 3),
 	    {.kind = STEP_END}};
-	pb_auto(conversation) c = begin();
 	g_autofree char *before = NULL;
 	g_autofree char *after = NULL;
 
@@ -248,17 +247,13 @@ TEST(one_confirmation_does_not_change_the_address)
 	g_assert_cmpstr(after, ==, before);
 }
 
-TEST(yes_to_a_reply_accepts_its_suggestion)
+FORGED_TEST(yes_to_a_reply_accepts_its_suggestion)
 {
-	pb_auto(conversation) c = begin();
-
 	conversation_play(c, suggestion_is_accepted);
 }
 
-TEST(help_without_a_command_is_sent_once_a_day)
+FORGED_TEST(help_without_a_command_is_sent_once_a_day)
 {
-	pb_auto(conversation) c = begin();
-
 	conversation_play(c, help_is_limited);
 }
 
@@ -373,11 +368,10 @@ TEST(links_of_a_digest_reduce_only)
 }
 
 /* The text is edited before it is sent; without a token it is confirmed. */
-TEST(link_to_edit_a_filter_is_confirmed)
+FORGED_TEST(link_to_edit_a_filter_is_confirmed)
 {
 	static const char filter[] =
 	    "SELECT text FROM subscription WHERE subscriber_id = 1 AND number = 1";
-	pb_auto(conversation) c = begin();
 	g_autofree char *html = format_digest(c);
 	g_autofree char *address = find_link(html, "edit 1 diffusion");
 	static const struct step save[] = {SAVE("reply"), {.kind = STEP_END}};

@@ -266,10 +266,11 @@ static const struct step conversations[] = {
     {.kind = STEP_END},
 };
 
-TEST(thousand_requests_send_one_confirmation)
-{
-	pb_auto(conversation) c = conversation_new();
+#define CONVERSATION_TEST(function) \
+	TEST_WITH(function, conversation, c, conversation_new())
 
+CONVERSATION_TEST(thousand_requests_send_one_confirmation)
+{
 	for (int i = 0; i < 1000; i++) {
 		g_autofree char *from =
 		    i % 2 ? g_strdup_printf("e.va+%d@example.com", i) : g_strdup(EVA);
@@ -303,9 +304,8 @@ request_from(struct conversation *c, const char *before, const char *after,
 	return sent;
 }
 
-TEST(confirmations_are_limited_per_domain_and_overall)
+CONVERSATION_TEST(confirmations_are_limited_per_domain_and_overall)
 {
-	pb_auto(conversation) c = conversation_new();
 	unsigned per_domain =
 	    (unsigned)c->settings->limit_confirmations_per_domain_hour;
 	unsigned overall = (unsigned)c->settings->limit_confirmations_per_hour;
@@ -319,10 +319,9 @@ TEST(confirmations_are_limited_per_domain_and_overall)
 	    conversation_send(c, EVA, HOME, "subscribe"), ==, HANDLER_CONFIRMING);
 }
 
-TEST(verified_senders_have_limits_of_their_own)
+CONVERSATION_TEST(verified_senders_have_limits_of_their_own)
 {
 	static const char trusted[] = "mx.example.org";
-	pb_auto(conversation) c = conversation_new();
 	struct rate_log_dropped dropped;
 	unsigned sent;
 
@@ -416,13 +415,12 @@ TEST(last_reply_of_a_day_announces_the_limit)
 	}
 }
 
-TEST(header_injection_is_impossible)
+CONVERSATION_TEST(header_injection_is_impossible)
 {
 	static const struct step wanted[] = {HAS_NOT("\nBcc:"),
 	    HAS_NOT("\r\nIn-Reply-To:"),
 	    HAS("\r\nSubject: Re: list Bcc: victim@example.net X:\r\n"),
 	    {.kind = STEP_END}};
-	pb_auto(conversation) c = conversation_new();
 	pb_auto(inmail) mail = conversation_new_mail(
 	    EVA, "list\r\nBcc: victim@example.net\nX: \xe2\x80\xae", "");
 
@@ -451,10 +449,8 @@ call_handler(struct store_fixture *fixture, void *data, GError **error)
 	return store_transact(fixture->store, handle, data, error);
 }
 
-TEST(failing_store_leaves_no_partial_effect)
+CONVERSATION_TEST(failing_store_leaves_no_partial_effect)
 {
-	pb_auto(conversation) c = conversation_new();
-
 	g_assert_cmpuint(
 	    store_fixture_fail_everywhere(c->fixture, call_handler, c, true), >, 5);
 	g_assert_cmpint(conversation_count_mails(c), ==, 1);

@@ -36,7 +36,17 @@ get(const struct paperserver *server, const struct http_settings *settings,
 	return http_get(http, url, etag, response, error);
 }
 
-TEST(status_and_headers_are_reported)
+/* A test that gets a server; skipped without one. */
+#define SERVER_TEST(function)                                                \
+	UNIT_CALLER(function, struct paperserver *)                          \
+	{                                                                    \
+		pb_auto(paperserver) server = paperserver_start(NULL, NULL); \
+		if (server)                                                  \
+			function(server);                                    \
+	}                                                                    \
+	static void function(struct paperserver *server)
+
+SERVER_TEST(status_and_headers_are_reported)
 {
 	static const struct {
 		const char *mode;
@@ -62,9 +72,8 @@ TEST(status_and_headers_are_reported)
 	    {"redirect-none", NULL, 302, -1, NULL},
 	};
 	struct http_settings settings = local_settings();
-	pb_auto(paperserver) server = paperserver_start(NULL, NULL);
 
-	for (size_t i = 0; server && i < G_N_ELEMENTS(rows); i++) {
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		http_response_auto response = {0};
 		g_autoptr(GError) error = NULL;
 
@@ -79,7 +88,7 @@ TEST(status_and_headers_are_reported)
 	}
 }
 
-TEST(failures_have_error_codes)
+SERVER_TEST(failures_have_error_codes)
 {
 	static const struct {
 		const char *mode;
@@ -101,10 +110,9 @@ TEST(failures_have_error_codes)
 	    {"redirect-port", PB_ERROR_PERMANENT, "redirect of 127.0.0.1 to 'http:"},
 	};
 	struct http_settings settings = local_settings();
-	pb_auto(paperserver) server = paperserver_start(NULL, NULL);
 
 	settings.allow_file = true;
-	for (size_t i = 0; server && i < G_N_ELEMENTS(rows); i++) {
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		http_response_auto response = {0};
 		g_autoptr(GError) error = NULL;
 
@@ -117,22 +125,19 @@ TEST(failures_have_error_codes)
 	}
 }
 
-TEST(redirects_are_followed_up_to_the_limit)
+SERVER_TEST(redirects_are_followed_up_to_the_limit)
 {
 	struct http_settings settings = local_settings();
 	http_response_auto response = {0};
 	g_autoptr(GError) error = NULL;
-	pb_auto(paperserver) server = paperserver_start(NULL, NULL);
 
-	if (!server)
-		return;
 	get(server, &settings, "redirect-3", NULL, &response, &error);
 	g_assert_no_error(error);
 	g_assert_cmpint(response.status, ==, 200);
 	g_assert_nonnull(strstr(response.final_url, "/api/daily_papers"));
 }
 
-TEST(body_size_is_limited)
+SERVER_TEST(body_size_is_limited)
 {
 	static const struct {
 		const char *mode;
@@ -145,10 +150,9 @@ TEST(body_size_is_limited)
 	    {"gzip", true},
 	};
 	struct http_settings settings = local_settings();
-	pb_auto(paperserver) server = paperserver_start(NULL, NULL);
 
 	settings.body_bytes = 1000;
-	for (size_t i = 0; server && i < G_N_ELEMENTS(rows); i++) {
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		http_response_auto response = {0};
 		g_autoptr(GError) error = NULL;
 		bool ok = get(server, &settings, rows[i].mode, NULL, &response, &error);
@@ -160,27 +164,23 @@ TEST(body_size_is_limited)
 	}
 }
 
-TEST(compressed_body_is_decompressed)
+SERVER_TEST(compressed_body_is_decompressed)
 {
 	struct http_settings settings = local_settings();
 	http_response_auto response = {0};
-	pb_auto(paperserver) server = paperserver_start(NULL, NULL);
 
-	if (!server)
-		return;
 	g_assert_true(get(server, &settings, "gzip", NULL, &response, NULL));
 	g_assert_true(
 	    g_str_has_prefix(g_bytes_get_data(response.body, NULL), "[{\"paper\""));
 }
 
-TEST(total_time_is_limited)
+SERVER_TEST(total_time_is_limited)
 {
 	static const char *const modes[] = {"drip", "hang", "stall"};
 	struct http_settings settings = local_settings();
-	pb_auto(paperserver) server = paperserver_start(NULL, NULL);
 
 	settings.total_ms = 200;
-	for (size_t i = 0; server && i < G_N_ELEMENTS(modes); i++) {
+	for (size_t i = 0; i < G_N_ELEMENTS(modes); i++) {
 		http_response_auto response = {0};
 		g_autoptr(GError) error = NULL;
 
@@ -190,15 +190,12 @@ TEST(total_time_is_limited)
 	}
 }
 
-TEST(stalled_transfer_is_aborted_early)
+SERVER_TEST(stalled_transfer_is_aborted_early)
 {
 	struct http_settings settings = local_settings();
 	http_response_auto response = {0};
 	g_autoptr(GError) error = NULL;
-	pb_auto(paperserver) server = paperserver_start(NULL, NULL);
 
-	if (!server)
-		return;
 	settings.stall_s = 1;
 	g_assert_false(get(server, &settings, "stall", NULL, &response, &error));
 	g_assert_error(error, PB_ERROR, PB_ERROR_TEMPORARY);
@@ -224,15 +221,12 @@ fetch_until_stopped(void *data)
 	return NULL;
 }
 
-TEST(transfer_can_be_interrupted)
+SERVER_TEST(transfer_can_be_interrupted)
 {
-	pb_auto(paperserver) server = paperserver_start(NULL, NULL);
 	struct stop_case stop = {.server = server};
 	g_autofree char *line = NULL;
 	GThread *thread;
 
-	if (!server)
-		return;
 	thread = g_thread_new("fetch", fetch_until_stopped, &stop);
 	line = paperserver_read_line(server);
 	g_assert_true(g_str_has_prefix(line, "GET /hang"));
@@ -243,7 +237,7 @@ TEST(transfer_can_be_interrupted)
 	g_clear_error(&stop.error);
 }
 
-TEST(names_with_private_addresses_are_rejected)
+SERVER_TEST(names_with_private_addresses_are_rejected)
 {
 	/* libcurl resolves all names below "localhost" to the loopback addresses. */
 	static const struct {
@@ -262,9 +256,8 @@ TEST(names_with_private_addresses_are_rejected)
 	    {"lab.localhost", "file:///lab.localhost", false},
 	};
 	struct http_settings settings = local_settings();
-	pb_auto(paperserver) server = paperserver_start(NULL, NULL);
 
-	for (size_t i = 0; server && i < G_N_ELEMENTS(rows); i++) {
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		g_autofree char *url = g_strconcat(
 		    "http://", rows[i].host, strrchr(server->url, ':'), "/empty", NULL);
 		pb_auto(http) http = http_new(&settings);
@@ -351,7 +344,7 @@ TEST(certificates_and_names_are_verified)
 	g_rmdir(directory);
 }
 
-TEST(forms_are_sent_without_following_redirects)
+SERVER_TEST(forms_are_sent_without_following_redirects)
 {
 	static const struct {
 		const char *mode;
@@ -366,10 +359,9 @@ TEST(forms_are_sent_without_following_redirects)
 	    {"redirect-3", "text/plain", "a", 302, ""},
 	};
 	struct http_settings settings = local_settings();
-	pb_auto(paperserver) server = paperserver_start(NULL, NULL);
 	pb_auto(http) http = http_new(&settings);
 
-	for (size_t i = 0; server && i < G_N_ELEMENTS(rows); i++) {
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		http_response_auto response = {0};
 		g_autoptr(GError) error = NULL;
 		g_autofree char *url = paperserver_mode_url(server, rows[i].mode);
@@ -450,14 +442,11 @@ TEST(invalid_requests_are_rejected)
 	g_clear_error(&error);
 }
 
-TEST(user_agent_is_one_line)
+SERVER_TEST(user_agent_is_one_line)
 {
 	struct http_settings settings = local_settings();
 	http_response_auto response = {0};
-	pb_auto(paperserver) server = paperserver_start(NULL, NULL);
 
-	if (!server)
-		return;
 	settings.user_agent = "a\r\nX-Injected: b";
 	g_assert_true(get(server, &settings, "agent", NULL, &response, NULL));
 	g_assert_cmpmem(g_bytes_get_data(response.body, NULL),

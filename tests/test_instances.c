@@ -172,97 +172,91 @@ STORE_TEST(instance_of_a_local_store_ends_the_others)
 	g_assert_cmpint(add_instance(fixture->store, "a", NOW), >, second);
 }
 
-TEST(lease_is_renewed_until_the_instance_is_ended)
+#define PAIR_TEST(function) TEST_WITH_LOCAL(function, pair, pair)
+
+PAIR_TEST(lease_is_renewed_until_the_instance_is_ended)
 {
-	pb_local(pair) pair = {0};
 	g_autoptr(GError) error = NULL;
 	g_autoptr(GPtrArray) all = NULL;
 	int64_t id;
 	bool is_held = false;
 
-	pair_init(&pair);
-	id = store_get_holder(pair.one);
+	id = store_get_holder(pair->one);
 	/* Late, but nobody has taken over. */
-	g_assert_true(instances_renew(pair.one, id, NOW + 99, &is_held, &error));
+	g_assert_true(instances_renew(pair->one, id, NOW + 99, &is_held, &error));
 	g_assert_true(is_held);
-	all = instances_load_all(pair.one, &error);
+	all = instances_load_all(pair->one, &error);
 	g_assert_cmpuint(all->len, ==, 2);
 	g_assert_cmpint(((struct instance *)all->pdata[0])->expires_at, ==,
 	    NOW + 99 + INSTANCES_LEASE_S);
-	set_lease(&pair, pair.one, false);
-	set_lease(&pair, pair.other, true);
-	take_over(&pair, pair.other);
-	g_assert_true(instances_renew(pair.one, id, NOW + 200, &is_held, &error));
+	set_lease(pair, pair->one, false);
+	set_lease(pair, pair->other, true);
+	take_over(pair, pair->other);
+	g_assert_true(instances_renew(pair->one, id, NOW + 200, &is_held, &error));
 	g_assert_false(is_held);
 }
 
-TEST(restarted_instance_has_ended_only_its_own_lease)
+PAIR_TEST(restarted_instance_has_ended_only_its_own_lease)
 {
-	pb_local(pair) pair = {0};
 	g_autoptr(GError) error = NULL;
 	static const char name[] = "one:/var/lib/paperboy";
 
-	pair_init(&pair);
-	add_mail(&pair, 2);
-	g_assert_cmpuint(claim(&pair, pair.one, 1, NOW), ==, 1);
-	g_assert_cmpuint(claim(&pair, pair.other, 1, NOW), ==, 1);
-	set_lease(&pair, pair.one, true);
-	set_lease(&pair, pair.other, true);
-	store_fixture_run(pair.fixture,
+	add_mail(pair, 2);
+	g_assert_cmpuint(claim(pair, pair->one, 1, NOW), ==, 1);
+	g_assert_cmpuint(claim(pair, pair->other, 1, NOW), ==, 1);
+	set_lease(pair, pair->one, true);
+	set_lease(pair, pair->other, true);
+	store_fixture_run(pair->fixture,
 	    "INSERT INTO instance (name, program, started_at) VALUES ('x', '1', 1)");
-	add_instance(pair.one, name, NOW + 1);
-	g_assert_cmpuint(take_over(&pair, pair.one), ==, 0);
-	instances_expire_name(pair.one, name, store_get_holder(pair.one), &error);
+	add_instance(pair->one, name, NOW + 1);
+	g_assert_cmpuint(take_over(pair, pair->one), ==, 0);
+	instances_expire_name(pair->one, name, store_get_holder(pair->one), &error);
 	g_assert_no_error(error);
-	g_assert_cmpuint(take_over(&pair, pair.one), ==, 1);
+	g_assert_cmpuint(take_over(pair, pair->one), ==, 1);
 	assert_rows(
-	    pair.fixture, "SELECT state FROM outbox ORDER BY id", "UNKNOWN SENDING");
-	assert_rows(pair.fixture, "SELECT count(*) FROM instance", "2");
+	    pair->fixture, "SELECT state FROM outbox ORDER BY id", "UNKNOWN SENDING");
+	assert_rows(pair->fixture, "SELECT count(*) FROM instance", "2");
 }
 
-TEST(messages_of_an_expired_instance_are_taken_over_and_its_results_fenced)
+PAIR_TEST(messages_of_an_expired_instance_are_taken_over_and_its_results_fenced)
 {
-	pb_local(pair) pair = {0};
 	int64_t id = 1;
 
-	pair_init(&pair);
-	add_mail(&pair, 1);
-	g_assert_cmpuint(claim(&pair, pair.one, 5, NOW), ==, 1);
-	set_lease(&pair, pair.one, true);
-	set_lease(&pair, pair.other, true);
-	g_assert_cmpuint(take_over(&pair, pair.other), ==, 0);
-	g_assert_true(save_results(pair.other, OUTBOX_SENT, &id, 1));
-	set_lease(&pair, pair.one, false);
-	g_assert_cmpuint(take_over(&pair, pair.other), ==, 1);
-	assert_rows(pair.fixture, "SELECT state, possible_copies, crashes FROM outbox",
+	add_mail(pair, 1);
+	g_assert_cmpuint(claim(pair, pair->one, 5, NOW), ==, 1);
+	set_lease(pair, pair->one, true);
+	set_lease(pair, pair->other, true);
+	g_assert_cmpuint(take_over(pair, pair->other), ==, 0);
+	g_assert_true(save_results(pair->other, OUTBOX_SENT, &id, 1));
+	set_lease(pair, pair->one, false);
+	g_assert_cmpuint(take_over(pair, pair->other), ==, 1);
+	assert_rows(pair->fixture, "SELECT state, possible_copies, crashes FROM outbox",
 	    "UNKNOWN|1|1");
-	g_assert_true(save_results(pair.one, OUTBOX_SENT, &id, 1));
-	g_assert_cmpuint(claim(&pair, pair.other, 5, NOW + CLOCK_HOUR_S), ==, 1);
-	g_assert_true(save_results(pair.one, OUTBOX_SENT, &id, 1));
-	assert_rows(pair.fixture, "SELECT state FROM outbox", "SENDING");
-	g_assert_false(save_results(pair.other, OUTBOX_SENT, &id, 1));
+	g_assert_true(save_results(pair->one, OUTBOX_SENT, &id, 1));
+	g_assert_cmpuint(claim(pair, pair->other, 5, NOW + CLOCK_HOUR_S), ==, 1);
+	g_assert_true(save_results(pair->one, OUTBOX_SENT, &id, 1));
+	assert_rows(pair->fixture, "SELECT state FROM outbox", "SENDING");
+	g_assert_false(save_results(pair->other, OUTBOX_SENT, &id, 1));
 	assert_rows(
-	    pair.fixture, "SELECT state, attempt, code FROM outbox", "SENT|2|250");
+	    pair->fixture, "SELECT state, attempt, code FROM outbox", "SENT|2|250");
 }
 
-TEST(result_of_each_kind_is_fenced)
+PAIR_TEST(result_of_each_kind_is_fenced)
 {
 	static const enum outbox_status ends[] = {OUTBOX_SENT, OUTBOX_DEFERRED,
 	    OUTBOX_RETURNED, OUTBOX_UNKNOWN, OUTBOX_HELD, OUTBOX_FAILED,
 	    OUTBOX_REJECTED, OUTBOX_CANCELLED};
-	pb_local(pair) pair = {0};
 	int64_t id = 1;
 
-	pair_init(&pair);
-	add_mail(&pair, 1);
-	g_assert_cmpuint(claim(&pair, pair.one, 5, NOW), ==, 1);
+	add_mail(pair, 1);
+	g_assert_cmpuint(claim(pair, pair->one, 5, NOW), ==, 1);
 	for (size_t i = 0; i < G_N_ELEMENTS(ends); i++) {
-		g_assert_true(save_results(pair.other, ends[i], &id, 1));
-		assert_rows(pair.fixture, "SELECT state, attempt, code FROM outbox",
+		g_assert_true(save_results(pair->other, ends[i], &id, 1));
+		assert_rows(pair->fixture, "SELECT state, attempt, code FROM outbox",
 		    "SENDING|1|-");
 	}
-	g_assert_false(save_results(pair.one, OUTBOX_DEFERRED, &id, 1));
-	assert_rows(pair.fixture, "SELECT state FROM outbox", "DEFERRED");
+	g_assert_false(save_results(pair->one, OUTBOX_DEFERRED, &id, 1));
+	assert_rows(pair->fixture, "SELECT state FROM outbox", "DEFERRED");
 }
 
 TEST(fenced_digest_does_not_count_as_delivered)
@@ -374,25 +368,23 @@ try_to_write(struct store *store)
 	return is_ok;
 }
 
-TEST(job_belongs_to_one_instance_until_its_lease_ends)
+PAIR_TEST(job_belongs_to_one_instance_until_its_lease_ends)
 {
-	pb_local(pair) pair = {0};
 	g_autoptr(GError) error = NULL;
 
-	pair_init(&pair);
-	g_assert_false(try_to_write(pair.one));
-	g_assert_true(take_job(pair.one, NOW));
-	g_assert_true(take_job(pair.one, NOW));
-	g_assert_false(take_job(pair.other, NOW + INSTANCES_LEASE_S - 1));
-	g_assert_true(try_to_write(pair.one));
-	g_assert_false(try_to_write(pair.other));
-	g_assert_true(take_job(pair.other, NOW + INSTANCES_LEASE_S));
-	g_assert_false(try_to_write(pair.one));
-	g_assert_true(try_to_write(pair.other));
+	g_assert_false(try_to_write(pair->one));
+	g_assert_true(take_job(pair->one, NOW));
+	g_assert_true(take_job(pair->one, NOW));
+	g_assert_false(take_job(pair->other, NOW + INSTANCES_LEASE_S - 1));
+	g_assert_true(try_to_write(pair->one));
+	g_assert_false(try_to_write(pair->other));
+	g_assert_true(take_job(pair->other, NOW + INSTANCES_LEASE_S));
+	g_assert_false(try_to_write(pair->one));
+	g_assert_true(try_to_write(pair->other));
 	/* An orderly end frees it at once. */
 	g_assert_true(
-	    instances_delete(pair.other, store_get_holder(pair.other), &error));
-	g_assert_true(take_job(pair.one, NOW));
+	    instances_delete(pair->other, store_get_holder(pair->other), &error));
+	g_assert_true(take_job(pair->one, NOW));
 }
 
 STORE_TEST(local_store_does_not_record_jobs)

@@ -51,8 +51,6 @@ maildir_test_clear(struct maildir_test *test)
 	g_free(test->above);
 	g_free(test->path);
 }
-#define maildir_test_auto \
-	__attribute__((cleanup(maildir_test_clear))) struct maildir_test
 
 static void
 deliver_as(
@@ -95,17 +93,17 @@ get_mode(const char *path)
 	return status.st_mode & 07777;
 }
 
-TEST(message_is_stored_in_new_with_headers)
+#define MAILDIR_TEST(function) TEST_WITH_LOCAL(function, maildir_test, test)
+
+MAILDIR_TEST(message_is_stored_in_new_with_headers)
 {
 	g_autofree char *file = NULL, *text = NULL, *tmp = NULL;
-	maildir_test_auto test;
 
-	maildir_test_init(&test);
-	deliver(&test, "1");
-	g_assert_cmpint(test.result.outcome, ==, DELIVERY_SENT);
-	g_assert_cmpint(test.result.stage, ==, SMTP_STAGE_NONE);
-	file = find_only_file(&test, "new");
-	tmp = find_only_file(&test, "tmp");
+	deliver(test, "1");
+	g_assert_cmpint(test->result.outcome, ==, DELIVERY_SENT);
+	g_assert_cmpint(test->result.stage, ==, SMTP_STAGE_NONE);
+	file = find_only_file(test, "new");
+	tmp = find_only_file(test, "tmp");
 	g_assert_nonnull(file);
 	g_assert_null(tmp);
 	g_assert_true(g_file_get_contents(file, &text, NULL, NULL));
@@ -113,35 +111,31 @@ TEST(message_is_stored_in_new_with_headers)
 	    "Return-Path: <bounces@a.example>\nDelivered-To: b@b.example\n"
 	    "Subject: t\n\n.dot\nend\n");
 	g_assert_cmpuint(get_mode(file), ==, 0600);
-	g_assert_cmpuint(get_mode(test.path), ==, 0700);
+	g_assert_cmpuint(get_mode(test->path), ==, 0700);
 }
 
-TEST(same_id_gives_one_file)
+MAILDIR_TEST(same_id_gives_one_file)
 {
 	g_autofree char *file = NULL, *again = NULL;
-	maildir_test_auto test;
 
-	maildir_test_init(&test);
-	deliver(&test, "1");
-	file = find_only_file(&test, "new");
-	transport_close(test.transport);
-	deliver(&test, "1");
-	g_assert_cmpint(test.result.outcome, ==, DELIVERY_SENT);
-	again = find_only_file(&test, "new");
+	deliver(test, "1");
+	file = find_only_file(test, "new");
+	transport_close(test->transport);
+	deliver(test, "1");
+	g_assert_cmpint(test->result.outcome, ==, DELIVERY_SENT);
+	again = find_only_file(test, "new");
 	g_assert_cmpstr(file, ==, again);
 }
 
-TEST(different_id_gives_another_file)
+MAILDIR_TEST(different_id_gives_another_file)
 {
 	g_autofree char *first = NULL, *second = NULL;
-	maildir_test_auto test;
 
-	maildir_test_init(&test);
-	deliver(&test, "1");
-	first = find_only_file(&test, "new");
+	deliver(test, "1");
+	first = find_only_file(test, "new");
 	g_remove(first);
-	deliver(&test, "2");
-	second = find_only_file(&test, "new");
+	deliver(test, "2");
+	second = find_only_file(test, "new");
 	g_assert_nonnull(second);
 	g_assert_cmpstr(first, !=, second);
 }
@@ -152,7 +146,7 @@ TEST(read_message_is_not_delivered_again)
 
 	for (size_t i = 0; i < G_N_ELEMENTS(flags); i++) {
 		g_autofree char *file = NULL, *name = NULL, *read = NULL, *again = NULL;
-		maildir_test_auto test;
+		pb_local(maildir_test) test;
 
 		maildir_test_init(&test);
 		deliver(&test, "1");
@@ -171,73 +165,64 @@ TEST(read_message_is_not_delivered_again)
 	}
 }
 
-TEST(partial_file_is_replaced)
+MAILDIR_TEST(partial_file_is_replaced)
 {
 	g_autofree char *file = NULL, *name = NULL, *half = NULL, *text = NULL,
 	                *tmp = NULL;
-	maildir_test_auto test;
 
-	maildir_test_init(&test);
-	deliver(&test, "1");
-	file = find_only_file(&test, "new");
+	deliver(test, "1");
+	file = find_only_file(test, "new");
 	name = g_path_get_basename(file);
-	half = g_build_filename(test.path, "tmp", name, NULL);
+	half = g_build_filename(test->path, "tmp", name, NULL);
 	g_assert_cmpint(g_rename(file, half), ==, 0);
 	g_assert_true(g_file_set_contents(half, "Retu", -1, NULL));
-	deliver(&test, "1");
-	g_assert_cmpint(test.result.outcome, ==, DELIVERY_SENT);
+	deliver(test, "1");
+	g_assert_cmpint(test->result.outcome, ==, DELIVERY_SENT);
 	g_assert_true(g_file_get_contents(file, &text, NULL, NULL));
 	g_assert_true(g_str_has_suffix(text, "end\n"));
-	tmp = find_only_file(&test, "tmp");
+	tmp = find_only_file(test, "tmp");
 	g_assert_null(tmp);
 }
 
-TEST(kill_between_link_and_unlink_leaves_one_message)
+MAILDIR_TEST(kill_between_link_and_unlink_leaves_one_message)
 {
 	g_autofree char *file = NULL, *name = NULL, *left = NULL, *text = NULL,
 	                *tmp = NULL;
-	maildir_test_auto test;
 
-	maildir_test_init(&test);
-	deliver(&test, "1");
-	file = find_only_file(&test, "new");
+	deliver(test, "1");
+	file = find_only_file(test, "new");
 	name = g_path_get_basename(file);
-	left = g_build_filename(test.path, "tmp", name, NULL);
+	left = g_build_filename(test->path, "tmp", name, NULL);
 	g_assert_cmpint(link(file, left), ==, 0);
-	deliver(&test, "1");
-	g_assert_cmpint(test.result.outcome, ==, DELIVERY_SENT);
+	deliver(test, "1");
+	g_assert_cmpint(test->result.outcome, ==, DELIVERY_SENT);
 	g_assert_true(g_file_get_contents(file, &text, NULL, NULL));
 	g_assert_true(g_str_has_suffix(text, "end\n"));
-	tmp = find_only_file(&test, "tmp");
+	tmp = find_only_file(test, "tmp");
 	g_assert_null(tmp);
 }
 
-TEST(id_with_slashes_stays_inside)
+MAILDIR_TEST(id_with_slashes_stays_inside)
 {
 	g_autofree char *file = NULL;
-	maildir_test_auto test;
 
-	maildir_test_init(&test);
-	deliver(&test, "<../../../x:y@a.example>");
-	g_assert_cmpint(test.result.outcome, ==, DELIVERY_SENT);
-	file = find_only_file(&test, "new");
+	deliver(test, "<../../../x:y@a.example>");
+	g_assert_cmpint(test->result.outcome, ==, DELIVERY_SENT);
+	file = find_only_file(test, "new");
 	g_assert_nonnull(file);
 }
 
-TEST(unwritable_directory_defers)
+MAILDIR_TEST(unwritable_directory_defers)
 {
-	maildir_test_auto test;
-
-	maildir_test_init(&test);
-	g_assert_true(g_file_set_contents(test.path, "a file", -1, NULL));
-	deliver(&test, "1");
-	g_assert_cmpint(test.result.outcome, ==, DELIVERY_DEFERRED);
-	g_assert_cmpint(test.result.scope, ==, DELIVERY_SCOPE_RELAY);
-	g_assert_nonnull(strstr(test.result.text, test.path));
+	g_assert_true(g_file_set_contents(test->path, "a file", -1, NULL));
+	deliver(test, "1");
+	g_assert_cmpint(test->result.outcome, ==, DELIVERY_DEFERRED);
+	g_assert_cmpint(test->result.scope, ==, DELIVERY_SCOPE_RELAY);
+	g_assert_nonnull(strstr(test->result.text, test->path));
 	/* The same transport delivers after the repair. */
-	g_remove(test.path);
-	deliver(&test, "1");
-	g_assert_cmpint(test.result.outcome, ==, DELIVERY_SENT);
+	g_remove(test->path);
+	deliver(test, "1");
+	g_assert_cmpint(test->result.outcome, ==, DELIVERY_SENT);
 }
 
 TEST(invalid_message_fails)
@@ -252,7 +237,7 @@ TEST(invalid_message_fails)
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		maildir_test_auto test;
+		pb_local(maildir_test) test;
 
 		maildir_test_init(&test);
 		deliver_as(&test, "1", rows[i].recipient, rows[i].message);

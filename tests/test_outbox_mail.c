@@ -86,9 +86,10 @@ finish(struct store_fixture *fixture, int64_t id, enum outbox_status end)
 	g_assert_no_error(error);
 }
 
-TEST(message_is_sent_as_stored)
+#define OUTBOX_TEST(function) TEST_WITH(function, store_fixture, fixture, new_fixture())
+
+OUTBOX_TEST(message_is_sent_as_stored)
 {
-	pb_auto(store_fixture) fixture = new_fixture();
 	int64_t id = add(fixture, OUTBOX_REPLY, 0, "ada@example.org");
 	g_autoptr(GPtrArray) jobs = claim(fixture, 50);
 	const struct outbox_job *job = jobs->pdata[0];
@@ -227,9 +228,8 @@ TEST(schema_rejects_invalid_mail)
 	}
 }
 
-TEST(inbox_are_claimed_before_digests)
+OUTBOX_TEST(inbox_are_claimed_before_digests)
 {
-	pb_auto(store_fixture) fixture = new_fixture();
 	g_autoptr(GPtrArray) first = NULL, second = NULL;
 	int64_t id;
 
@@ -266,12 +266,11 @@ subscribe(struct store_fixture *fixture, const char *address, const char *update
 }
 
 /* They are queued last, behind a mailing. */
-TEST(awaited_messages_are_claimed_before_a_mailing)
+OUTBOX_TEST(awaited_messages_are_claimed_before_a_mailing)
 {
 	enum { MAILING = 120 };
 	static const char *const first[] = {
 	    "new@example.org", "first@example.org", "now@example.org"};
-	pb_auto(store_fixture) fixture = new_fixture();
 	g_autoptr(GPtrArray) jobs = NULL, rest = NULL;
 
 	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 3);
@@ -344,9 +343,8 @@ TEST(replies_go_to_inactive_but_not_to_suppressed_addresses)
 	}
 }
 
-TEST(a_suppression_after_the_claim_is_seen_too)
+OUTBOX_TEST(a_suppression_after_the_claim_is_seen_too)
 {
-	pb_auto(store_fixture) fixture = new_fixture();
 	g_autofree char *hash = suppression_hash(fixture->key, "ada@example.org");
 	g_autoptr(GPtrArray) jobs = NULL;
 	struct outbox_job *job;
@@ -375,7 +373,7 @@ allow_some(void *data, const char *recipient, int64_t *next_at)
 }
 
 /* Postponed and cancelled messages do not count, and the next in order is claimed. */
-TEST(a_claim_takes_the_first_that_may_be_sent)
+OUTBOX_TEST(a_claim_takes_the_first_that_may_be_sent)
 {
 	static const struct {
 		unsigned limit;
@@ -388,7 +386,6 @@ TEST(a_claim_takes_the_first_that_may_be_sent)
 	    {2, "c", false, 2},
 	    {2, "", false, 0},
 	};
-	pb_auto(store_fixture) fixture = new_fixture();
 	g_autofree char *hash = suppression_hash(fixture->key, "s@example.org");
 
 	suppression_insert(fixture->store, hash, "complaint", 1, NULL);
@@ -457,9 +454,8 @@ TEST(bytes_are_deleted_when_the_message_ends)
 	}
 }
 
-TEST(unsubscribing_cancels_digests_but_not_notices)
+OUTBOX_TEST(unsubscribing_cancels_digests_but_not_notices)
 {
-	pb_auto(store_fixture) fixture = new_fixture();
 	g_autoptr(GError) error = NULL;
 	int64_t person;
 

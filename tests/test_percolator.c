@@ -429,11 +429,10 @@ assert_all_pairs(struct world *world)
 	g_assert_cmpuint(waiting, >, filters->len / 20);
 }
 
-TEST(batch_finds_what_each_filter_finds_alone)
+STORE_TEST(batch_finds_what_each_filter_finds_alone)
 {
 	bool is_long = g_getenv("PAPERBOY_LONG") != NULL;
 	unsigned paper_count = is_long ? 500 : 150, most = is_long ? 28000 : 600;
-	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct world world = {
 	    .fixture = fixture,
 	    .rand = g_rand_new_with_seed(7),

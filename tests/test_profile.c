@@ -136,11 +136,12 @@ TEST(a_new_schedule_moves_the_next_digest)
 	}
 }
 
-/* Every value of every preference is stored and loaded. */
-TEST(preferences_are_stored)
-{
-	pb_auto(store_fixture) fixture = new_fixture();
+#define PROFILE_TEST(function) \
+	TEST_WITH(function, store_fixture, fixture, new_fixture())
 
+/* Every value of every preference is stored and loaded. */
+PROFILE_TEST(preferences_are_stored)
+{
 	for (int i = 0; i < PREFERENCE_COUNT; i++) {
 		enum preference preference = (enum preference)i;
 		g_autofree char *words = preferences_format_words(preference);
@@ -165,9 +166,8 @@ TEST(preferences_are_stored)
 	}
 }
 
-TEST(a_catch_up_has_its_own_length)
+PROFILE_TEST(a_catch_up_has_its_own_length)
 {
-	pb_auto(store_fixture) fixture = new_fixture();
 	g_autoptr(GError) error = NULL;
 	pb_auto(subscriber) wrong = NULL;
 	pb_auto(subscriber) right = NULL;
@@ -216,10 +216,8 @@ TEST(invalid_change_is_rejected_and_changes_nothing)
 	}
 }
 
-TEST(name_is_set_and_removed_with_an_audit_entry)
+PROFILE_TEST(name_is_set_and_removed_with_an_audit_entry)
 {
-	pb_auto(store_fixture) fixture = new_fixture();
-
 	g_assert_null(
 	    set(fixture, (struct profile_change){.name = "Ada", .at = "8:00"}, NOW));
 	assert_rows(fixture, "SELECT name, minute FROM subscriber", "Ada|480");
@@ -239,10 +237,8 @@ STORE_TEST(a_digest_that_is_due_stays_due)
 	assert_due(fixture, NOW);
 }
 
-TEST(pause_cancels_unsent_digests_and_frees_their_papers)
+PROFILE_TEST(pause_cancels_unsent_digests_and_frees_their_papers)
 {
-	pb_auto(store_fixture) fixture = new_fixture();
-
 	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 3);
 	assert_digests_at(fixture, "2026-11-21T06:30:00Z", 1);
 	g_assert_null(try_pause(fixture, NULL, "2026-11-21T06:31:00Z"));
@@ -261,9 +257,8 @@ TEST(pause_cancels_unsent_digests_and_frees_their_papers)
 	assert_due(fixture, "2026-11-22T06:30:00Z");
 }
 
-TEST(missed_papers_are_in_one_digest_after_the_pause)
+PROFILE_TEST(missed_papers_are_in_one_digest_after_the_pause)
 {
-	pb_auto(store_fixture) fixture = new_fixture();
 	unsigned made = 0;
 
 	g_assert_null(try_pause(fixture, "2026-12-01", NOW));
@@ -294,9 +289,8 @@ TEST(missed_papers_are_in_one_digest_after_the_pause)
 }
 
 /* Suspended at the end of the pause: still one digest. */
-TEST(day_of_suspend_gives_one_digest)
+PROFILE_TEST(day_of_suspend_gives_one_digest)
 {
-	pb_auto(store_fixture) fixture = new_fixture();
 	int64_t due;
 
 	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 3);
@@ -333,10 +327,8 @@ TEST(the_day_is_that_of_the_persons_zone_and_schedule)
 	}
 }
 
-TEST(a_pause_follows_a_change_of_schedule)
+PROFILE_TEST(a_pause_follows_a_change_of_schedule)
 {
-	pb_auto(store_fixture) fixture = new_fixture();
-
 	g_assert_null(try_pause(fixture, "2026-12-01", NOW));
 	g_assert_null(set(fixture, (struct profile_change){.at = "20:00"}, NOW));
 	assert_due(fixture, "2026-12-01T19:00:00Z");
@@ -383,9 +375,8 @@ TEST(days_that_cannot_end_a_pause_are_refused)
 	}
 }
 
-TEST(only_paused_resume_and_only_active_pause)
+PROFILE_TEST(only_paused_resume_and_only_active_pause)
 {
-	pb_auto(store_fixture) fixture = new_fixture();
 	g_autoptr(GError) error = NULL;
 	g_autofree char *says = resume(fixture, NOW);
 
@@ -407,10 +398,8 @@ TEST(only_paused_resume_and_only_active_pause)
 }
 
 /* A message being sent is not cancelled; if the relay defers it, it ends. */
-TEST(message_in_flight_is_not_retried_in_the_pause)
+PROFILE_TEST(message_in_flight_is_not_retried_in_the_pause)
 {
-	pb_auto(store_fixture) fixture = new_fixture();
-
 	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 3);
 	assert_digests_at(fixture, "2026-11-21T06:30:00Z", 1);
 	store_fixture_run(fixture,
@@ -440,10 +429,8 @@ call_wake(struct store_fixture *fixture, void *data, GError **error)
 	    fixture->store, store_fixture_time("2026-12-05T00:00:00Z"), &count, error);
 }
 
-TEST(pause_is_atomic)
+PROFILE_TEST(pause_is_atomic)
 {
-	pb_auto(store_fixture) fixture = new_fixture();
-
 	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 3);
 	store_fixture_build_digests(
 	    fixture, store_fixture_time("2026-11-21T06:30:00Z"));

@@ -6,6 +6,7 @@
 
 #include <sqlite3.h>
 
+#include "base/cleanup.h"
 #include "lib/unit.h"
 #include "query/query.h"
 #include "store/core/tokenizer.h"
@@ -16,20 +17,18 @@ struct query_fixture {
 };
 
 static inline void
-set_up(struct query_fixture *fixture, const void *unused)
+query_fixture_init(struct query_fixture *fixture)
 {
 	g_autoptr(GError) error = NULL;
 
-	(void)unused;
 	g_assert_cmpint(sqlite3_open(":memory:", &fixture->db), ==, SQLITE_OK);
 	fixture->tokenizer = tokenizer_new_unicode61(fixture->db, &error);
 	g_assert_no_error(error);
 }
 
 static inline void
-tear_down(struct query_fixture *fixture, const void *unused)
+query_fixture_clear(struct query_fixture *fixture)
 {
-	(void)unused;
 	tokenizer_free(fixture->tokenizer);
 	g_assert_cmpint(sqlite3_close(fixture->db), ==, SQLITE_OK);
 }
@@ -83,16 +82,6 @@ make_document(const struct query_fixture *fixture, const char *title,
 }
 
 /** Like TEST, for tests that get a struct query_fixture *fixture. */
-#define QUERY_TEST(function)                                 \
-	static void function(struct query_fixture *fixture); \
-	static void query_run_##function(void)               \
-	{                                                    \
-		struct query_fixture fixture;                \
-		set_up(&fixture, NULL);                      \
-		function(&fixture);                          \
-		tear_down(&fixture, NULL);                   \
-	}                                                    \
-	UNIT_REGISTER(query_run_##function, #function)       \
-	static void function(G_GNUC_UNUSED struct query_fixture *fixture)
+#define QUERY_TEST(function) TEST_WITH_LOCAL(function, query_fixture, fixture)
 
 #endif

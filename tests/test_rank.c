@@ -25,7 +25,7 @@ count(void *data, const char *word, bool is_prefix, int64_t *papers, GError **er
 static const struct rank_corpus corpus = {
     .papers = 100, .title_words = 4, .abstract_words = 8, .count = count};
 
-TEST(relevance_follows_the_formula)
+QUERY_TEST(relevance_follows_the_formula)
 {
 	/* idf: ln(1 + 99.5 / 1.5), ln(1 + 90.5 / 10.5), ln(1 + 50.5 / 50.5) */
 	const double rare = 4.209655409, known = 2.263745260, common = 0.693147181;
@@ -61,12 +61,10 @@ TEST(relevance_follows_the_formula)
 	    {"known author:ada^4", "known a b c", "a b c d e f g h", known * title + 4},
 	    {"known author:bob^4", "known a b c", "a b c d e f g h", known * title},
 	};
-	struct query_fixture fixture;
 
-	set_up(&fixture, NULL);
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		pb_auto(query) query =
-		    query_parse(rows[i].query, fixture.tokenizer, NULL, NULL, NULL);
+		    query_parse(rows[i].query, fixture->tokenizer, NULL, NULL, NULL);
 		struct paper *paper = paper_new();
 		pb_auto(query_document) document = NULL;
 		pb_auto(rank) rank = NULL;
@@ -76,7 +74,7 @@ TEST(relevance_follows_the_formula)
 		paper->title = g_strdup(rows[i].title);
 		paper->abstract = g_strdup(rows[i].abstract);
 		g_ptr_array_add(paper->authors, g_strdup("Ada Example"));
-		document = query_document_new(paper, NULL, fixture.tokenizer, NULL);
+		document = query_document_new(paper, NULL, fixture->tokenizer, NULL);
 		g_assert_nonnull(query);
 		rank = rank_new(query, &corpus, NULL);
 		got = rank_get_relevance(rank, document);
@@ -85,7 +83,6 @@ TEST(relevance_follows_the_formula)
 			    "%s: %f, not %f", rows[i].query, got, rows[i].wanted);
 		paper_free(paper);
 	}
-	tear_down(&fixture, NULL);
 }
 
 TEST(votes_raise_and_age_lowers)
@@ -112,19 +109,16 @@ fail(void *data, const char *word, bool is_prefix, int64_t *papers, GError **err
 	return false;
 }
 
-TEST(failing_lexicon_is_an_error)
+QUERY_TEST(failing_lexicon_is_an_error)
 {
 	struct rank_corpus broken = corpus;
-	struct query_fixture fixture;
 	pb_auto(query) query = NULL;
 	g_autoptr(GError) error = NULL;
 
-	set_up(&fixture, NULL);
-	query = query_parse("(a NEAR b) OR c", fixture.tokenizer, NULL, NULL, NULL);
+	query = query_parse("(a NEAR b) OR c", fixture->tokenizer, NULL, NULL, NULL);
 	broken.count = fail;
 	g_assert_null(rank_new(query, &broken, &error));
 	g_assert_error(error, PB_ERROR, PB_ERROR_TEMPORARY);
-	tear_down(&fixture, NULL);
 }
 
 UNIT_MAIN

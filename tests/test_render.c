@@ -25,9 +25,11 @@ compose(struct renderer *renderer, const struct digest *digest)
 	return g_strndup(data, size);
 }
 
-TEST(text_equals_the_golden_file)
+#define RENDER_TEST(function) \
+	TEST_WITH(function, renderer, renderer, render_sample_new_renderer())
+
+RENDER_TEST(text_equals_the_golden_file)
 {
-	pb_auto(renderer) renderer = render_sample_new_renderer();
 	pb_auto(digest) digest = render_sample_new_full_digest();
 	g_autofree char *text = renderer_format_text(renderer, digest, NULL);
 
@@ -51,9 +53,8 @@ TEST(same_digest_gives_the_same_bytes)
 }
 
 /* Each single change must show although the paper is cached. */
-TEST(changed_paper_is_rendered_again)
+RENDER_TEST(changed_paper_is_rendered_again)
 {
-	pb_auto(renderer) renderer = render_sample_new_renderer();
 	pb_auto(digest) digest = render_sample_new_digest();
 	struct digest_entry *entry =
 	    render_sample_add(digest, "1", "A title", DIGEST_DETAIL_FULL);
@@ -112,9 +113,8 @@ TEST(changed_paper_is_rendered_again)
 }
 
 /* A shared paper is identified by its address. */
-TEST(shared_paper_gives_the_same_bytes)
+RENDER_TEST(shared_paper_gives_the_same_bytes)
 {
-	pb_auto(renderer) renderer = render_sample_new_renderer();
 	pb_auto(renderer) fresh = render_sample_new_renderer();
 	pb_auto(digest) digest = render_sample_new_full_digest();
 	struct digest_entry *entry = digest->entries->pdata[0];
@@ -159,9 +159,8 @@ compose_all(void *data)
 	return NULL;
 }
 
-TEST(threads_compose_the_same_bytes_with_one_renderer)
+RENDER_TEST(threads_compose_the_same_bytes_with_one_renderer)
 {
-	pb_auto(renderer) renderer = render_sample_new_renderer();
 	pb_auto(renderer) fresh = render_sample_new_renderer();
 	struct shared_work work = {.renderer = renderer};
 	GThread *threads[THREADS];
@@ -193,9 +192,8 @@ TEST(threads_compose_the_same_bytes_with_one_renderer)
 }
 
 /* Twice the capacity of the cache, with all blocks in use. */
-TEST(full_cache_does_not_change_the_output)
+RENDER_TEST(full_cache_does_not_change_the_output)
 {
-	pb_auto(renderer) renderer = render_sample_new_renderer();
 	pb_auto(digest) early = render_sample_new_full_digest();
 	g_autofree char *before = compose(renderer, early);
 	g_autofree char *abstract = g_strnfill(BOUNDS_PAPER_ABSTRACT_BYTES, 'a');
@@ -246,9 +244,8 @@ compose_with_abstract(struct renderer *renderer, size_t size)
 }
 
 /* Find the longest abstract that fits, then add one byte. */
-TEST(html_fills_its_size_limit)
+RENDER_TEST(html_fills_its_size_limit)
 {
-	pb_auto(renderer) renderer = render_sample_new_renderer();
 	size_t fits = 0;
 	size_t fails = 2 * BOUNDS_HTML_PART_BYTES;
 	g_autofree char *at = NULL;
@@ -283,10 +280,8 @@ count(const char *text, const char *needle)
 	return found;
 }
 
-TEST(full_papers_and_titles_are_limited)
+RENDER_TEST(full_papers_and_titles_are_limited)
 {
-	pb_auto(renderer) renderer = render_sample_new_renderer();
-
 	for (unsigned extra = 0; extra <= 1; extra++) {
 		pb_auto(digest) digest = render_sample_new_digest();
 		g_autofree char *text = NULL, *html = NULL, *start = NULL;
@@ -320,9 +315,8 @@ TEST(full_papers_and_titles_are_limited)
 	}
 }
 
-TEST(hostile_text_is_neutralised)
+RENDER_TEST(hostile_text_is_neutralised)
 {
-	pb_auto(renderer) renderer = render_sample_new_renderer();
 	pb_auto(digest) digest = render_sample_new_hostile_digest();
 	g_autofree char *message = compose(renderer, digest);
 	g_autofree char *html = renderer_format_html(renderer, digest, NULL);
@@ -346,9 +340,8 @@ TEST(hostile_text_is_neutralised)
 	g_assert_null(strpbrk(text, "\x01\x02\x1B\x7F\r"));
 }
 
-TEST(blocks_do_not_contain_the_reader)
+RENDER_TEST(blocks_do_not_contain_the_reader)
 {
-	pb_auto(renderer) renderer = render_sample_new_renderer();
 	pb_auto(digest) one = render_sample_new_full_digest();
 	pb_auto(digest) other = render_sample_new_full_digest();
 	g_autofree char *one_html = renderer_format_html(renderer, one, NULL);
@@ -367,9 +360,8 @@ TEST(blocks_do_not_contain_the_reader)
 	g_assert_nonnull(strstr(other_html, "someone.else@reader.example"));
 }
 
-TEST(invalid_digest_is_rejected)
+RENDER_TEST(invalid_digest_is_rejected)
 {
-	pb_auto(renderer) renderer = render_sample_new_renderer();
 	pb_auto(digest) digest = render_sample_new_digest();
 	g_autoptr(GError) empty_error = NULL;
 	g_autoptr(GError) date_error = NULL;
@@ -638,9 +630,8 @@ TEST(digests_ask_for_complaints_if_that_is_signed)
 	}
 }
 
-TEST(groups_have_headings)
+RENDER_TEST(groups_have_headings)
 {
-	pb_auto(renderer) renderer = render_sample_new_renderer();
 	pb_auto(digest) digest = render_sample_new_digest();
 	g_autofree char *text = NULL;
 	g_autofree char *html = NULL;
@@ -703,9 +694,8 @@ TEST(links_answer_each_paper)
 }
 
 /* The last papers of a large digest become titles, without their headings. */
-TEST(groups_of_a_large_digest_are_closed)
+RENDER_TEST(groups_of_a_large_digest_are_closed)
 {
-	pb_auto(renderer) renderer = render_sample_new_renderer();
 	pb_auto(digest) digest = render_sample_new_digest();
 	g_autofree char *abstract = g_strnfill(BOUNDS_HTML_PART_BYTES / 5, 'a');
 	g_autofree char *html = NULL;

@@ -84,9 +84,11 @@ read_problems(
 	return g_string_free(all, FALSE);
 }
 
-TEST(settings_not_in_the_file_have_defaults)
+#define SETTINGS_TEST(function) \
+	TEST_WITH(function, directory, directory, directory_new())
+
+SETTINGS_TEST(settings_not_in_the_file_have_defaults)
 {
-	pb_auto(directory) directory = directory_new();
 	pb_auto(settings) settings = NULL;
 	g_autofree char *problems = read_problems(directory, MAIL, &settings);
 
@@ -109,9 +111,8 @@ TEST(settings_not_in_the_file_have_defaults)
 	g_assert_cmpint(settings->smtp_connections, ==, 2);
 }
 
-TEST(values_of_the_file_replace_defaults)
+SETTINGS_TEST(values_of_the_file_replace_defaults)
 {
-	pb_auto(directory) directory = directory_new();
 	pb_auto(settings) settings = NULL;
 	g_autofree char *problems = read_problems(directory,
 	    "// a comment 99999999999\n# another 99999999999\n/* and\n99999999999 */\n"
@@ -254,9 +255,8 @@ TEST(each_error_is_reported_with_its_line)
 	}
 }
 
-TEST(all_errors_are_reported_in_one_run)
+SETTINGS_TEST(all_errors_are_reported_in_one_run)
 {
-	pb_auto(directory) directory = directory_new();
 	g_autofree char *problems = read_problems(directory,
 	    "state_dir = 1;\n"
 	    "colour = \"red\";\n"
@@ -279,9 +279,8 @@ TEST(all_errors_are_reported_in_one_run)
 	    "paperboy.conf: mail.owner is not set: address of the operator\n");
 }
 
-TEST(included_files_are_found_beside_the_file)
+SETTINGS_TEST(included_files_are_found_beside_the_file)
 {
-	pb_auto(directory) directory = directory_new();
 	g_autofree char *inner = g_build_filename(directory->path, "parts", NULL);
 	g_autofree char *problems = NULL, *wrong = NULL;
 	g_autofree char *good_file = NULL, *bad_file = NULL;
@@ -359,9 +358,8 @@ format_all(const struct settings *settings)
 	return g_string_free(writing.text, FALSE);
 }
 
-TEST(a_formatted_file_is_read_back_the_same)
+SETTINGS_TEST(a_formatted_file_is_read_back_the_same)
 {
-	pb_auto(directory) directory = directory_new();
 	pb_auto(settings) settings = NULL;
 	pb_auto(settings) again = NULL;
 	g_autofree char *first = read_problems(directory,
@@ -382,7 +380,7 @@ TEST(a_formatted_file_is_read_back_the_same)
 
 /* ---- secrets --------------------------------------------------------------- */
 
-TEST(a_secret_must_be_private)
+SETTINGS_TEST(a_secret_must_be_private)
 {
 	static const struct {
 		int mode;
@@ -398,7 +396,6 @@ TEST(a_secret_must_be_private)
 	    {0644, false, false},
 	    {0601, false, false},
 	};
-	pb_auto(directory) directory = directory_new();
 	g_autofree char *path = write_file(directory, "relay", "s3cret \xc3\xa9 \r\n");
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
@@ -421,9 +418,8 @@ TEST(a_secret_must_be_private)
 	}
 }
 
-TEST(an_invalid_secret_is_reported)
+SETTINGS_TEST(an_invalid_secret_is_reported)
 {
-	pb_auto(directory) directory = directory_new();
 	g_autofree char *empty = write_file(directory, "empty", "\n");
 	const struct {
 		const char *path, *credentials, *says;

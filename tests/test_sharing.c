@@ -120,10 +120,11 @@ TEST(names_are_folded_and_checked)
 	}
 }
 
-TEST(changes_reach_followers_only_when_they_take_them)
-{
-	pb_auto(store_fixture) fixture = new_fixture();
+#define SHARING_TEST(function) \
+	TEST_WITH(function, store_fixture, fixture, new_fixture())
 
+SHARING_TEST(changes_reach_followers_only_when_they_take_them)
+{
 	follow(fixture, EVE, 0);
 	assert_rows(fixture, EVES, "1|" NAME "|diffusion|" NAME "|1|0|-");
 	edit(fixture, ADA, 1, "diffusion OR mamba");
@@ -143,10 +144,8 @@ TEST(changes_reach_followers_only_when_they_take_them)
 	assert_rows(fixture, "SELECT version FROM share", "3");
 }
 
-TEST(own_edit_makes_a_fork_and_undoing_it_follows_again)
+SHARING_TEST(own_edit_makes_a_fork_and_undoing_it_follows_again)
 {
-	pb_auto(store_fixture) fixture = new_fixture();
-
 	follow(fixture, EVE, 0);
 	edit(fixture, ADA, 1, "diffusion OR mamba");
 	/* The text of a version is that version. */
@@ -163,9 +162,8 @@ TEST(own_edit_makes_a_fork_and_undoing_it_follows_again)
 	    "1|" NAME "|diffusion OR weather|" NAME "|1|1|- 2|-|mamba|" NAME "|3|0|-");
 }
 
-TEST(forks_are_own_filters)
+SHARING_TEST(forks_are_own_filters)
 {
-	pb_auto(store_fixture) fixture = new_fixture();
 	const struct sharing_actor eve = act(fixture, EVE);
 	g_autoptr(GError) error = NULL;
 	pb_auto(subscription) copied = sharing_fork(&eve, NAME, 0, &error);
@@ -275,9 +273,8 @@ assert_not_shared(struct store_fixture *fixture, const char *address, int number
 	store_fixture_assert_idle(fixture);
 }
 
-TEST(what_cannot_be_shared_is_refused)
+SHARING_TEST(what_cannot_be_shared_is_refused)
 {
-	pb_auto(store_fixture) fixture = new_fixture();
 	const struct sharing_actor ada = act(fixture, ADA), bob = act(fixture, BOB);
 	g_autofree char *name = NULL;
 	g_autoptr(GError) error = NULL;
@@ -306,9 +303,8 @@ TEST(what_cannot_be_shared_is_refused)
 	    fixture, ADA, BOUNDS_SHARES_PERSON + 1, "one-more", PB_ERROR_LIMIT);
 }
 
-TEST(owner_does_not_follow_the_own_filter)
+SHARING_TEST(owner_does_not_follow_the_own_filter)
 {
-	pb_auto(store_fixture) fixture = new_fixture();
 	const struct sharing_actor ada = act(fixture, ADA);
 	pb_auto(subscription) before = NULL;
 	g_autoptr(GError) error = NULL;
@@ -328,10 +324,8 @@ call_follow(struct store_fixture *fixture, void *data, GError **error)
 	return filter != NULL;
 }
 
-TEST(following_is_whole_or_not_at_all)
+SHARING_TEST(following_is_whole_or_not_at_all)
 {
-	pb_auto(store_fixture) fixture = new_fixture();
-
 	g_assert_cmpuint(
 	    store_fixture_fail_everywhere(fixture, call_follow, NULL, true), >, 10);
 	assert_rows(fixture, EVES, "1|" NAME "|diffusion|" NAME "|1|0|-");
@@ -342,9 +336,8 @@ TEST(following_is_whole_or_not_at_all)
 }
 
 /* Neither side is in the other's data. */
-TEST(nobody_learns_of_the_other_side)
+SHARING_TEST(nobody_learns_of_the_other_side)
 {
-	pb_auto(store_fixture) fixture = new_fixture();
 	static const char *const addresses[] = {ADA, EVE};
 
 	follow(fixture, EVE, 0);
@@ -385,9 +378,8 @@ report_news(struct store_fixture *fixture, int64_t now)
 	store_fixture_assert_idle(fixture);
 }
 
-TEST(next_digest_reports_a_change_once)
+SHARING_TEST(next_digest_reports_a_change_once)
 {
-	pb_auto(store_fixture) fixture = new_fixture();
 	int64_t now = store_fixture_time(NOW);
 
 	follow(fixture, EVE, 0);
@@ -418,9 +410,8 @@ TEST(next_digest_reports_a_change_once)
 }
 
 /* Versions that a follower has, or would get by `undo`, and the newest one stay. */
-TEST(versions_that_nobody_has_are_deleted)
+SHARING_TEST(versions_that_nobody_has_are_deleted)
 {
-	pb_auto(store_fixture) fixture = new_fixture();
 	int64_t after = store_fixture_time(NOW) +
 	                MAINTENANCE_VERSION_DAYS * (int64_t)CLOCK_DAY_S + 1;
 	g_autoptr(GError) error = NULL;
@@ -445,9 +436,8 @@ TEST(versions_that_nobody_has_are_deleted)
 	assert_rows(fixture, EVES, "1|" NAME "|diffusion|" NAME "|1|0|4");
 }
 
-TEST(next_digest_reports_the_end_once)
+SHARING_TEST(next_digest_reports_the_end_once)
 {
-	pb_auto(store_fixture) fixture = new_fixture();
 	int64_t now = store_fixture_time(NOW);
 	g_autoptr(GError) error = NULL;
 
@@ -467,10 +457,8 @@ TEST(next_digest_reports_the_end_once)
 	assert_rows(fixture, NOTICES, "");
 }
 
-TEST(an_edit_that_was_taken_back_is_no_news)
+SHARING_TEST(an_edit_that_was_taken_back_is_no_news)
 {
-	pb_auto(store_fixture) fixture = new_fixture();
-
 	follow(fixture, EVE, 0);
 	edit(fixture, ADA, 1, "mamba");
 	edit(fixture, ADA, 1, "DIFFUSION");
@@ -514,9 +502,8 @@ add_followers(struct store_fixture *fixture)
 	                   " 'f%@example.org'");
 }
 
-TEST(thousands_of_followers_cost_one_match)
+SHARING_TEST(thousands_of_followers_cost_one_match)
 {
-	pb_auto(store_fixture) fixture = new_fixture();
 	struct match_report report = {0};
 	g_autoptr(GError) error = NULL;
 	int64_t start_us;

@@ -44,7 +44,6 @@ smtp_test_clear(struct smtp_test *test)
 	fakesmtp_free(test->server);
 	delivery_clear(&test->result);
 }
-#define smtp_test_auto __attribute__((cleanup(smtp_test_clear))) struct smtp_test
 
 static void
 deliver_as(
@@ -201,7 +200,7 @@ static char *
 try_cell(const struct line *line, const struct column *column, const char *cell,
     bool is_grouped, unsigned wait_ms)
 {
-	smtp_test_auto test;
+	pb_local(smtp_test) test;
 	const struct delivery *result = &test.result;
 	char found[3];
 
@@ -255,44 +254,41 @@ TEST(faults_are_classified_by_stage)
 
 /* ---- Connections ---------------------------------------------------------- */
 
-TEST(connection_refused_defers)
+#define SMTP_TEST(function) TEST_WITH_LOCAL(function, smtp_test, test)
+
+SMTP_TEST(connection_refused_defers)
 {
-	smtp_test_auto test;
 	g_autofree char *wanted = NULL;
 
-	smtp_test_init(&test);
 	wanted =
 	    g_strdup_printf("cannot connect to 127.0.0.1 port %u: connection refused",
-	        test.options.stream.port);
-	fakesmtp_free(g_steal_pointer(&test.server));
-	deliver(&test);
-	g_assert_cmpint(test.result.outcome, ==, DELIVERY_DEFERRED);
-	g_assert_cmpint(test.result.scope, ==, DELIVERY_SCOPE_RELAY);
-	g_assert_cmpint(test.result.stage, ==, SMTP_STAGE_CONNECT);
-	g_assert_cmpstr(test.result.text, ==, wanted);
+	        test->options.stream.port);
+	fakesmtp_free(g_steal_pointer(&test->server));
+	deliver(test);
+	g_assert_cmpint(test->result.outcome, ==, DELIVERY_DEFERRED);
+	g_assert_cmpint(test->result.scope, ==, DELIVERY_SCOPE_RELAY);
+	g_assert_cmpint(test->result.stage, ==, SMTP_STAGE_CONNECT);
+	g_assert_cmpstr(test->result.text, ==, wanted);
 }
 
-TEST(rejection_is_followed_by_rset_on_the_same_connection)
+SMTP_TEST(rejection_is_followed_by_rset_on_the_same_connection)
 {
-	smtp_test_auto test;
-
-	smtp_test_init(&test);
-	fakesmtp_set(test.server, FAKE_RCPT,
+	fakesmtp_set(test->server, FAKE_RCPT,
 	    (struct fake_rule){FAKE_REPLY, "550 5.1.1 nobody\r\n", 0, 1});
-	deliver(&test);
-	g_assert_cmpint(test.result.outcome, ==, DELIVERY_FAILED);
-	g_assert_cmpint(test.result.code, ==, 550);
-	g_assert_cmpstr(test.result.enhanced, ==, "5.1.1");
-	g_assert_cmpstr(test.result.text, ==, "550 5.1.1 nobody");
-	assert_seen(&test, "RSET", false);
-	deliver(&test);
-	g_assert_cmpint(test.result.outcome, ==, DELIVERY_SENT);
-	assert_seen(&test,
-	    "RCPT TO:<to@b.example>\r\nRSET\r\nMAIL FROM:<from@a.example>", true);
-	deliver(&test);
-	assert_seen(&test, ".\r\nMAIL FROM", true);
-	g_assert_cmpuint(fakesmtp_get_connections(test.server), ==, 1);
-	g_assert_cmpuint(fakesmtp_get_messages(test.server), ==, 2);
+	deliver(test);
+	g_assert_cmpint(test->result.outcome, ==, DELIVERY_FAILED);
+	g_assert_cmpint(test->result.code, ==, 550);
+	g_assert_cmpstr(test->result.enhanced, ==, "5.1.1");
+	g_assert_cmpstr(test->result.text, ==, "550 5.1.1 nobody");
+	assert_seen(test, "RSET", false);
+	deliver(test);
+	g_assert_cmpint(test->result.outcome, ==, DELIVERY_SENT);
+	assert_seen(
+	    test, "RCPT TO:<to@b.example>\r\nRSET\r\nMAIL FROM:<from@a.example>", true);
+	deliver(test);
+	assert_seen(test, ".\r\nMAIL FROM", true);
+	g_assert_cmpuint(fakesmtp_get_connections(test->server), ==, 1);
+	g_assert_cmpuint(fakesmtp_get_messages(test->server), ==, 2);
 }
 
 TEST(stale_connection_is_replaced_silently)
@@ -310,7 +306,7 @@ TEST(stale_connection_is_replaced_silently)
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		smtp_test_auto test;
+		pb_local(smtp_test) test;
 
 		smtp_test_init(&test);
 		fakesmtp_set(test.server, rows[i].stage, rows[i].rule);
@@ -322,36 +318,31 @@ TEST(stale_connection_is_replaced_silently)
 	}
 }
 
-TEST(stale_connection_is_replaced_only_once)
+SMTP_TEST(stale_connection_is_replaced_only_once)
 {
-	smtp_test_auto test;
-
-	smtp_test_init(&test);
-	fakesmtp_set(test.server, FAKE_MAIL, (struct fake_rule){FAKE_DROP, NULL, 1, 0});
-	deliver(&test);
-	g_assert_cmpint(test.result.outcome, ==, DELIVERY_SENT);
-	deliver(&test);
-	g_assert_cmpint(test.result.outcome, ==, DELIVERY_DEFERRED);
-	g_assert_cmpint(test.result.scope, ==, DELIVERY_SCOPE_RELAY);
-	g_assert_cmpuint(fakesmtp_get_connections(test.server), ==, 2);
+	fakesmtp_set(
+	    test->server, FAKE_MAIL, (struct fake_rule){FAKE_DROP, NULL, 1, 0});
+	deliver(test);
+	g_assert_cmpint(test->result.outcome, ==, DELIVERY_SENT);
+	deliver(test);
+	g_assert_cmpint(test->result.outcome, ==, DELIVERY_DEFERRED);
+	g_assert_cmpint(test->result.scope, ==, DELIVERY_SCOPE_RELAY);
+	g_assert_cmpuint(fakesmtp_get_connections(test->server), ==, 2);
 }
 
-TEST(connection_lost_after_mail_is_not_replaced)
+SMTP_TEST(connection_lost_after_mail_is_not_replaced)
 {
-	smtp_test_auto test;
-
-	smtp_test_init(&test);
-	fakesmtp_set(test.server, FAKE_DOT, (struct fake_rule){FAKE_DROP, NULL, 1, 1});
-	deliver(&test);
-	deliver(&test);
-	g_assert_cmpint(test.result.outcome, ==, DELIVERY_UNKNOWN);
-	g_assert_cmpuint(fakesmtp_get_connections(test.server), ==, 1);
+	fakesmtp_set(test->server, FAKE_DOT, (struct fake_rule){FAKE_DROP, NULL, 1, 1});
+	deliver(test);
+	deliver(test);
+	g_assert_cmpint(test->result.outcome, ==, DELIVERY_UNKNOWN);
+	g_assert_cmpuint(fakesmtp_get_connections(test->server), ==, 1);
 }
 
 TEST(connection_is_closed_after_max_messages_or_age)
 {
 	for (int is_timed = 0; is_timed < 2; is_timed++) {
-		smtp_test_auto test;
+		pb_local(smtp_test) test;
 
 		smtp_test_init(&test);
 		if (is_timed)
@@ -366,48 +357,39 @@ TEST(connection_is_closed_after_max_messages_or_age)
 	}
 }
 
-TEST(failed_rset_opens_a_new_connection)
+SMTP_TEST(failed_rset_opens_a_new_connection)
 {
-	smtp_test_auto test;
-
-	smtp_test_init(&test);
-	fakesmtp_set(
-	    test.server, FAKE_RCPT, (struct fake_rule){FAKE_REPLY, "450 no\r\n", 0, 1});
-	fakesmtp_set(test.server, FAKE_RSET, (struct fake_rule){.act = FAKE_DROP});
-	deliver(&test);
-	deliver(&test);
-	g_assert_cmpint(test.result.outcome, ==, DELIVERY_SENT);
-	g_assert_cmpuint(fakesmtp_get_connections(test.server), ==, 2);
+	fakesmtp_set(test->server, FAKE_RCPT,
+	    (struct fake_rule){FAKE_REPLY, "450 no\r\n", 0, 1});
+	fakesmtp_set(test->server, FAKE_RSET, (struct fake_rule){.act = FAKE_DROP});
+	deliver(test);
+	deliver(test);
+	g_assert_cmpint(test->result.outcome, ==, DELIVERY_SENT);
+	g_assert_cmpuint(fakesmtp_get_connections(test->server), ==, 2);
 }
 
-TEST(close_sends_quit_and_does_not_hang)
+SMTP_TEST(close_sends_quit_and_does_not_hang)
 {
-	smtp_test_auto test;
-
-	smtp_test_init(&test);
-	test.options.times.quit_ms = FEW_MS;
-	fakesmtp_set(test.server, FAKE_QUIT, (struct fake_rule){.act = FAKE_STALL});
-	deliver(&test);
-	transport_close(test.transport);
-	wait_seen(&test, "QUIT");
-	transport_close(test.transport);
-	deliver(&test);
-	g_assert_cmpint(test.result.outcome, ==, DELIVERY_SENT);
+	test->options.times.quit_ms = FEW_MS;
+	fakesmtp_set(test->server, FAKE_QUIT, (struct fake_rule){.act = FAKE_STALL});
+	deliver(test);
+	transport_close(test->transport);
+	wait_seen(test, "QUIT");
+	transport_close(test->transport);
+	deliver(test);
+	g_assert_cmpint(test->result.outcome, ==, DELIVERY_SENT);
 }
 
-TEST(noop_is_the_first_command_and_its_421_counts)
+SMTP_TEST(noop_is_the_first_command_and_its_421_counts)
 {
-	smtp_test_auto test;
-
-	smtp_test_init(&test);
-	fakesmtp_set(
-	    test.server, FAKE_NOOP, (struct fake_rule){FAKE_REPLY, "421 no\r\n", 0, 1});
-	deliver(&test);
-	g_assert_cmpint(test.result.outcome, ==, DELIVERY_DEFERRED);
-	g_assert_cmpint(test.result.stage, ==, SMTP_STAGE_EHLO);
-	deliver(&test);
-	g_assert_cmpint(test.result.outcome, ==, DELIVERY_SENT);
-	assert_seen(&test, "EHLO client.example\r\nNOOP\r\nMAIL FROM", true);
+	fakesmtp_set(test->server, FAKE_NOOP,
+	    (struct fake_rule){FAKE_REPLY, "421 no\r\n", 0, 1});
+	deliver(test);
+	g_assert_cmpint(test->result.outcome, ==, DELIVERY_DEFERRED);
+	g_assert_cmpint(test->result.stage, ==, SMTP_STAGE_EHLO);
+	deliver(test);
+	g_assert_cmpint(test->result.outcome, ==, DELIVERY_SENT);
+	assert_seen(test, "EHLO client.example\r\nNOOP\r\nMAIL FROM", true);
 }
 
 /* ---- Wire format ----------------------------------------------------------- */
@@ -435,7 +417,7 @@ TEST(wire_format_is_exact)
 		                    "RCPT TO:<to@b.example>\r\nDATA\r\n%s",
 		        strlen(rows[i].message), rows[i].wire);
 		g_autofree char *found = NULL;
-		smtp_test_auto test;
+		pb_local(smtp_test) test;
 
 		smtp_test_init(&test);
 		deliver_as(&test, "from@a.example", "to@b.example", rows[i].message);
@@ -477,7 +459,7 @@ TEST(invalid_messages_are_not_sent)
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		smtp_test_auto test;
+		pb_local(smtp_test) test;
 
 		smtp_test_init(&test);
 		deliver_as(&test, rows[i].sender, rows[i].recipient, rows[i].message);
@@ -514,7 +496,7 @@ TEST(extensions_are_used_if_supported)
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		smtp_test_auto test;
+		pb_local(smtp_test) test;
 
 		smtp_test_init(&test);
 		fakesmtp_set(test.server, FAKE_EHLO,
@@ -528,16 +510,13 @@ TEST(extensions_are_used_if_supported)
 	}
 }
 
-TEST(host_without_ehlo_gets_helo)
+SMTP_TEST(host_without_ehlo_gets_helo)
 {
-	smtp_test_auto test;
-
-	smtp_test_init(&test);
-	fakesmtp_set(test.server, FAKE_EHLO,
+	fakesmtp_set(test->server, FAKE_EHLO,
 	    (struct fake_rule){FAKE_REPLY, "502 5.5.1 what?\r\n", 0, 1});
-	deliver(&test);
-	g_assert_cmpint(test.result.outcome, ==, DELIVERY_SENT);
-	assert_seen(&test, "EHLO client.example\r\nHELO client.example\r\n", true);
+	deliver(test);
+	g_assert_cmpint(test->result.outcome, ==, DELIVERY_SENT);
+	assert_seen(test, "EHLO client.example\r\nHELO client.example\r\n", true);
 }
 
 TEST(connection_lost_within_the_body_is_not_in_doubt)
@@ -555,7 +534,7 @@ TEST(connection_lost_within_the_body_is_not_in_doubt)
 	while (text->len < 16 * 1024 * 1024)
 		g_string_append(text, "0123456789012345678901234567890123456789\r\n");
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		smtp_test_auto test;
+		pb_local(smtp_test) test;
 
 		smtp_test_init(&test);
 		test.options.times.dot_ms = FEW_MS;
@@ -581,22 +560,20 @@ open_pair(const struct stream_options *options, void *data,
 	return stream_new_socket(*fd, hello);
 }
 
-TEST(any_stream_can_be_used)
+SMTP_TEST(any_stream_can_be_used)
 {
 	static const char replies[] =
 	    "250 ok\r\n250 ok\r\n250 ok\r\n354 go on\r\n250 2.0.0 taken\r\n";
-	smtp_test_auto test;
 	int fds[2];
 
 	g_assert_cmpint(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), ==, 0);
 	g_assert_cmpint(write(fds[1], replies, strlen(replies)), ==, strlen(replies));
-	smtp_test_init(&test);
-	test.options.open = open_pair;
-	test.options.open_data = &fds[0];
-	deliver(&test);
-	g_assert_cmpint(test.result.outcome, ==, DELIVERY_SENT);
-	g_assert_cmpstr(test.result.text, ==, "250 2.0.0 taken");
-	g_assert_cmpuint(fakesmtp_get_connections(test.server), ==, 0);
+	test->options.open = open_pair;
+	test->options.open_data = &fds[0];
+	deliver(test);
+	g_assert_cmpint(test->result.outcome, ==, DELIVERY_SENT);
+	g_assert_cmpstr(test->result.text, ==, "250 2.0.0 taken");
+	g_assert_cmpuint(fakesmtp_get_connections(test->server), ==, 0);
 	close(fds[1]);
 }
 

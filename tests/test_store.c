@@ -612,10 +612,11 @@ TEST(a_failure_anywhere_leaves_the_store_as_it_was)
 	}
 }
 
-TEST(deleting_a_filter_deletes_its_matches)
-{
-	pb_auto(store_fixture) fixture = store_fixture_new_filled();
+#define FILLED_TEST(function) \
+	TEST_WITH(function, store_fixture, fixture, store_fixture_new_filled())
 
+FILLED_TEST(deleting_a_filter_deletes_its_matches)
+{
 	store_fixture_run(fixture,
 	    "DELETE FROM match; INSERT INTO match VALUES"
 	    " (1, 0, '1'), (1, 1, '2'); DELETE FROM subscription;"
@@ -623,10 +624,8 @@ TEST(deleting_a_filter_deletes_its_matches)
 	assert_rows(fixture, "SELECT count(*) FROM match", "0");
 }
 
-TEST(failed_digest_is_built_in_the_next_run)
+FILLED_TEST(failed_digest_is_built_in_the_next_run)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new_filled();
-
 	store_fixture_run(fixture, "DELETE FROM match_pending;"
 	                           "INSERT INTO match VALUES (1, 0, '2')");
 	/* It commits page by page; committed digests remain, without duplicates. */
@@ -796,9 +795,8 @@ STORE_TEST(snapshot_does_not_change_until_its_end)
 	g_assert_cmpint(value, ==, 1);
 }
 
-TEST(rejected_row_leaves_no_statement_open)
+FILLED_TEST(rejected_row_leaves_no_statement_open)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new_filled();
 	g_autoptr(GError) error = NULL;
 	struct subscriber subscriber = {
 	    .address = (char *)"a\n@b.example",

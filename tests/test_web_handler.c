@@ -237,11 +237,20 @@ WEB_TEST(subscription_by_the_page_records_consent)
 	assert_rows(c->fixture, STATE, state);
 }
 
-WEB_TEST(forms_need_their_token)
+/* Like WEB_TEST, for tests that get a token to unsubscribe as well. */
+#define LEAVE_TEST(function)                                     \
+	UNIT_CALLER(function, struct conversation *, char *)     \
+	{                                                        \
+		pb_auto(conversation) c = web_fixture_new();     \
+		g_autofree char *token = web_get_leave_token(c); \
+		function(c, token);                              \
+	}                                                        \
+	static void function(struct conversation *c, char *token)
+
+LEAVE_TEST(forms_need_their_token)
 {
 	static const enum web_op operations[] = {
 	    WEB_OP_SUBSCRIBE, WEB_OP_CONFIRM, WEB_OP_LEAVE};
-	g_autofree char *token = web_get_leave_token(c);
 	g_autofree char *state = store_fixture_text(c->fixture, STATE);
 	g_autofree char *other = web_get_csrf(c, WEB_OP_LEAVE_SHOW, FORGED);
 	g_autofree char *own = web_get_csrf(c, WEB_OP_LEAVE_SHOW, token);
@@ -275,9 +284,8 @@ WEB_TEST(forms_need_their_token)
 
 /* ---- unsubscribing ---- */
 
-WEB_TEST(viewing_the_unsubscribe_page_has_no_effect)
+LEAVE_TEST(viewing_the_unsubscribe_page_has_no_effect)
 {
-	g_autofree char *token = web_get_leave_token(c);
 	g_autofree char *state = store_fixture_text(c->fixture, STATE);
 
 	for (int i = 0; i < 100; i++) {
@@ -290,9 +298,8 @@ WEB_TEST(viewing_the_unsubscribe_page_has_no_effect)
 	assert_rows(c->fixture, STATE, state);
 }
 
-WEB_TEST(one_click_unsubscribes_at_once)
+LEAVE_TEST(one_click_unsubscribes_at_once)
 {
-	g_autofree char *token = web_get_leave_token(c);
 	pb_auto(web_reply) reply = web_ask(c, WEB_OP_ONE_CLICK, token, NULL);
 
 	g_assert_cmpint(reply->status, ==, WEB_STATUS_OK);
@@ -309,9 +316,8 @@ WEB_TEST(one_click_unsubscribes_at_once)
 	g_free(web_get_mailed(c, URL "/c/"));
 }
 
-WEB_TEST(repeated_one_click_sends_one_mail_a_day)
+LEAVE_TEST(repeated_one_click_sends_one_mail_a_day)
 {
-	g_autofree char *token = web_get_leave_token(c);
 	int64_t mails = conversation_count_mails(c);
 
 	for (int i = 0; i < 5; i++) {
@@ -329,9 +335,8 @@ WEB_TEST(repeated_one_click_sends_one_mail_a_day)
 }
 
 /* Readers of a forwarded digest get the undo token, too. */
-WEB_TEST(leaving_and_undoing_in_turn_sends_few_mails)
+LEAVE_TEST(leaving_and_undoing_in_turn_sends_few_mails)
 {
-	g_autofree char *token = web_get_leave_token(c);
 	int64_t mails = conversation_count_mails(c);
 
 	for (int i = 0; i < 30; i++) {
@@ -346,11 +351,10 @@ WEB_TEST(leaving_and_undoing_in_turn_sends_few_mails)
 	    mails + 2 * c->options.settings->limit_replies_per_day);
 }
 
-WEB_TEST(forged_one_click_changes_nothing)
+LEAVE_TEST(forged_one_click_changes_nothing)
 {
 	static const char *const tokens[] = {"", "a", FORGED,
 	    "abcdefghijklmnopqrstuvwxyz234567abcdefghijklmnopqrstuvwxyz234567"};
-	g_autofree char *token = web_get_leave_token(c);
 	g_autofree char *state = store_fixture_text(c->fixture, STATE);
 
 	token[3] = token[3] == 'a' ? 'b' : 'a';
@@ -364,10 +368,9 @@ WEB_TEST(forged_one_click_changes_nothing)
 	assert_rows(c->fixture, STATE, state);
 }
 
-WEB_TEST(one_click_works_with_a_retired_key_after_a_year)
+LEAVE_TEST(one_click_works_with_a_retired_key_after_a_year)
 {
 	static const char keys[] = "fedcba9876543210fedcba9876543210" STORE_FIXTURE_KEY;
-	g_autofree char *token = web_get_leave_token(c);
 	g_autoptr(GBytes) both = g_bytes_new_static(keys, sizeof(keys) - 1);
 	pb_auto(web_reply) reply = NULL;
 
@@ -377,9 +380,8 @@ WEB_TEST(one_click_works_with_a_retired_key_after_a_year)
 	assert_rows(c->fixture, "SELECT state FROM subscriber", "gone");
 }
 
-WEB_TEST(leaving_can_be_undone_on_the_page)
+LEAVE_TEST(leaving_can_be_undone_on_the_page)
 {
-	g_autofree char *token = web_get_leave_token(c);
 	pb_auto(web_reply) left = leave(c, token, "unsubscribe");
 	pb_auto(web_reply) again = leave(c, token, "unsubscribe");
 	pb_auto(web_reply) forged = leave(c, FORGED, "unsubscribe");
@@ -401,9 +403,8 @@ WEB_TEST(leaving_can_be_undone_on_the_page)
 	    "active|diffusion");
 }
 
-WEB_TEST(a_forwarded_digest_pauses_and_reduces_only)
+LEAVE_TEST(a_forwarded_digest_pauses_and_reduces_only)
 {
-	g_autofree char *token = web_get_leave_token(c);
 	pb_auto(web_reply) paused = NULL, *forged = NULL, *more = NULL;
 	pb_auto(web_reply) fewer = leave(c, token, "fewer", "max", "5");
 
@@ -431,9 +432,8 @@ WEB_TEST(a_forwarded_digest_pauses_and_reduces_only)
 	    c->fixture, "SELECT state, paused_until FROM subscriber", "paused|-");
 }
 
-WEB_TEST(a_suspended_address_is_not_restored_by_a_digest)
+LEAVE_TEST(a_suspended_address_is_not_restored_by_a_digest)
 {
-	g_autofree char *token = web_get_leave_token(c);
 	g_autofree char *link = NULL;
 
 	store_fixture_run(c->fixture, "UPDATE subscriber SET state = 'suspended'");
@@ -449,13 +449,12 @@ WEB_TEST(a_suspended_address_is_not_restored_by_a_digest)
 	assert_rows(c->fixture, "SELECT state, max_full FROM subscriber", "active|7");
 }
 
-WEB_TEST(invalid_choices_are_rejected)
+LEAVE_TEST(invalid_choices_are_rejected)
 {
 	static const char *const rows[][3] = {{"pause", "days", "0"},
 	    {"pause", "days", "367"}, {"pause", "days", "1d\nunsubscribe"},
 	    {"fewer", "max", "0"}, {"fewer", "max", "201"},
 	    {"fewer", "max", "5 at 09:00"}, {"", "max", "5"}, {"forget", "max", "5"}};
-	g_autofree char *token = web_get_leave_token(c);
 	g_autofree char *state = store_fixture_text(c->fixture, STATE);
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
@@ -467,9 +466,8 @@ WEB_TEST(invalid_choices_are_rejected)
 	assert_rows(c->fixture, STATE, state);
 }
 
-WEB_TEST(the_page_has_the_language_of_the_reader)
+LEAVE_TEST(the_page_has_the_language_of_the_reader)
 {
-	g_autofree char *token = web_get_leave_token(c);
 	static const char *const rows[][2] = {{"de", "de"}, {"", "en"}, {"xx", "en"}};
 
 	store_fixture_run(c->fixture, "UPDATE subscriber SET language = 'de'");
@@ -535,9 +533,8 @@ TEST(the_welcome_has_the_language_of_the_subscription)
 	}
 }
 
-WEB_TEST(failures_of_the_store_change_nothing)
+LEAVE_TEST(failures_of_the_store_change_nothing)
 {
-	g_autofree char *token = web_get_leave_token(c);
 	g_autofree char *state = store_fixture_text(c->fixture, STATE);
 	pb_auto(web_request) request = web_request_new(WEB_OP_ONE_CLICK);
 	const struct web_handler handler = {

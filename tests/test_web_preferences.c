@@ -98,9 +98,18 @@ assert_unknown(struct conversation *c, const char *token)
 	web_assert_has_not(reply, EVA);
 }
 
-WEB_TEST(link_works_for_24_hours)
+/* Like WEB_TEST, for tests that get the token of a link to the preferences as well. */
+#define LINK_TEST(function)                                        \
+	UNIT_CALLER(function, struct conversation *, const char *) \
+	{                                                          \
+		pb_auto(conversation) c = web_fixture_new();       \
+		g_autofree char *token = get_link(c);              \
+		function(c, token);                                \
+	}                                                          \
+	static void function(struct conversation *c, const char *token)
+
+LINK_TEST(link_works_for_24_hours)
 {
-	g_autofree char *token = get_link(c);
 	pb_auto(web_reply) reply = NULL;
 
 	c->options.now += DAY - 60;
@@ -112,9 +121,8 @@ WEB_TEST(link_works_for_24_hours)
 	assert_unknown(c, token);
 }
 
-WEB_TEST(link_ends_with_address_and_subscription)
+LINK_TEST(link_ends_with_address_and_subscription)
 {
-	g_autofree char *token = get_link(c);
 	g_autofree char *forged = g_strdup(token);
 
 	forged[5] = forged[5] == 'a' ? 'b' : 'a';
@@ -128,9 +136,8 @@ WEB_TEST(link_ends_with_address_and_subscription)
 	assert_unknown(c, token);
 }
 
-WEB_TEST(changes_need_the_form)
+LINK_TEST(changes_need_the_form)
 {
-	g_autofree char *token = get_link(c);
 	g_autofree char *state = store_fixture_text(c->fixture, STATE);
 	g_autofree char *csrf = web_get_csrf(c, WEB_OP_HOME, "");
 	pb_auto(web_reply) other = web_ask(
@@ -144,11 +151,10 @@ WEB_TEST(changes_need_the_form)
 
 /* ---- views ---- */
 
-WEB_TEST(views_have_no_effect)
+LINK_TEST(views_have_no_effect)
 {
 	static const char *const views[] = {
 	    "", "filter", "blocks", "settings", "account", "other"};
-	g_autofree char *token = get_link(c);
 	g_autofree char *state = store_fixture_text(c->fixture, STATE);
 
 	for (size_t i = 0; i < G_N_ELEMENTS(views); i++) {
@@ -161,9 +167,8 @@ WEB_TEST(views_have_no_effect)
 	assert_rows(c->fixture, STATE, state);
 }
 
-WEB_TEST(filters_show_what_they_found)
+LINK_TEST(filters_show_what_they_found)
 {
-	g_autofree char *token = get_link(c);
 	pb_auto(web_reply) all = show(c, token, "");
 	pb_auto(web_reply) one = web_ask(
 	    c, WEB_OP_PREFERENCES_SHOW, token, "show", "filter", "number", "1", NULL);
@@ -195,9 +200,8 @@ assert_last(const struct web_reply *reply, int number)
 	web_assert_has_not(reply, next);
 }
 
-WEB_TEST(many_filters_have_pages)
+LINK_TEST(many_filters_have_pages)
 {
-	g_autofree char *token = get_link(c);
 	g_autofree char *pages = g_strdup_printf(
 	    "%d", (MANY + WEB_PROTO_PAGE_FILTERS - 1) / WEB_PROTO_PAGE_FILTERS);
 	pb_auto(web_reply) first = NULL, *second = NULL, *beyond = NULL;
@@ -221,9 +225,8 @@ WEB_TEST(many_filters_have_pages)
 	assert_last(beyond, MANY);
 }
 
-WEB_TEST(the_page_has_the_language_of_the_subscriber)
+LINK_TEST(the_page_has_the_language_of_the_subscriber)
 {
-	g_autofree char *token = get_link(c);
 	pb_auto(web_reply) reply = NULL;
 
 	store_fixture_run(c->fixture, "UPDATE subscriber SET language = 'de'");
@@ -235,9 +238,8 @@ WEB_TEST(the_page_has_the_language_of_the_subscriber)
 #define ADA "ada@example.org"
 
 /* They say so, with the version, and not whose they are. */
-WEB_TEST(shared_and_followed_filters_are_marked)
+LINK_TEST(shared_and_followed_filters_are_marked)
 {
-	g_autofree char *token = get_link(c);
 	const struct sharing_actor eva = {
 	    c->fixture->store, EVA, "test", c->options.now};
 	const struct sharing_actor ada = {
@@ -281,9 +283,8 @@ WEB_TEST(shared_and_followed_filters_are_marked)
 	"subscription"                                                        \
 	" ORDER BY number"
 
-WEB_TEST(filters_are_added_edited_moved_and_removed)
+LINK_TEST(filters_are_added_edited_moved_and_removed)
 {
-	g_autofree char *token = get_link(c);
 	int64_t mails = conversation_count_mails(c);
 	pb_auto(web_reply) reply = change(c, token, "add", "filter",
 	    "robots OR\n\"open source\"", "name", "my \"robots\"", "max", "5");
@@ -316,9 +317,8 @@ WEB_TEST(filters_are_added_edited_moved_and_removed)
 	    "web");
 }
 
-WEB_TEST(mistakes_keep_the_form_and_name_the_column)
+LINK_TEST(mistakes_keep_the_form_and_name_the_column)
 {
-	g_autofree char *token = get_link(c);
 	g_autofree char *state = store_fixture_text(c->fixture, STATE);
 	pb_auto(web_reply) reply =
 	    change(c, token, "add", "filter", "robots AND (", "name", "R");
@@ -330,7 +330,7 @@ WEB_TEST(mistakes_keep_the_form_and_name_the_column)
 	assert_rows(c->fixture, STATE, state);
 }
 
-WEB_TEST(one_field_is_one_command)
+LINK_TEST(one_field_is_one_command)
 {
 	static const char *const rows[][4] = {{"remove", "number", "1 2", NULL},
 	    {"remove", "number", "1\ndel 1", NULL},
@@ -339,7 +339,6 @@ WEB_TEST(one_field_is_one_command)
 	    {"set", "at", "09:00 max 200", NULL},
 	    {"set", "at", "09:00\" max \"200", NULL},
 	    {"set", "tz", "UTC\nunsubscribe", NULL}};
-	g_autofree char *token = get_link(c);
 	g_autofree char *state = NULL;
 
 	store_fixture_add_filter(c->fixture, EVA, "robots", c->options.now);
@@ -353,9 +352,8 @@ WEB_TEST(one_field_is_one_command)
 	}
 }
 
-WEB_TEST(a_test_stores_nothing)
+LINK_TEST(a_test_stores_nothing)
 {
-	g_autofree char *token = get_link(c);
 	g_autofree char *state = store_fixture_text(c->fixture, STATE);
 	pb_auto(web_reply) reply = change(c, token, "test", "filter", "old");
 
@@ -364,9 +362,8 @@ WEB_TEST(a_test_stores_nothing)
 	assert_rows(c->fixture, STATE, state);
 }
 
-WEB_TEST(settings_are_changed_together)
+LINK_TEST(settings_are_changed_together)
 {
-	g_autofree char *token = get_link(c);
 	pb_auto(web_reply) reply =
 	    change(c, token, "set", "when", "weekly", "days", "mon thu", "at", "9 pm",
 	        "tz", "Europe/Berlin", "max", "7", "order", "date", "abstract", "short",
@@ -393,9 +390,8 @@ WEB_TEST(settings_are_changed_together)
 	assert_rows(c->fixture, "SELECT frequency, name FROM subscriber", "daily|-");
 }
 
-WEB_TEST(papers_are_liked_and_hidden)
+LINK_TEST(papers_are_liked_and_hidden)
 {
-	g_autofree char *token = get_link(c);
 	g_autofree char *id =
 	    store_fixture_text(c->fixture, "SELECT id FROM paper ORDER BY seq LIMIT 1");
 	pb_auto(web_reply) liked =
@@ -432,9 +428,8 @@ add_related(struct conversation *c)
 	"calling'>"
 #define WIDER "agents OR \"function calling\""
 
-WEB_TEST(suggestions_are_taken_undone_and_refused)
+LINK_TEST(suggestions_are_taken_undone_and_refused)
 {
-	g_autofree char *token = get_link(c);
 	pb_auto(web_reply) added = NULL;
 	pb_auto(web_reply) filters = NULL;
 	pb_auto(web_reply) account = NULL;
@@ -472,9 +467,8 @@ WEB_TEST(suggestions_are_taken_undone_and_refused)
 	assert_rows(c->fixture, COUNT_OPEN, "0");
 }
 
-WEB_TEST(a_tested_filter_gets_suggestions)
+LINK_TEST(a_tested_filter_gets_suggestions)
 {
-	g_autofree char *token = get_link(c);
 	pb_auto(web_reply) test = NULL;
 	pb_auto(web_reply) other = NULL;
 	pb_auto(web_reply) taken = NULL;
@@ -495,9 +489,8 @@ WEB_TEST(a_tested_filter_gets_suggestions)
 	    c->fixture, "SELECT text FROM subscription WHERE number = 2", WIDER);
 }
 
-WEB_TEST(errors_belong_to_their_fields)
+LINK_TEST(errors_belong_to_their_fields)
 {
-	g_autofree char *token = get_link(c);
 	pb_auto(web_reply) set = change(
 	    c, token, "set", "at", "25:99", "max", "7", "tz", "Mars", "days", "never");
 	pb_auto(web_reply) max =
@@ -528,9 +521,8 @@ WEB_TEST(errors_belong_to_their_fields)
 	    ==, 1);
 }
 
-WEB_TEST(pause_and_resume)
+LINK_TEST(pause_and_resume)
 {
-	g_autofree char *token = get_link(c);
 	pb_auto(web_reply) reply = change(c, token, "pause", "until", "2026-12-24");
 
 	g_assert_cmpstr(web_value(reply, "state"), ==, "paused");
@@ -545,11 +537,10 @@ WEB_TEST(pause_and_resume)
 	    c->fixture, "SELECT state, paused_until FROM subscriber", "paused|-");
 }
 
-WEB_TEST(the_strongest_actions_are_confirmed_by_mail)
+LINK_TEST(the_strongest_actions_are_confirmed_by_mail)
 {
 	static const char *const rows[][3] = {{"address", "address", "eva@new.example"},
 	    {"export", "format", "text"}, {"forget", "number", ""}};
-	g_autofree char *token = get_link(c);
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		pb_auto(web_reply) reply =
@@ -588,9 +579,8 @@ get_confirm(struct conversation *c, const char *address)
 	return g_strndup(found + strlen(URL "/c/"), TOKEN_RANDOM_LENGTH);
 }
 
-WEB_TEST(both_addresses_confirm_a_change_on_the_page)
+LINK_TEST(both_addresses_confirm_a_change_on_the_page)
 {
-	g_autofree char *token = get_link(c);
 	g_autofree char *old = NULL, *new = NULL;
 	pb_auto(web_reply) asked = change(c, token, "address", "address", ADAM);
 	pb_auto(web_reply) first = NULL, *second = NULL;
@@ -606,9 +596,8 @@ WEB_TEST(both_addresses_confirm_a_change_on_the_page)
 	assert_unknown(c, token);
 }
 
-WEB_TEST(unsubscribing_offers_undo)
+LINK_TEST(unsubscribing_offers_undo)
 {
-	g_autofree char *token = get_link(c);
 	g_autofree char *leave_token = web_get_leave_token(c);
 	pb_auto(web_reply) reply = change(c, token, "unsubscribe");
 
@@ -677,9 +666,8 @@ get_feed(struct conversation *c, const char *token, const char *number)
 	return g_strdup(path + strlen("/f/"));
 }
 
-WEB_TEST(feeds_are_private_and_revocable)
+LINK_TEST(feeds_are_private_and_revocable)
 {
-	g_autofree char *token = get_link(c);
 	g_autofree char *all = NULL, *one = NULL, *fresh = NULL;
 	pb_auto(web_reply) feed = NULL, *same = NULL, *filter = NULL, *gone = NULL;
 
@@ -727,9 +715,8 @@ WEB_TEST(feeds_are_private_and_revocable)
 }
 
 /* Some papers of physics have thousands of authors. */
-WEB_TEST(large_feeds_fit_into_a_reply)
+LINK_TEST(large_feeds_fit_into_a_reply)
 {
-	g_autofree char *token = get_link(c);
 	g_autofree char *abstract = g_strnfill(BOUNDS_PAPER_ABSTRACT_BYTES, 'x');
 	g_autofree char *all = NULL;
 	g_autoptr(GVariant) entries = NULL;
@@ -756,9 +743,8 @@ WEB_TEST(large_feeds_fit_into_a_reply)
 	g_assert_cmpuint(g_variant_n_children(entries), <, 50);
 }
 
-WEB_TEST(feeds_end_with_the_subscription)
+LINK_TEST(feeds_end_with_the_subscription)
 {
-	g_autofree char *token = get_link(c);
 	g_autofree char *leave_token = web_get_leave_token(c);
 	g_autofree char *all = NULL;
 	pb_auto(web_reply) gone = NULL;
@@ -785,9 +771,8 @@ WEB_TEST(searching_is_a_setting)
 }
 
 /* Anybody may test, but not use up the limit of subscribers. */
-WEB_TEST(tests_of_all_users_are_limited)
+LINK_TEST(tests_of_all_users_are_limited)
 {
-	g_autofree char *token = get_link(c);
 	g_autofree char *csrf = web_get_csrf(c, WEB_OP_PREFERENCES_SHOW, token);
 	pb_auto(web_budget) budget = web_budget_new(120);
 	pb_auto(web_request) request = web_request_new(WEB_OP_TRY);

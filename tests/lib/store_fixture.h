@@ -192,14 +192,7 @@ unsigned store_fixture_fail_everywhere(struct store_fixture *fixture,
 unsigned store_fixture_get_least(const struct store_fixture *fixture, unsigned steps);
 
 /** Like TEST, for tests that get an empty store: struct store_fixture *fixture. */
-#define STORE_TEST(function)                                          \
-	static void function(struct store_fixture *fixture);          \
-	static void store_run_##function(void)                        \
-	{                                                             \
-		pb_auto(store_fixture) fixture = store_fixture_new(); \
-		function(fixture);                                    \
-	}                                                             \
-	UNIT_REGISTER(store_run_##function, #function)                \
-	static void function(struct store_fixture *fixture)
+#define STORE_TEST(function) \
+	TEST_WITH(function, store_fixture, fixture, store_fixture_new())
 
 #endif

@@ -64,6 +64,35 @@ unit_add_all(void)
 	UNIT_REGISTER(function, #function) \
 	static void function(void)
 
+/**
+ * Begin the function that calls a test with arguments of these types; its block and the
+ * head of the test follow, as in TEST_WITH().
+ */
+#define UNIT_CALLER(function, ...)                    \
+	static void function(__VA_ARGS__);            \
+	static void unit_run_##function(void);        \
+	UNIT_REGISTER(unit_run_##function, #function) \
+	static void unit_run_##function(void)
+
+/** Define a test that gets `struct type *name`, which the call of a function makes. */
+#define TEST_WITH(function, type, name, call) \
+	UNIT_CALLER(function, struct type *)  \
+	{                                     \
+		pb_auto(type) name = call;    \
+		function(name);               \
+	}                                     \
+	static void function(G_GNUC_UNUSED struct type *name)
+
+/** The same with a local structure, which type_init() fills and type_clear() clears. */
+#define TEST_WITH_LOCAL(function, type, name) \
+	UNIT_CALLER(function, struct type *)  \
+	{                                     \
+		pb_local(type) name = {0};    \
+		type##_init(&name);           \
+		function(&name);              \
+	}                                     \
+	static void function(G_GNUC_UNUSED struct type *name)
+
 /** Define a main() that only runs the tests of this file. */
 #define UNIT_MAIN UNIT_MAIN_WITH((void)0)
 

@@ -79,14 +79,6 @@ char *web_get_leave_token(struct conversation *c);
 char *web_get_mailed(struct conversation *c, const char *before);
 
 /** Like TEST, for tests that get a conversation of the page: struct conversation *c. */
-#define WEB_TEST(function)                                   \
-	static void function(struct conversation *c);        \
-	static void web_run_##function(void)                 \
-	{                                                    \
-		pb_auto(conversation) c = web_fixture_new(); \
-		function(c);                                 \
-	}                                                    \
-	UNIT_REGISTER(web_run_##function, #function)         \
-	static void function(struct conversation *c)
+#define WEB_TEST(function) TEST_WITH(function, conversation, c, web_fixture_new())
 
 #endif
