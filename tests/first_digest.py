@@ -18,7 +18,7 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
 from container import ENVIRONMENT, Container, make_root, need_root
 from paperserver import element
-from peers import make_ca
+from peers import Ca
 from readme import blocks
 from tap import Tap, need_programs, run, top_builddir
 
@@ -123,7 +123,7 @@ def digest_in_time(tap):
     """the package is built and installed, set up, and sends a first digest in time"""
     need_root()
     need_programs("systemd-nspawn")
-    ca = make_ca(tap.subdirectory("ca"))
+    ca = Ca(tap.subdirectory("ca"))
     root = make_root(tap.subdirectory("debian"),
                      ["postfix", "dovecot-imapd", "iproute2", "ca-certificates"])
     run(["make", "-s", "-C", top_builddir(), "distdir",

@@ -19,7 +19,7 @@ from clock import DAY
 from conversations import HOME, PARSER
 from daemon import Instance, at_hour, days_after, parse
 from mime_bombs import BOMBS
-from peers import Postfix, make_ca
+from peers import Ca, Postfix
 from smtp_fixture import Relay
 from tap import Tap, free_port
 
@@ -278,7 +278,7 @@ class PostfixBox(Box):
         os.chmod(directory, 0o755)
         home = HOME.rpartition("@")[2]
         self.server = tap.enter(Postfix(
-            os.path.join(directory, "server"), make_ca(os.path.join(directory, "ca")),
+            os.path.join(directory, "server"), Ca(os.path.join(directory, "ca")),
             settings={
                 "transport_maps": "inline:{"
                 f"{{example.org = smtp:[127.0.0.1]:{self.relay.port}}}, "

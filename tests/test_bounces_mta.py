@@ -18,7 +18,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib
 import relays
 from conversations import HOME, PARSER
 from daemon import Instance, at_hour, days_after
-from peers import Dovecot, Postfix, make_ca
+from peers import Ca, Dovecot, Postfix
 from smtp_fixture import Relay
 from tap import Tap, free_port, run, top_builddir, top_srcdir
 
@@ -92,7 +92,7 @@ class Network:
             parts[part] = os.path.join(directory, part)
             os.makedirs(parts[part])
             os.chmod(parts[part], 0o755)
-        ca = make_ca(parts["ca"])
+        ca = Ca(parts["ca"])
         self.remote = Relay()
         self.remote.act = self.answer
         self.is_greylisting = True

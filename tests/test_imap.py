@@ -11,7 +11,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib
 import imap_fixture
 from imap_fixture import Reader, all_kinds, put_all
 from daemon import Instance
-from peers import PASSWORD, Dovecot, make_ca
+from peers import PASSWORD, Ca, Dovecot
 from programs import built
 from tap import Tap
 
@@ -43,7 +43,7 @@ def wait_marked(reader, dovecot, user, count, folder="INBOX"):
 
 def main():
     with Tap() as tap:
-        ca = make_ca(tap.subdirectory("ca"))
+        ca = Ca(tap.subdirectory("ca"))
         dovecot = tap.enter(Dovecot(tap.subdirectory("dovecot"), ca))
         numbers = iter(range(1000))
 
@@ -257,7 +257,7 @@ def main():
         def test_certificates():
             """a wrong name, an unknown CA and an expired certificate are refused"""
             dovecot.put("safe@example.org", message(1))
-            other = make_ca(tap.subdirectory("other-ca"))
+            other = Ca(tap.subdirectory("other-ca"))
             for tls in ("implicit", "starttls"):
                 refused("certificate", tls=tls, ca=other.cert)
             for names, days in ((("mail.example.org",), 2), (("localhost",), -1)):
@@ -295,8 +295,7 @@ def main():
                     reader.wait_said("unskip")
                     assert not reader.said("note"), reader.output
                     reader.end()
-            refused("certificate", tls="detect", ca=make_ca(
-                tap.subdirectory("detect-ca")).cert)
+            refused("certificate", tls="detect", ca=Ca(tap.subdirectory("detect-ca")).cert)
             refused("login failed", tls="detect", password="guess")
 
         def new_instance(user, **settings):

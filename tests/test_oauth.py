@@ -22,7 +22,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib
 
 from clock import DAY
 from daemon import Instance, at_hour, days_after
-from peers import Dovecot, Postfix, make_ca
+from peers import Ca, Dovecot, Postfix
 from programs import built
 from smtp_fixture import Relay
 from tap import Child, Tap, free_port, need_programs, need_strace, run, top_builddir
@@ -39,7 +39,7 @@ class Bench:
 
     def __init__(self, tap):
         self.tap = tap
-        self.ca = make_ca(tap.subdirectory("ca"))
+        self.ca = Ca(tap.subdirectory("ca"))
         self.server = tap.enter(TokenServer(self.ca))
         self.dovecots = {mechanisms: self.start_dovecot(mechanisms)
                          for mechanisms in ("oauthbearer xoauth2", "xoauth2",

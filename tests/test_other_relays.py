@@ -7,7 +7,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
 
 import relays
-from peers import Dovecot, Postfix, SmtpSink, make_ca
+from peers import Ca, Dovecot, Postfix, SmtpSink
 from smtp_fixture import send
 from tap import Tap
 
@@ -67,7 +67,7 @@ def routes(sink):
 def postfix(tap):
     """Postfix accepts pipelined groups with rejections"""
     with SmtpSink(tap.subdirectory("postfix-sink")) as sink:
-        with Postfix(tap.subdirectory("postfix"), make_ca(tap.subdirectory("ca")), settings={
+        with Postfix(tap.subdirectory("postfix"), Ca(tap.subdirectory("ca")), settings={
             "relay_domains": "example.org", "virtual_mailbox_domains": "",
             "relay_transport": f"smtp:[127.0.0.1]:{sink.port}",
             "smtpd_relay_restrictions": "reject_unauth_destination",
@@ -92,7 +92,7 @@ def exim(tap):
 
 def dovecot_lmtp(tap):
     """Dovecot accepts messages over LMTP on a socket, each once"""
-    with Dovecot(tap.subdirectory("dovecot"), make_ca(tap.subdirectory("lmtp-ca"))) as dovecot:
+    with Dovecot(tap.subdirectory("dovecot"), Ca(tap.subdirectory("lmtp-ca"))) as dovecot:
         found = send("--lmtp", "--host", dovecot.lmtp, "--from", "b@example.org", "--to",
                      "person@example.org", *write_messages(tap, "lmtp-messages"))
         assert [one.outcome for one in found] == ["sent"] * COUNT, found[0].text

@@ -23,7 +23,7 @@ from clock import DAY
 from daemon import Instance, days_after, parse
 from paperserver import element
 from nginx import nginx_of_readme
-from peers import PASSWORD, Dovecot, Postfix, make_ca
+from peers import PASSWORD, Ca, Dovecot, Postfix
 from readme import adapt, blocks
 from tap import Child, Tap, free_port, run, top_builddir, top_srcdir
 from web_server import WebServer
@@ -56,7 +56,7 @@ class Recipe:
     def __init__(self, tap, name, mark):
         self.directory = tap.subdirectory(name)
         self.mark = mark
-        self.ca = make_ca(self.directory)
+        self.ca = Ca(self.directory)
         for part in ("dovecot", "postfix", "home"):
             os.makedirs(os.path.join(self.directory, part))
             os.chmod(os.path.join(self.directory, part), 0o755)
@@ -356,7 +356,7 @@ def request_page(nginx, ca, method, path, body=None, client="127.0.0.1", **field
 def page_behind_nginx(tap):
     """nginx passes requests to paperboy-web, with their length and over TLS"""
     directory = tap.subdirectory("web")
-    ca = make_ca(directory)
+    ca = Ca(directory)
     chain = ca.make_chain("papers.example.org", "localhost")
     web = tap.enter(WebServer(directory))
     nginx = tap.enter(nginx_of_readme(tap.subdirectory("nginx"), chain, web.port))

@@ -15,7 +15,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib
 from conversations import PARSER
 from daemon import Instance
 from sample_mail import sample_mails
-from peers import Dovecot, Postfix, make_ca
+from peers import Ca, Dovecot, Postfix
 from tap import Tap, wait_until
 
 COUNT = 200
@@ -68,7 +68,7 @@ class Network:
                     receive__parser=parser, **field),
             }
         self.instances["pipe"].install()
-        ca = make_ca(self.directory)
+        ca = Ca(self.directory)
         os.makedirs(os.path.join(self.directory, "dovecot"))
         self.dovecot = tap.enter(Dovecot(
             os.path.join(self.directory, "dovecot"), ca,

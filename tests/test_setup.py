@@ -25,7 +25,7 @@ from conversations import EVA, PARSER
 from daemon import at_hour
 from mail_network import BOX, HostedNetwork
 from paperserver import FEED, feed_item
-from peers import PASSWORD, make_ca, write
+from peers import PASSWORD, Ca, write
 from tap import Child, Tap, free_port, run, top_builddir, top_srcdir
 from token_server import CLIENT_ID, CLIENT_SECRET, TokenServer
 
@@ -183,7 +183,7 @@ def wrong_answers_are_asked_again(tap):
 
 
 def make_token_site(tap, name):
-    ca = make_ca(tap.subdirectory(name + "-token"))
+    ca = Ca(tap.subdirectory(name + "-token"))
     server = tap.enter(TokenServer(ca))
     server.ca = ca.cert
     site = Site(tap, name, server.write_dovecot(tap.subdirectory(name + "-passdb")))

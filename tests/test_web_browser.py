@@ -19,7 +19,7 @@ from clock import DAY
 from daemon import Instance, days_after, parse
 from nginx import nginx_of_readme
 from paperserver import element
-from peers import Dovecot, Postfix, make_ca
+from peers import Ca, Dovecot, Postfix
 from tap import (
     Child, Skip, Tap, free_port, skip_all, top_builddir, use_debian_python, wait_until,
 )
@@ -33,7 +33,7 @@ class Site:
 
     def __init__(self, tap):
         self.directory = tap.subdirectory("site")
-        self.ca = make_ca(self.directory)
+        self.ca = Ca(self.directory)
         parts = {}
         for name in ("dovecot", "postfix", "home", "nginx"):
             parts[name] = os.path.join(self.directory, name)

@@ -131,14 +131,6 @@ class Ca:
         return ssl.create_default_context(cafile=self.cert)
 
 
-def make_ca(directory):
-    return Ca(directory)
-
-
-def make_cert(ca, *names, days=2):
-    return ca.make_cert(*names, days=days)
-
-
 # ---- smtp-sink --------------------------------------------------------------
 
 

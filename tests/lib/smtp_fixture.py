@@ -1,45 +1,13 @@
-# smtp_fixture.py - common parts of the SMTP tests: TAP, certificates, a small TLS server.
+# smtp_fixture.py - common parts of the SMTP tests: smtpsend, a small TLS server.
 import base64
 import os
-import shutil
 import socket
 import ssl
 import subprocess
-import sys
-import tempfile
 import threading
 
 BUILD = os.environ.get("top_builddir", ".")
 SMTPSEND = os.path.join(BUILD, "tests", "smtpsend")
-
-
-class Tap:
-    """Runs functions as test points: each fails by an exception."""
-
-    def __init__(self):
-        self.count = 0
-        self.failed = 0
-
-    def run(self, function, *arguments):
-        self.count += 1
-        name = (function.__doc__ or function.__name__).split("\n")[0]
-        try:
-            function(*arguments)
-            print(f"ok {self.count} - {name}", flush=True)
-        except Exception as error:  # every failure is reported, the others still run
-            self.failed += 1
-            print(f"not ok {self.count} - {name}")
-            for line in f"{type(error).__name__}: {error}".split("\n"):
-                print(f"# {line}", flush=True)
-
-    def end(self):
-        print(f"1..{self.count}")
-        sys.exit(1 if self.failed else 0)
-
-
-def skip_all(why):
-    print(f"1..0 # SKIP {why}")
-    sys.exit(0)
 
 
 def equal(found, wanted):
@@ -50,23 +18,6 @@ def equal(found, wanted):
 def contains(text, part):
     if part not in text:
         raise AssertionError(f"no {part!r} in {text!r}")
-
-
-class Directory:
-    """A temporary directory."""
-
-    def __init__(self):
-        self.path = tempfile.mkdtemp(prefix="paperboy-test-")
-
-    def file(self, name, content=None):
-        path = os.path.join(self.path, name)
-        if content is not None:
-            with open(path, "wb") as stream:
-                stream.write(content)
-        return path
-
-    def remove(self):
-        shutil.rmtree(self.path)
 
 
 class Delivery:
@@ -95,32 +46,6 @@ def send(*arguments, wait_ms=10000):
     deliveries = [Delivery(line) for line in lines]
     equal(done.returncode, 0 if all(d.outcome == "sent" for d in deliveries) else 1)
     return deliveries
-
-
-def openssl(*arguments):
-    subprocess.run(["openssl", *arguments], check=True, capture_output=True)
-
-
-def make_ca(directory, name):
-    openssl("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
-            "-nodes", "-days", "2", "-subj", f"/CN={name}",
-            "-addext", "basicConstraints=critical,CA:TRUE",
-            "-addext", "keyUsage=critical,keyCertSign",
-            "-keyout", directory.file(f"{name}.key"), "-out", directory.file(f"{name}.pem"))
-    return directory.file(f"{name}.pem")
-
-
-def make_certificate(directory, ca, name, host):
-    """Returns one PEM file with key and certificate for a host."""
-    key, request, out = (directory.file(f"{name}.{end}") for end in ("key", "csr", "crt"))
-    extensions = directory.file(f"{name}.ext", f"subjectAltName=DNS:{host}\n".encode())
-    openssl("req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
-            "-subj", f"/CN={host}", "-keyout", key, "-out", request)
-    openssl("x509", "-req", "-in", request, "-CA", directory.file(f"{ca}.pem"),
-            "-CAkey", directory.file(f"{ca}.key"), "-CAcreateserial", "-days", "2",
-            "-extfile", extensions, "-out", out)
-    with open(key, "rb") as first, open(out, "rb") as second:
-        return directory.file(f"{name}.pem", first.read() + second.read())
 
 
 DROP = b""  # result of act(): disconnect
