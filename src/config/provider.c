@@ -5,135 +5,76 @@
 
 #include <string.h>
 
-#define LOOPBACK "127.0.0.1"
+#include "config/providers.h"
 
-#define MICROSOFT "https://login.microsoftonline.com/{tenant}/oauth2/v2.0"
-/* Entra ignores the port of a redirect to localhost. */
-#define MICROSOFT_OAUTH(default_tenant)                                               \
-	.token_url = MICROSOFT "/token", .authorization_url = MICROSOFT "/authorize", \
-	.device_url = MICROSOFT "/devicecode",                                        \
-	.imap_scope = "https://outlook.office.com/IMAP.AccessAsUser.All",             \
-	.smtp_scope = "https://outlook.office.com/SMTP.Send",                         \
-	.extra_scope = "offline_access",                                              \
-	.client_scope = "https://outlook.office365.com/.default",                     \
-	.tenant = (default_tenant), .redirect_host = "localhost",                     \
-	.has_no_passwords = true
+#define RESOURCE "/paperboy/config/providers.conf"
 
-/*
- * No device_url: the scope of mail is not allowed there.  Without the parameters there
- * is no refresh token after the first time.
- */
-#define GOOGLE                                                               \
-	.imap_host = "imap.gmail.com", .imap_port = 993,                     \
-	.smtp_host = "smtp.gmail.com", .smtp_port = 587,                     \
-	.has_subaddresses = PROVIDER_YES,                                    \
-	.app_passwords = "https://myaccount.google.com/apppasswords",        \
-	.token_url = "https://oauth2.googleapis.com/token",                  \
-	.authorization_url = "https://accounts.google.com/o/oauth2/v2/auth", \
-	.imap_scope = "https://mail.google.com/",                            \
-	.smtp_scope = "https://mail.google.com/",                            \
-	.parameters = "access_type=offline&prompt=consent", .redirect_host = LOOPBACK
+/* Fields of the file that are texts. */
+#define TEXT(name)                                            \
+	{                                                     \
+#name, G_STRUCT_OFFSET(struct provider, name) \
+	}
+static const struct {
+	const char *key;
+	size_t offset;
+} texts[] = {TEXT(title), TEXT(imap_host), TEXT(smtp_host), TEXT(app_passwords),
+    TEXT(token_url), TEXT(authorization_url), TEXT(device_url), TEXT(imap_scope),
+    TEXT(smtp_scope), TEXT(extra_scope), TEXT(client_scope), TEXT(tenant),
+    TEXT(parameters), TEXT(redirect_host), TEXT(source)};
 
-const struct provider providers[] = {
-    {.name = "gmail",
-        .title = "Gmail",
-        .domains = {"gmail.com", "googlemail.com"},
-        .per_day = 500,
-        GOOGLE,
-        .source = "developers.google.com/identity/protocols/OAuth2ForDevices, "
-                  "support.google.com/accounts/answer/185833, "
-                  "support.google.com/mail/answer/22839"},
-    {.name = "google",
-        .title = "Google Workspace",
-        .per_day = 2000, /* 500 for trial accounts */
-        GOOGLE,
-        .source = "developers.google.com/identity/protocols/OAuth2ForDevices, "
-                  "support.google.com/a/answer/166852"},
-    {.name = "microsoft",
-        .title = "Microsoft 365",
-        .imap_host = "outlook.office365.com",
-        .imap_port = 993,
-        .smtp_host = "smtp.office365.com",
-        .smtp_port = 587,
-        .has_subaddresses = PROVIDER_YES,
-        .per_hour = 1800, /* 30 a minute */
-        .per_day = 10000, /* recipients */
-        MICROSOFT_OAUTH("organizations"),
-        .source = "learn.microsoft.com: Authenticate an IMAP, POP or SMTP connection "
-                  "using OAuth; Plus Addressing in Exchange Online"},
-    {.name = "outlook",
-        .title = "Outlook.com and Hotmail",
-        .imap_host = "outlook.office365.com",
-        .imap_port = 993,
-        .smtp_host = "smtp-mail.outlook.com",
-        .smtp_port = 587,
-        .domains = {"outlook.com", "hotmail.com", "live.com", "msn.com"},
-        .has_subaddresses = PROVIDER_YES,
-        MICROSOFT_OAUTH("consumers"),
-        .source = "learn.microsoft.com: Authenticate an IMAP, POP or SMTP connection "
-                  "using OAuth"},
-    {.name = "fastmail",
-        .title = "Fastmail",
-        .imap_host = "imap.fastmail.com",
-        .imap_port = 993,
-        .smtp_host = "smtp.fastmail.com",
-        .smtp_port = 465,
-        .domains = {"fastmail.com", "fastmail.fm"},
-        .app_passwords = "Settings, Privacy & Security",
-        .token_url = "https://api.fastmail.com/oauth/refresh",
-        .authorization_url = "https://api.fastmail.com/oauth/authorize",
-        .imap_scope = "https://www.fastmail.com/dev/protocol-imap",
-        .smtp_scope = "https://www.fastmail.com/dev/protocol-smtp",
-        .redirect_host = "localhost",
-        .source = "www.fastmail.com/for-developers/oauth, "
-                  "www.fastmail.com/help/clients/apppassword.html, "
-                  "www.fastmail.com/help/technical/servernamesandports.html"},
-    {.name = "yahoo",
-        .title = "Yahoo Mail",
-        .imap_host = "imap.mail.yahoo.com",
-        .imap_port = 993,
-        .smtp_host = "smtp.mail.yahoo.com",
-        .smtp_port = 465,
-        .domains = {"yahoo.com", "ymail.com", "rocketmail.com"},
-        .app_passwords = "Account Info, Account Security",
-        .has_subaddresses = PROVIDER_NO,
-        .token_url = "https://api.login.yahoo.com/oauth2/get_token",
-        .authorization_url = "https://api.login.yahoo.com/oauth2/request_auth",
-        .imap_scope = "mail-w",
-        .smtp_scope = "mail-w",
-        .redirect_host = LOOPBACK,
-        .source = "senders.yahooinc.com/developer/documentation, "
-                  "help.yahoo.com/kb/SLN15241.html"},
-    {.name = "zoho",
-        .title = "Zoho Mail",
-        .imap_host = "imappro.zoho.com",
-        .imap_port = 993,
-        .smtp_host = "smtppro.zoho.com",
-        .smtp_port = 465,
-        .source = "third-party descriptions; other hosts outside of the US"},
-    {.name = "mailbox.org",
-        .title = "mailbox.org",
-        .imap_host = "imap.mailbox.org",
-        .imap_port = 993,
-        .smtp_host = "smtp.mailbox.org",
-        .smtp_port = 465,
-        .domains = {"mailbox.org"},
-        .source = "kb.mailbox.org/en/private/e-mail/e-mail-configuration"},
-    {.name = "proton",
-        .title = "Proton Mail, by its Bridge on this machine",
-        .imap_host = LOOPBACK,
-        .imap_port = 1143,
-        .smtp_host = LOOPBACK,
-        .smtp_port = 1025,
-        .domains = {"proton.me", "protonmail.com", "pm.me"},
-        .source = "Bridge shows the ports and the password"},
-    {0},
-};
+/* @param name  taken */
+static void
+read_provider(GKeyFile *file, char *name, struct provider *row)
+{
+	g_autofree char *subaddresses =
+	    g_key_file_get_value(file, name, "subaddresses", NULL);
+
+	row->name = name;
+	for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
+		G_STRUCT_MEMBER(char *, row, texts[i].offset) =
+		    g_key_file_get_string(file, name, texts[i].key, NULL);
+	row->domains = g_key_file_get_string_list(file, name, "domains", NULL, NULL);
+	row->imap_port = g_key_file_get_integer(file, name, "imap_port", NULL);
+	row->smtp_port = g_key_file_get_integer(file, name, "smtp_port", NULL);
+	row->per_hour = g_key_file_get_integer(file, name, "per_hour", NULL);
+	row->per_day = g_key_file_get_integer(file, name, "per_day", NULL);
+	row->has_subaddresses = !subaddresses                      ? PROVIDER_UNKNOWN
+	                        : strcmp(subaddresses, "yes") == 0 ? PROVIDER_YES
+	                                                           : PROVIDER_NO;
+	row->has_no_passwords = g_key_file_has_key(file, name, "no_passwords", NULL);
+}
+
+static gpointer
+load(gpointer unused)
+{
+	g_autoptr(GKeyFile) file = g_key_file_new();
+	g_autoptr(GBytes) bytes =
+	    g_resource_lookup_data(providers_get_resource(), RESOURCE, 0, NULL);
+	g_autofree char **names = NULL;
+	struct provider *rows;
+	gsize count;
+
+	(void)unused;
+	g_key_file_load_from_bytes(file, bytes, G_KEY_FILE_NONE, NULL);
+	names = g_key_file_get_groups(file, &count);
+	rows = g_new0(struct provider, count + 1);
+	for (gsize i = 0; i < count; i++)
+		read_provider(file, names[i], &rows[i]);
+	return rows;
+}
+
+const struct provider *
+provider_get_all(void)
+{
+	static GOnce once = G_ONCE_INIT;
+
+	return g_once(&once, load, NULL);
+}
 
 const struct provider *
 provider_find(const char *name)
 {
-	for (const struct provider *row = providers; row->name; row++)
+	for (const struct provider *row = provider_get_all(); row->name; row++)
 		if (g_ascii_strcasecmp(row->name, name) == 0)
 			return row;
 	return NULL;
@@ -144,9 +85,8 @@ has_domain(const struct provider *provider, const char *address)
 {
 	const char *at = strrchr(address, '@');
 
-	for (size_t i = 0; at && i < G_N_ELEMENTS(provider->domains); i++)
-		if (provider->domains[i] &&
-		    g_ascii_strcasecmp(provider->domains[i], at + 1) == 0)
+	for (char **domain = provider->domains; at && domain && *domain; domain++)
+		if (g_ascii_strcasecmp(*domain, at + 1) == 0)
 			return true;
 	return false;
 }
@@ -154,7 +94,7 @@ has_domain(const struct provider *provider, const char *address)
 const struct provider *
 provider_find_by_address(const char *address)
 {
-	for (const struct provider *row = providers; row->name; row++)
+	for (const struct provider *row = provider_get_all(); row->name; row++)
 		if (has_domain(row, address))
 			return row;
 	return NULL;
@@ -169,7 +109,7 @@ provider_get_limits(const struct settings *settings)
 	    (unsigned)settings->per_hour, (unsigned)settings->per_day};
 	const struct provider *found = NULL;
 
-	for (const struct provider *row = providers; row->name; row++)
+	for (const struct provider *row = provider_get_all(); row->name; row++)
 		if (g_ascii_strcasecmp(row->smtp_host, settings->smtp_host) == 0 &&
 		    (!found || !has_domain(found, account)))
 			found = row;
@@ -216,7 +156,7 @@ void
 provider_endpoints_init(struct provider_endpoints *endpoints,
     const struct settings *settings, bool imap, bool smtp)
 {
-	static const struct provider none = {.redirect_host = LOOPBACK};
+	static const struct provider none = {.redirect_host = "127.0.0.1"};
 	const struct provider *provider = provider_find(settings->oauth_provider);
 	const char *tenant;
 

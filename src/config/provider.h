@@ -1,7 +1,7 @@
 /*
  * provider.h - mailbox providers: their servers, OAuth endpoints and limits.
  *
- * Facts that could not be confirmed from the source are unknown.
+ * src/config/providers.conf has them; facts that could not be confirmed are unknown.
  */
 #ifndef PAPERBOY_CONFIG_PROVIDER_H
 #define PAPERBOY_CONFIG_PROVIDER_H
@@ -20,7 +20,7 @@ struct provider {
 	int imap_port;
 	const char *smtp_host;
 	int smtp_port;
-	const char *domains[4]; /* of its addresses; others are of customers */
+	char **domains; /* of its addresses, or NULL; others are of customers */
 	enum provider_fact has_subaddresses; /* name+tag (RFC 5233) */
 	int per_hour, per_day;               /* messages; 0: unknown */
 
@@ -40,11 +40,11 @@ struct provider {
 	const char *parameters;    /* of the authorization URL, or NULL */
 	const char *redirect_host; /* of the loopback redirect (RFC 8252 section 7.3) */
 
-	const char *source; /* of these facts, as of 2026-11-22 */
+	const char *source; /* of these facts */
 };
 
-/** The table, ended by a row without a name. */
-extern const struct provider providers[];
+/** Get the table, which stays. @return ended by a row without a name */
+const struct provider *provider_get_all(void);
 
 /** Find a provider by its name, in any case. @return NULL if there is none */
 const struct provider *provider_find(const char *name);

@@ -531,7 +531,7 @@ ctl_run_provider_list(struct ctl *ctl, GError **error)
 	g_autoptr(GPtrArray) rows = g_ptr_array_new();
 
 	(void)error;
-	for (const struct provider *row = providers; row->name; row++)
+	for (const struct provider *row = provider_get_all(); row->name; row++)
 		g_ptr_array_add(rows, (gpointer)row);
 	table_print(ctl, &table, rows);
 	return true;
