@@ -131,8 +131,7 @@ find_recent(struct conversation *c, const char *text)
 {
 	struct store *store = c->fixture->store;
 	char oldest[DAY_BYTES];
-	const struct search_scope scope = {
-	    .now = c->options.now, .oldest_day = oldest};
+	const struct search_scope scope = {.now = c->options.now, .oldest_day = oldest};
 	GHashTable *found =
 	    g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
 	GError *error = NULL;

@@ -5,155 +5,46 @@
 
 #include <glib.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "query/text/plurals.h"
 
 /* Minimum length of a plural in characters: gas, bus, its. */
 #define SHORTEST_PLURAL 4
 
-struct exception {
-	const char *word;
-	const char *singular; /* NULL: the word is not changed */
-};
+#define RESOURCE "/paperboy/query/plurals.txt"
 
-/* Sorted by strcmp(), for bsearch(). */
-static const struct exception exceptions[] = {
-    {"aches", "ache"},
-    {"acoustics", NULL},
-    {"adams", NULL},
-    {"aesthetics", NULL},
-    {"alias", NULL},
-    {"aliases", "alias"},
-    {"always", NULL},
-    {"analyses", "analysis"},
-    {"analytics", NULL},
-    {"apparatuses", "apparatus"},
-    {"appendices", "appendix"},
-    {"arkansas", NULL},
-    {"atlas", NULL},
-    {"atlases", "atlas"},
-    {"avalanches", "avalanche"},
-    {"axes", "axis"},
-    {"axis", NULL},
-    {"basics", NULL},
-    {"bayes", NULL},
-    {"besides", NULL},
-    {"biases", "bias"},
-    {"bonuses", "bonus"},
-    {"buses", "bus"},
-    {"caches", "cache"},
-    {"calories", "calorie"},
-    {"campuses", "campus"},
-    {"canoes", "canoe"},
-    {"canvas", NULL},
-    {"canvases", "canvas"},
-    {"censuses", "census"},
-    {"chaos", NULL},
-    {"christmas", NULL},
-    {"collins", NULL},
-    {"consensuses", "consensus"},
-    {"cookies", "cookie"},
-    {"corpuses", "corpus"},
-    {"cortices", "cortex"},
-    {"cosmos", NULL},
-    {"crises", "crisis"},
-    {"cybernetics", NULL},
-    {"diagnoses", "diagnosis"},
-    {"does", NULL},
-    {"economics", NULL},
-    {"electronics", NULL},
-    {"emojis", "emoji"},
-    {"ethos", NULL},
-    {"fibroses", "fibrosis"},
-    {"focuses", "focus"},
-    {"gases", "gas"},
-    {"genetics", NULL},
-    {"genomics", NULL},
-    {"goes", NULL},
-    {"graphics", NULL},
-    {"haptics", NULL},
-    {"hawkes", NULL},
-    {"headaches", "headache"},
-    {"helices", "helix"},
-    {"hermes", NULL},
-    {"https", NULL},
-    {"hypotheses", "hypothesis"},
-    {"indices", "index"},
-    {"iris", NULL},
-    {"irises", "iris"},
-    {"jones", NULL},
-    {"kansas", NULL},
-    {"keras", NULL},
-    {"kinematics", NULL},
-    {"kinetics", NULL},
-    {"kubernetes", NULL},
-    {"lens", NULL},
-    {"lenses", "lens"},
-    {"linguistics", NULL},
-    {"logistics", NULL},
-    {"lvis", NULL},
-    {"macos", NULL},
-    {"mars", NULL},
-    {"mathematics", NULL},
-    {"matrices", "matrix"},
-    {"means", NULL},
-    {"mechanics", NULL},
-    {"menus", "menu"},
-    {"mers", NULL},
-    {"metanalyses", "metanalysis"},
-    {"metastases", "metastasis"},
-    {"movies", "movie"},
-    {"news", NULL},
-    {"niches", "niche"},
-    {"onus", NULL},
-    {"optics", NULL},
-    {"opus", NULL},
-    {"ovis", NULL},
-    {"pancreas", NULL},
-    {"parentheses", "parenthesis"},
-    {"pathos", NULL},
-    {"perhaps", NULL},
-    {"phonetics", NULL},
-    {"photonics", NULL},
-    {"plateaus", "plateau"},
-    {"plus", NULL},
-    {"pluses", "plus"},
-    {"politics", NULL},
-    {"pragmatics", NULL},
-    {"prairies", "prairie"},
-    {"prognoses", "prognosis"},
-    {"prostheses", "prosthesis"},
-    {"proteomics", NULL},
-    {"psyches", "psyche"},
-    {"quizzes", "quiz"},
-    {"rabies", NULL},
-    {"relus", "relu"},
-    {"robotics", NULL},
-    {"sars", NULL},
-    {"selfies", "selfie"},
-    {"semantics", NULL},
-    {"series", NULL},
-    {"simplices", "simplex"},
-    {"sometimes", NULL},
-    {"species", NULL},
-    {"statuses", "status"},
-    {"stokes", NULL},
-    {"submatrices", "submatrix"},
-    {"syntheses", "synthesis"},
-    {"taxis", "taxi"},
-    {"texas", NULL},
-    {"theses", "thesis"},
-    {"this", NULL},
-    {"thus", NULL},
-    {"towards", NULL},
-    {"tsunamis", "tsunami"},
-    {"vertices", "vertex"},
-    {"viruses", "virus"},
-    {"vortices", "vortex"},
-    {"whereas", NULL},
-    {"wikis", "wiki"},
-    {"zombies", "zombie"},
-};
+/* @return word -> singular, the word itself if it is not a plural; both char * */
+static gpointer
+load_exceptions(gpointer unused)
+{
+	g_autoptr(GBytes) bytes =
+	    g_resource_lookup_data(plurals_get_resource(), RESOURCE, 0, NULL);
+	GHashTable *exceptions = g_hash_table_new(g_str_hash, g_str_equal);
+	g_autofree char *text =
+	    g_strndup(g_bytes_get_data(bytes, NULL), g_bytes_get_size(bytes));
+	g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+
+	(void)unused;
+	for (char **line = lines; *line; line++) {
+		g_autofree char **words = NULL;
+
+		if (!**line || **line == '#')
+			continue;
+		words = g_strsplit(*line, " ", 2);
+		g_hash_table_insert(
+		    exceptions, words[0], words[1] ? words[1] : words[0]);
+	}
+	return exceptions;
+}
+
+static GHashTable *
+get_exceptions(void)
+{
+	static GOnce once = G_ONCE_INIT;
+
+	return g_once(&once, load_exceptions, NULL);
+}
 
 /* Endings of words that are not plurals: debias, astrophysics, hydrodynamics. */
 static const char *const exempt_endings[] = {
@@ -184,12 +75,6 @@ ends_in_any(const char *word, size_t len, const char *const *endings, size_t n)
 		if (ends_in(word, len, endings[i]))
 			return true;
 	return false;
-}
-
-static int
-compare_exception(const void *key, const void *row)
-{
-	return strcmp(key, ((const struct exception *)row)->word);
 }
 
 /* Find the length of the stem in bytes; -ies becomes -y. */
@@ -228,7 +113,7 @@ char *
 stem_plural(const char *word, size_t len)
 {
 	g_autofree char *whole = g_strndup(word, len);
-	const struct exception *row;
+	const char *singular;
 	size_t chars, stem_len;
 	bool wants_y;
 
@@ -238,11 +123,9 @@ stem_plural(const char *word, size_t len)
 	chars = g_utf8_strlen(whole, -1);
 	if (chars < SHORTEST_PLURAL)
 		return g_steal_pointer(&whole);
-	row = bsearch(whole, exceptions, G_N_ELEMENTS(exceptions), sizeof(*exceptions),
-	    compare_exception);
-	if (row)
-		return row->singular ? g_strdup(row->singular)
-		                     : g_steal_pointer(&whole);
+	singular = g_hash_table_lookup(get_exceptions(), whole);
+	if (singular)
+		return g_strdup(singular);
 	stem_len = measure_stem(whole, len, chars, &wants_y);
 	if (wants_y)
 		whole[stem_len++] = 'y';
@@ -267,6 +150,8 @@ stem_list_spellings(const char *folded)
 {
 	GPtrArray *spellings = g_ptr_array_new_with_free_func(g_free);
 	size_t len = strlen(folded);
+	gpointer word, singular;
+	GHashTableIter iter;
 
 	g_ptr_array_add(spellings, g_strdup(folded));
 	add_spelling(spellings, folded, g_strconcat(folded, "s", NULL));
@@ -274,11 +159,11 @@ stem_list_spellings(const char *folded)
 	if (len && folded[len - 1] == 'y')
 		add_spelling(spellings, folded,
 		    g_strdup_printf("%.*sies", (int)len - 1, folded));
-	for (size_t i = 0; i < G_N_ELEMENTS(exceptions); i++)
-		if (exceptions[i].singular &&
-		    strcmp(exceptions[i].singular, folded) == 0 &&
+	g_hash_table_iter_init(&iter, get_exceptions());
+	while (g_hash_table_iter_next(&iter, &word, &singular))
+		if (strcmp(singular, folded) == 0 &&
 		    !g_ptr_array_find_with_equal_func(
-		        spellings, exceptions[i].word, g_str_equal, NULL))
-			g_ptr_array_add(spellings, g_strdup(exceptions[i].word));
+		        spellings, word, g_str_equal, NULL))
+			g_ptr_array_add(spellings, g_strdup(word));
 	return spellings;
 }
