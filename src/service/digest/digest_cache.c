@@ -62,6 +62,7 @@ struct match {
 
 struct digest_cache_filter {
 	int64_t id;
+	bool is_requested; /* its matches, by load_filters() */
 	bool is_parsed;
 	struct query *query; /* NULL: not parsed, or it cannot be */
 	struct rank *rank;   /* NULL before its first use */
@@ -332,29 +333,6 @@ add_filter(void *data, int64_t filter_id, const char *canonical)
 	parse(data, get_filter(data, filter_id), canonical);
 }
 
-static int
-compare_ids(const void *a, const void *b)
-{
-	int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
-
-	return (left > right) - (left < right);
-}
-
-/* Sort ids, and remove duplicates. */
-static void
-sort_ids(GArray *ids)
-{
-	unsigned count = 0;
-
-	g_array_sort(ids, compare_ids);
-	for (unsigned i = 0; i < ids->len; i++)
-		if (!count || g_array_index(ids, int64_t, count - 1) !=
-		                  g_array_index(ids, int64_t, i))
-			g_array_index(ids, int64_t, count++) =
-			    g_array_index(ids, int64_t, i);
-	g_array_set_size(ids, count);
-}
-
 /* Load the matches of filters that are not in the cache, and their texts. */
 static bool
 load_filters(struct digest_cache *cache, const GPtrArray *filters, GError **error)
@@ -364,12 +342,15 @@ load_filters(struct digest_cache *cache, const GPtrArray *filters, GError **erro
 	struct loading loading = {cache, matching};
 
 	for (unsigned i = 0; i < filters->len; i++) {
-		const struct candidate_filter *filter = filters->pdata[i];
+		const struct candidate_filter *candidate = filters->pdata[i];
+		struct digest_cache_filter *filter =
+		    get_filter(cache, candidate->filter_id);
 
-		if (!filter->is_block && !get_filter(cache, filter->filter_id)->matches)
-			g_array_append_val(unknown, filter->filter_id);
+		if (candidate->is_block || filter->is_requested || filter->matches)
+			continue;
+		filter->is_requested = true;
+		g_array_append_val(unknown, filter->id);
 	}
-	sort_ids(unknown);
 	return matches_load_each(cache->store, unknown, add_matches, &loading, error) &&
 	       filter_progress_load_texts(
 	           cache->store, matching, add_filter, cache, error);
