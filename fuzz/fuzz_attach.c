@@ -136,7 +136,7 @@ get_catalog(void)
 	g_autofree char *dir = render_sample_get_template_dir();
 
 	if (!catalog)
-		catalog = catalog_load(dir, NULL);
+		catalog = catalog_load(NULL, NULL);
 	g_assert_nonnull(catalog);
 	return catalog;
 }

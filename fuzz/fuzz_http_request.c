@@ -91,7 +91,8 @@ check_routes(const struct http_request *request)
 	g_autoptr(GError) error = NULL;
 
 	if (!pages)
-		pages = web_pages_load(directory, "https://papers.example.org", &error);
+		pages = web_pages_load(
+		    directory, NULL, "https://papers.example.org", &error);
 	if (!proxies)
 		proxies = client_network_parse_proxies("::/0", &error);
 	g_assert_no_error(error);

@@ -53,11 +53,11 @@ print_text(const char *text)
 }
 
 static void
-print_row(const struct catalog *book, const struct command_row *row)
+print_row(const struct command_row *row)
 {
-	g_autofree char *name = g_strconcat("help.", row->verb, NULL);
-	g_autofree char *help = catalog_format(
-	    book, "en", name, "most", MSG_INT(BOUNDS_FILTERS_PERSON), NULL);
+	g_autofree char *text = command_table_find_text(row, "help");
+	const char *const values[] = {"most", MSG_INT(BOUNDS_FILTERS_PERSON), NULL};
+	g_autofree char *help = msg_fill(text, values);
 	g_auto(GStrv) parts = g_strsplit(row->arguments, "\"", -1);
 	g_autofree char *arguments = g_strjoinv("\\(dq", parts);
 
@@ -75,17 +75,9 @@ print_row(const struct catalog *book, const struct command_row *row)
 }
 
 int
-main(int argc, char **argv)
+main(void)
 {
-	g_autoptr(GError) error = NULL;
-	pb_auto(catalog) book = argc == 2 ? catalog_load(argv[1], &error) : NULL;
-
-	if (!book) {
-		fprintf(stderr, "list_commands: %s\n",
-		    error ? error->message : "expected the directory of templates");
-		return 1;
-	}
 	for (const struct command_row *row = command_rows; row->verb; row++)
-		print_row(book, row);
+		print_row(row);
 	return 0;
 }

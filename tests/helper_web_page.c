@@ -51,7 +51,7 @@ main(int argc, char **argv)
 
 	if (argc != 3)
 		return EXIT_FAILURE;
-	pages = web_pages_load(argv[1], "https://papers.example.org", &error);
+	pages = web_pages_load(argv[1], NULL, "https://papers.example.org", &error);
 	if (!pages)
 		g_error("%s", error->message);
 	for (unsigned i = 0; i < samples->len; i++) {

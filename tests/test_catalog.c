@@ -1,160 +1,329 @@
 /*
- * test_catalog.c - message catalogue: parsing, placeholders, completeness.
+ * test_catalog.c - translations: PO files, plural rules, an operator's files,
+ * templates.
  */
 #include "render/catalog.h"
 
 #include <glib.h>
 #include <glib/gstdio.h>
-#include <glob.h>
 #include <string.h>
 
+#include "base/bounds.h"
 #include "base/error.h"
+#include "base/msg.h"
+#include "base/po.h"
 #include "lib/unit.h"
-#include "service/advice/why.h"
 #include "service/command/command_private.h"
 
+#define HEADER "msgid \"\"\nmsgstr \"\"\n"
+
+/* @return the error, or NULL */
 static char *
-get_source_path(const char *path)
-{
-	const char *top = g_getenv("top_srcdir");
-
-	return g_build_filename(top ? top : ".", path, NULL);
-}
-
-static struct catalog *
-load_shipped(void)
-{
-	g_autofree char *directory = get_source_path("etc/templates");
-	g_autoptr(GError) error = NULL;
-	struct catalog *catalog = catalog_load(directory, &error);
-
-	g_assert_no_error(error);
-	return catalog;
-}
-
-/* @param german  NULL: no such file @return the error, or NULL */
-static char *
-load(const char *english, const char *german, struct catalog **catalog)
+parse(struct po *po, const char *text, const struct po *known)
 {
 	g_autoptr(GError) error = NULL;
-	g_autofree char *directory = g_dir_make_tmp("pb-phrases-XXXXXX", NULL);
-	g_autofree char *en = g_build_filename(directory, "answers.en", NULL);
-	g_autofree char *de = g_build_filename(directory, "answers.de", NULL);
-	struct catalog *loaded;
+	bool is_ok = po_parse(po, "xx.po", text, known, &error);
 
-	g_assert_true(g_file_set_contents(en, english, -1, NULL));
-	if (german)
-		g_assert_true(g_file_set_contents(de, german, -1, NULL));
-	loaded = catalog_load(directory, &error);
-	g_unlink(en);
-	g_unlink(de);
-	g_rmdir(directory);
-	g_assert_true(!loaded == !!error);
-	if (catalog)
-		*catalog = loaded;
-	else
-		catalog_free(loaded);
+	g_assert_true(is_ok == !error);
+	if (error)
+		g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
 	return error ? g_strdup(error->message) : NULL;
 }
 
-TEST(messages_are_filled_in)
+static struct po *
+parse_good(const char *text)
 {
-	pb_auto(catalog) catalog = NULL;
-	g_autofree char *problem =
-	    load("# to the writer\n[a]\nso {x} and {y}\n[b]\none\n\n"
-	         "two\n\n[n.one]\n1 day\n[n.many]\n{count} days\n",
-	        "[a]\n{y}, dann {x}\n", &catalog);
-	g_autofree char *plain = NULL;
-	g_autofree char *german = NULL;
-	g_autofree char *braces = NULL;
-	g_autofree char *lines = NULL;
-	g_autofree char *other = NULL;
-	g_autofree char *one = NULL;
-	g_autofree char *many = NULL;
+	struct po *po = po_new();
+	g_autofree char *problem = parse(po, text, NULL);
 
-	g_assert_null(problem);
-	plain = catalog_format(catalog, "en", "a", "x", "1", "y", "2", NULL);
-	g_assert_cmpstr(plain, ==, "so 1 and 2");
-	german = catalog_format(catalog, "de", "a", "x", "1", "y", "2", NULL);
-	g_assert_cmpstr(german, ==, "2, dann 1");
-	/* Values are not expanded. */
-	braces = catalog_format(catalog, "en", "a", "x", "{y}", "y", "{x}", NULL);
-	g_assert_cmpstr(braces, ==, "so {y} and {x}");
-	lines = catalog_format(catalog, "de", "b", NULL);
-	g_assert_cmpstr(lines, ==, "one\n\ntwo");
-	other = catalog_format(catalog, "fr", "b", NULL);
-	g_assert_cmpstr(other, ==, "one\n\ntwo");
-	one = catalog_format_count(catalog, "en", "n", 1);
-	g_assert_cmpstr(one, ==, "1 day");
-	many = catalog_format_count(catalog, "en", "n", 0);
-	g_assert_cmpstr(many, ==, "0 days");
+	g_assert_cmpstr(problem, ==, NULL);
+	return po;
 }
 
-TEST(invalid_file_is_rejected_with_its_position)
+TEST(entries_are_read)
+{
+	pb_auto(po) po = parse_good("# A comment\n"
+	                            "#: src/a.c\n"
+	                            "msgid \"one\"\n"
+	                            "msgstr \"eins\"\n"
+	                            "\n"
+	                            "#, fuzzy\n"
+	                            "msgid \"two\"\n"
+	                            "msgstr \"zwo\"\n"
+	                            "\n"
+	                            "msgctxt \"button\"\n"
+	                            "msgid \"\"\n"
+	                            "\"Say \"\n"
+	                            "\"\\\"no\\\"\\n\"\n"
+	                            "msgstr \"Sag \"\n"
+	                            "\"\\\"nein\\\"\\n\"\n"
+	                            "msgid \"empty\"\n"
+	                            "msgstr \"\"\n"
+	                            "#~ msgid \"old\"\n"
+	                            "#~ msgstr \"alt\"\n");
+
+	g_assert_cmpstr(po_get(po, N_("one")), ==, "eins");
+	g_assert_cmpstr(po_get(po, N_("two")), ==, "two");
+	g_assert_cmpstr(po_get(po, N_("empty")), ==, "empty");
+	g_assert_cmpstr(po_get(po, N_("old")), ==, "old");
+	g_assert_cmpstr(
+	    po_get(po, NC_("button", "Say \"no\"\n")), ==, "Sag \"nein\"\n");
+	g_assert_cmpstr(po_get(po, N_("Say \"no\"\n")), ==, "Say \"no\"\n");
+	g_assert_cmpstr(po_get(NULL, NC_("button", "Stop")), ==, "Stop");
+}
+
+/* The rules of the languages whose plurals differ most. */
+TEST(plural_forms_follow_the_rule)
 {
 	static const struct {
-		const char *english, *german, *says;
+		const char *rule;
+		unsigned forms;
+		int64_t count;
+		unsigned form;
 	} rows[] = {
-	    {"words\n", NULL, "answers.en:1: expected a line [name]"},
-	    {"[a]\nx\n[a]\ny\n", NULL, "answers.en:3: duplicate phrase"},
-	    {"[a]\n\xff\n", NULL, "not UTF-8"},
-	    {"[a]\nx\n", "[b]\ny\n", "no such phrase in English: [b]"},
-	    {"[a]\nx {y}\n", "[a]\nx {z}\n", "[a] has no {z} in English"},
+	    {"0", 1, 1, 0},
+	    {"n != 1", 2, 1, 0},
+	    {"n != 1", 2, 0, 1},
+	    {"(n > 1)", 2, 0, 0},
+	    {"n>1", 2, 2, 1},
+	    {"n%10==1 && n%100!=11 ? 0 : n%10>=2 && n%10<=4 && "
+	     "(n%100<10 || n%100>=20) ? 1 : 2",
+	        3, 121, 0},
+	    {"n%10==1 && n%100!=11 ? 0 : n%10>=2 && n%10<=4 && "
+	     "(n%100<10 || n%100>=20) ? 1 : 2",
+	        3, 12, 2},
+	    {"n%10==1 && n%100!=11 ? 0 : n%10>=2 && n%10<=4 && "
+	     "(n%100<10 || n%100>=20) ? 1 : 2",
+	        3, 23, 1},
+	    {"n==0 ? 0 : n==1 ? 1 : n==2 ? 2 : n%100>=3 && n%100<=10 ? 3 : "
+	     "n%100>=11 ? 4 : 5",
+	        6, 111, 4},
+	    {"n==0 ? 0 : n==1 ? 1 : n==2 ? 2 : n%100>=3 && n%100<=10 ? 3 : "
+	     "n%100>=11 ? 4 : 5",
+	        6, 100, 5},
+	    {"1 + 2 * n / 2 - n - !n * 1", 2, 5, 1},
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		g_autofree char *problem = load(rows[i].english, rows[i].german, NULL);
+		g_autoptr(GString) text = g_string_new(NULL);
+		pb_auto(po) po = NULL;
+		char wanted[] = "form 0";
+
+		g_string_printf(text,
+		    HEADER "\"Plural-Forms: nplurals=%u; plural=%s;\\n\"\n"
+		           "msgid \"{count} paper\"\nmsgid_plural \"{count} papers\"\n",
+		    rows[i].forms, rows[i].rule);
+		for (unsigned form = 0; form < rows[i].forms; form++)
+			g_string_append_printf(
+			    text, "msgstr[%u] \"form %u\"\n", form, form);
+		po = parse_good(text->str);
+		wanted[5] = (char)('0' + rows[i].form);
+		g_assert_cmpstr(po_get_count(po, PL_("{count} paper", "{count} papers"),
+		                    rows[i].count),
+		    ==, wanted);
+	}
+	g_assert_cmpstr(
+	    po_get_count(NULL, PL_("1 paper", "{count} papers"), 1), ==, "1 paper");
+	g_assert_cmpstr(po_get_count(NULL, PL_("1 paper", "{count} papers"), 0), ==,
+	    "{count} papers");
+}
+
+TEST(errors_say_where)
+{
+	static const struct {
+		const char *text, *says;
+	} rows[] = {
+	    {"words\n", "xx.po:1: expected msgid"},
+	    {"msgid \"a\"\n\nmsgid \"b\"\n", "xx.po:1: expected msgstr"},
+	    {"msgid a\nmsgstr \"b\"\n", "expected one text in quotes"},
+	    {"msgid \"a\"\nmsgstr \"b\"\nmsgstr \"c\"\n",
+	        "expected one text in quotes"},
+	    {"msgid \"a\"\nmsgstr \"\xff\"\n", "not UTF-8"},
+	    {"msgid \"a\"\nmsgstr \"b", "xx.po:2"},
+	    {"msgid \"a {x}\"\nmsgstr \"b {y}\"\n", "has no placeholder {y}"},
+	    {"msgid \"a\"\nmsgid_plural \"b\"\nmsgstr[2] \"c\"\n", "more forms"},
+	    {"msgid \"a\"\nmsgid_plural \"b\"\nmsgstr[6] \"c\"\n", "invalid number"},
+	    {"msgid \"a\"\nmsgid_plural \"b\"\nmsgstr[0 \"c\"\n", "expected ]"},
+	    {HEADER "\"Plural-Forms: nplurals=2; plural=n/0;\\n\"\n", "plural rule"},
+	    {HEADER "\"Plural-Forms: nplurals=2; plural=n;\\n\"\n", "plural rule"},
+	    {HEADER "\"Plural-Forms: nplurals=2; plural=(n==1;\\n\"\n", "plural rule"},
+	    {HEADER "\"Plural-Forms: nplurals=2; plural=m;\\n\"\n", "plural rule"},
+	    {HEADER "\"Plural-Forms: nplurals=2; plural=n ? 1;\\n\"\n", "plural rule"},
+	    {HEADER "\"Plural-Forms: nplurals=2; plural=1 1;\\n\"\n", "plural rule"},
+	};
+	pb_auto(po) known = parse_good("msgid \"a\"\nmsgstr \"\"\n");
+	pb_auto(po) po = po_new();
+	g_autoptr(GString) deep =
+	    g_string_new(HEADER "\"Plural-Forms: nplurals=2; plural=");
+	g_autofree char *unknown = NULL, *nested = NULL;
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		pb_auto(po) other = po_new();
+		g_autofree char *problem = parse(other, rows[i].text, NULL);
 
 		g_assert_nonnull(problem);
 		if (!strstr(problem, rows[i].says))
 			g_error("%zu: %s", i, problem);
 	}
+	unknown =
+	    parse(po, "msgid \"a\"\nmsgstr \"b\"\nmsgid \"c\"\nmsgstr \"d\"\n", known);
+	g_assert_nonnull(strstr(unknown, "xx.po:4: the program has no text: c"));
+	g_assert_cmpstr(po_get(po, N_("a")), ==, "b");
+	for (int i = 0; i < 100000; i++)
+		g_string_append_c(deep, '(');
+	g_string_append(deep, ";\\n\"\n");
+	nested = parse(po, deep->str, NULL);
+	g_assert_nonnull(strstr(nested, "plural rule"));
 }
 
-/* Check the phrases used in a source file. @return their number */
-static unsigned
-check_phrases(const struct catalog *catalog, const GRegex *call, const char *path)
+/* ---- languages ---- */
+
+static struct catalog *
+load_shipped(void)
 {
-	g_autofree char *text = NULL;
-	g_autoptr(GMatchInfo) match = NULL;
-	unsigned found = 0;
+	g_autoptr(GError) error = NULL;
+	struct catalog *catalog = catalog_load(NULL, &error);
 
-	g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
-	g_regex_match(call, text, 0, &match);
-	for (; g_match_info_matches(match); g_match_info_next(match, NULL)) {
-		g_autofree char *phrase = g_match_info_fetch(match, 1);
-		g_autofree char *counted = g_strconcat(phrase, ".many", NULL);
-
-		found++;
-		if (!catalog_has(catalog, phrase) && !catalog_has(catalog, counted))
-			g_error("%s: there is no phrase [%s]", path, phrase);
-	}
-	return found;
+	g_assert_no_error(error);
+	return catalog;
 }
 
 #define CATALOG_TEST(function) TEST_WITH(function, catalog, catalog, load_shipped())
 
-/* Names in literal strings of the program. */
-CATALOG_TEST(shipped_files_have_all_phrases_of_the_program)
+CATALOG_TEST(the_shipped_languages_are_loaded)
 {
-	g_autofree char *pattern = get_source_path("src/service/*/*.c");
-	glob_t files;
-	/* Only reply_phrase() has an argument before the name: the margin. */
-	g_autoptr(GRegex) call = g_regex_new(
-	    "(?:reply_phrase\\(\\s*&request->text,\\s*\"[a-z]*\",|"
-	    "(?:reply_text_add_paragraph|reply_text_format|reply_text_format_count|"
-	    "pick_word)\\(\\s*(?:&request->text|&text|reply),|"
-	    "command_fail\\(\\s*request, error,|"
-	    "reply_to_recipient\\(\\s*request, confirmation,)"
-	    "\\s*\"([a-z_.]+)\"",
-	    0, 0, NULL);
-	unsigned found = 0;
+	g_autofree char *list = catalog_format_languages(catalog);
+	g_autofree char *english = catalog_format(catalog, "en", N_("never"), NULL);
+	g_autofree char *german = catalog_format(catalog, "de", N_("never"), NULL);
+	g_autofree char *other = catalog_format(catalog, "xx", N_("never"), NULL);
+	g_autofree char *own = catalog_format(catalog, "de", CATALOG_OWN_NAME, NULL);
+	g_autofree char *one =
+	    catalog_format_count(catalog, "de", PL_("1 paper", "{count} papers"), 1);
+	g_autofree char *many =
+	    catalog_format_count(catalog, "de", PL_("1 paper", "{count} papers"), 5);
 
-	g_assert_cmpint(glob(pattern, 0, NULL, &files), ==, 0);
-	for (size_t i = 0; i < files.gl_pathc; i++)
-		found += check_phrases(catalog, call, files.gl_pathv[i]);
-	globfree(&files);
-	g_assert_cmpuint(found, >, 60);
+	g_assert_true(g_str_has_prefix(list, "de, en"));
+	g_assert_cmpstr(catalog_get_languages(catalog)[0], ==, "en");
+	g_assert_true(catalog_has_language(catalog, "de"));
+	g_assert_false(catalog_has_language(catalog, "xx"));
+	g_assert_cmpstr(english, ==, "never");
+	g_assert_cmpstr(german, ==, "nie");
+	g_assert_cmpstr(other, ==, "never");
+	g_assert_cmpstr(own, ==, "Deutsch");
+	g_assert_cmpstr(one, ==, "1 Artikel");
+	g_assert_cmpstr(many, ==, "5 Artikel");
+}
+
+CATALOG_TEST(values_are_not_expanded)
+{
+	g_autofree char *filled = catalog_format(
+	    catalog, "en", "{x}, then {y} {z}", "x", "{y}", "y", "{x}", NULL);
+
+	g_assert_cmpstr(filled, ==, "{y}, then {x} {z}");
+}
+
+/* @return the error, or NULL */
+static char *
+load_with(const char *file, const char *text, struct catalog **catalog)
+{
+	g_autofree char *directory = g_dir_make_tmp("pb-po-XXXXXX", NULL);
+	g_autofree char *path = g_build_filename(directory, file, NULL);
+	g_autoptr(GError) error = NULL;
+
+	g_assert_true(g_file_set_contents(path, text, -1, NULL));
+	*catalog = catalog_load(directory, &error);
+	g_unlink(path);
+	g_rmdir(directory);
+	g_assert_true(!*catalog == !!error);
+	return error ? g_strdup(error->message) : NULL;
+}
+
+TEST(an_operator_replaces_single_texts_and_adds_languages)
+{
+	pb_auto(catalog) english = NULL;
+	pb_auto(catalog) french = NULL;
+	g_autofree char *first =
+	    load_with("en.po", "msgid \"never\"\nmsgstr \"not once\"\n", &english);
+	g_autofree char *second =
+	    load_with("fr.po", "msgid \"never\"\nmsgstr \"jamais\"\n", &french);
+
+	g_assert_cmpstr(first, ==, NULL);
+	g_assert_cmpstr(second, ==, NULL);
+	g_assert_cmpstr(
+	    po_get(catalog_get_po(english, "en"), N_("never")), ==, "not once");
+	g_assert_cmpstr(po_get(catalog_get_po(english, "de"), N_("never")), ==, "nie");
+	g_assert_true(catalog_has_language(french, "fr"));
+	g_assert_cmpstr(
+	    po_get(catalog_get_po(french, "fr"), N_("never")), ==, "jamais");
+	g_assert_cmpstr(po_get(catalog_get_po(french, "fr"), N_("Pause")), ==, "Pause");
+}
+
+TEST(a_wrong_file_of_the_operator_is_refused)
+{
+	static const struct {
+		const char *file, *text, *says;
+	} rows[] = {
+	    {"de.po", "msgid \"nevr\"\nmsgstr \"nie\"\n",
+	        "de.po:2: the program has no text: nevr"},
+	    {"de.po", "msgid \"never\" msgstr \"{x}\"\n", "no placeholder {x}"},
+	};
+	g_autofree char *large = g_strnfill(BOUNDS_TEMPLATE_BYTES + 1, '\n');
+	pb_auto(catalog) other = NULL;
+	g_autofree char *problem = load_with("de.po", large, &other);
+
+	g_assert_nonnull(strstr(problem, "larger than"));
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		pb_auto(catalog) catalog = NULL;
+		g_autofree char *said = load_with(rows[i].file, rows[i].text, &catalog);
+
+		g_assert_nonnull(said);
+		if (!strstr(said, rows[i].says))
+			g_error("%zu: %s", i, said);
+	}
+	large[BOUNDS_TEMPLATE_BYTES] = '\0';
+	g_free(problem);
+	problem = load_with("de.po", large, &other);
+	g_assert_cmpstr(problem, ==, NULL);
+}
+
+/* ---- templates and messages ---- */
+
+CATALOG_TEST(templates_are_translated)
+{
+	static const struct {
+		const char *text, *wanted;
+	} rows[] = {
+	    {"<p>{{#_}}never{{/_}}</p>", "<p>nie</p>"},
+	    {"{{#_}}Page {page} of {pages}{{/_}}", "Seite {{page}} von {{pages}}"},
+	    {"{{#_}}Search the\n\tarchive{{/_}}", "Im Archiv suchen"},
+	    {"{{#_ button}}Block{{/_}} {{x}}", "Sperren {{x}}"},
+	    {"{{#_}}Block{{/_}}{{#_}}never{{/_}}", "Sperrenie"},
+	    {"{{#_}}not {one} of ours{{/_}}", "not {{one}} of ours"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autoptr(GError) error = NULL;
+		g_autofree char *out =
+		    catalog_expand(catalog, "de", "x.html", rows[i].text, &error);
+
+		g_assert_no_error(error);
+		g_assert_cmpstr(out, ==, rows[i].wanted);
+	}
+}
+
+CATALOG_TEST(a_text_without_an_end_is_refused)
+{
+	static const char *const texts[] = {"{{#_}}never", "{{/_}}{{#_}}", "{{#_"};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(texts); i++) {
+		g_autoptr(GError) error = NULL;
+		g_autofree char *out =
+		    catalog_expand(catalog, "en", "x.html", texts[i], &error);
+
+		g_assert_null(out);
+		g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
+		g_assert_true(g_str_has_prefix(error->message, "x.html: "));
+	}
 }
 
 TEST(every_command_that_waits_for_a_confirmation_is_decided_first)
@@ -165,132 +334,46 @@ TEST(every_command_that_waits_for_a_confirmation_is_decided_first)
 			    row->verb);
 }
 
-CATALOG_TEST(every_command_has_its_help)
+TEST(every_command_has_its_help)
 {
 	for (const struct command_row *row = command_rows; row->verb; row++) {
-		g_autofree char *help = g_strconcat("help.", row->verb, NULL);
-		g_autofree char *brief = g_strconcat("brief.", row->verb, NULL);
+		g_autofree char *help = command_table_find_text(row, "help");
+		g_autofree char *brief = command_table_find_text(row, "brief");
 
-		g_assert_true(catalog_has(catalog, help));
-		g_assert_true(catalog_has(catalog, brief));
+		g_assert_nonnull(help);
+		g_assert_nonnull(brief);
 	}
-	g_assert_true(catalog_has_language(catalog, "de"));
-	g_assert_false(catalog_has_language(catalog, "xx"));
-}
-
-static void
-assert_has(const struct catalog *catalog, const char *kind, const char *word)
-{
-	g_autofree char *name = g_strconcat(kind, word, NULL);
-
-	g_strdelimit(name, "-", '_');
-	if (!catalog_has(catalog, name))
-		g_error("there is no phrase [%s]", name);
-}
-
-/* Names composed of states or match results. */
-CATALOG_TEST(every_state_and_outcome_has_a_phrase)
-{
-	static const char *const digests[] = {
-	    "live", "sent", "failed", "cancelled"}; /* of the store */
-
-	for (int i = WHY_SENT; i <= WHY_NEXT; i++)
-		assert_has(catalog, "why_", why_outcome_name((enum why_outcome)i));
-	for (int i = QUERY_FALSE; i <= QUERY_TRUE; i++) {
-		assert_has(catalog, "truth_", why_verdict_name((enum query_verdict)i));
-		assert_has(catalog, "mark_", why_verdict_name((enum query_verdict)i));
-	}
-	assert_has(catalog, "state_", subscriber_state_name(SUBSCRIBER_ACTIVE));
-	assert_has(catalog, "state_", subscriber_state_name(SUBSCRIBER_PAUSED));
-	assert_has(catalog, "state_", subscriber_state_name(SUBSCRIBER_SUSPENDED));
-	for (size_t i = 0; i < G_N_ELEMENTS(digests); i++)
-		assert_has(catalog, "status_", digests[i]);
-}
-
-/* Phrases that are the same in both languages. */
-static const char *const same_in_german[] = {"list_filter", "hit", "set_is",
-    "mark_unknown", "digest.code_at", "digest.pdf_at", "digest.video_at",
-    "digest.subject", "digest.pause", "web.problem", "web.title.filter", "web.filter",
-    "web.filter_number", "web.pause_title", "web.set.language.en",
-    "web.set.language.de", "web.set.format", "web.set.attach.bibtex",
-    "web.set.attach.ris", "web.set.attach.markdown", "web.feeds", "web.export_format",
-    "web.export_text", "proposal", "proposal_runs", "msg.proposal_same",
-    "checkup.point", "checkup.point_word", NULL};
-
-static char *
-read_german(void)
-{
-	g_autofree char *path = get_source_path("etc/templates/answers.de");
-	char *text = NULL;
-
-	g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
-	return text;
-}
-
-CATALOG_TEST(german_catalog_is_complete)
-{
-	g_autoptr(GPtrArray) names = catalog_list(catalog);
-	g_autofree char *german = read_german();
-	unsigned wrong = 0;
-
-	g_assert_cmpuint(names->len, >, 350);
-	for (unsigned i = 0; i < names->len; i++) {
-		const char *name = names->pdata[i];
-		g_autofree char *head = g_strdup_printf("[%s]\n", name);
-		g_autofree char *en = catalog_format(catalog, "en", name, NULL);
-		g_autofree char *de = catalog_format(catalog, "de", name, NULL);
-		bool is_same = strcmp(en, de) == 0;
-		bool may_be = g_strv_contains(same_in_german, name) ||
-		              g_str_has_prefix(name, "example.");
-
-		if (is_same == may_be && (may_be || strstr(german, head)))
-			continue;
-		g_test_message("[%s] is %s", name,
-		    is_same ? "the same in German" : "listed as the same, and is not");
-		wrong++;
-	}
-	g_assert_cmpuint(wrong, ==, 0);
-}
-
-/* German must use every argument. */
-CATALOG_TEST(german_has_the_arguments_of_each_message)
-{
-	const char *const *texts = catalog_get_texts(catalog, "de");
-	g_autoptr(GRegex) word = g_regex_new("\\{[a-z_]+\\}", 0, 0, NULL);
-
-	for (int id = MSG_NONE + 1; id < MSG_COUNT; id++) {
-		const char *english = msg_get_english((enum msg_id)id);
-		g_autoptr(GMatchInfo) match = NULL;
-
-		g_regex_match(word, english, 0, &match);
-		for (; g_match_info_matches(match); g_match_info_next(match, NULL)) {
-			g_autofree char *found = g_match_info_fetch(match, 0);
-
-			if (!strstr(texts[id], found))
-				g_error("%s: no %s", texts[id], found);
-		}
-	}
-	g_assert_true(
-	    catalog_get_texts(catalog, "xx") == catalog_get_texts(catalog, "en"));
 }
 
 /* The message goes with the error, and with its copies. */
 CATALOG_TEST(an_error_is_read_in_any_language)
 {
+	static const char text[] = N_("no such filter: {number}");
 	g_autoptr(GError) error = NULL, copy = NULL, plain = NULL;
 	g_autofree char *german = NULL;
 
-	g_assert_false(
-	    pb_error_set(&error, PB_ERROR_INPUT, MSG_FILTER_NONE, "number", "7", NULL));
+	g_assert_false(pb_error_set(&error, PB_ERROR_INPUT, text, "number", "7", NULL));
 	g_assert_cmpstr(error->message, ==, "no such filter: 7");
 	copy = g_error_copy(error);
 	g_clear_error(&error);
-	german = msg_format(pb_error_get_msg(copy), catalog_get_texts(catalog, "de"));
+	german = msg_format(pb_error_get_msg(copy), catalog_get_po(catalog, "de"));
 	g_assert_cmpstr(german, ==, "einen Filter 7 gibt es nicht");
-	g_assert_false(
-	    pb_error_set(NULL, PB_ERROR_INPUT, MSG_FILTER_NONE, "number", "7", NULL));
+	g_assert_false(pb_error_set(NULL, PB_ERROR_INPUT, text, "number", "7", NULL));
 	g_set_error(&plain, PB_ERROR, PB_ERROR_TEMPORARY, "busy");
 	g_assert_null(pb_error_get_msg(plain));
+}
+
+CATALOG_TEST(a_message_with_a_count_has_its_form)
+{
+	static const char text[] = PL_("1 more paper with {form}: {title}",
+	    "{count} more papers with {form}, the latest: {title}");
+	pb_auto(msg) one = msg_new_count(text, 1, "form", "x", "title", "T", NULL);
+	pb_auto(msg) many = msg_new_count(text, 3, "form", "x", "title", "T", NULL);
+	g_autofree char *german = msg_format(many, catalog_get_po(catalog, "de"));
+
+	g_assert_cmpstr(one->text, ==, "1 more paper with x: T");
+	g_assert_cmpstr(many->text, ==, "3 more papers with x, the latest: T");
+	g_assert_nonnull(strstr(german, "3 "));
 }
 
 UNIT_MAIN

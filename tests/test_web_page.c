@@ -18,7 +18,7 @@ load_pages(void)
 	g_autofree char *dir =
 	    g_build_filename(g_getenv("top_srcdir"), TEMPLATES, NULL);
 	g_autoptr(GError) error = NULL;
-	struct web_pages *pages = web_pages_load(dir, BASE, &error);
+	struct web_pages *pages = web_pages_load(dir, NULL, BASE, &error);
 
 	g_assert_no_error(error);
 	return pages;

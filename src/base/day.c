@@ -53,8 +53,10 @@ day_parse(const char *day, GTimeZone *zone, int64_t *at, GError **error)
 	if (!midnight || g_date_time_to_unix(midnight) < 0) {
 		g_autofree char *shown = text_quote(day, SHOWN_CHARS);
 
-		return pb_error_set(
-		    error, PB_ERROR_INPUT, MSG_DAY, "text", shown, NULL);
+		return pb_error_set(error, PB_ERROR_INPUT,
+		    N_("'{text}' is not a day (expected YYYY-MM-DD, such as "
+		       "2026-12-01)"),
+		    "text", shown, NULL);
 	}
 	*at = g_date_time_to_unix(midnight);
 	return true;

@@ -46,15 +46,15 @@ pb_error_get_msg(const GError *error)
 }
 
 bool
-pb_error_set(GError **error, enum pb_error code, enum msg_id id, ...)
+pb_error_set(GError **error, enum pb_error code, const char *message, ...)
 {
 	pb_auto(msg) msg = NULL;
 	va_list args;
 
 	if (!error)
 		return false;
-	va_start(args, id);
-	msg = msg_new_valist(id, args);
+	va_start(args, message);
+	msg = msg_new_valist(message, args);
 	va_end(args);
 	g_set_error_literal(error, PB_ERROR, code, msg->text);
 	pb_error_attach(*error, msg);

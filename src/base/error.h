@@ -36,8 +36,8 @@ PB_EXPORT bool pb_fail(GError **error, enum pb_error code, const char *format, .
  * @param ...  names and values of the message arguments, NULL-terminated
  * @return false
  */
-bool pb_error_set(
-    GError **error, enum pb_error code, enum msg_id id, ...) G_GNUC_NULL_TERMINATED;
+bool pb_error_set(GError **error, enum pb_error code, const char *message,
+    ...) G_GNUC_NULL_TERMINATED;
 
 /**
  * Move an error to the caller and clear `*problem`.

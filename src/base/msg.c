@@ -1,35 +1,9 @@
 /*
- * msg.c - translatable messages: an id and its arguments.
+ * msg.c - translatable messages: an English text and its arguments.
  */
 #include "base/msg.h"
 
 #include <string.h>
-
-static const char *const english[MSG_COUNT] = {
-#define MSG(id, text) [MSG_##id] = (text),
-#include "base/msg_table.h"
-#undef MSG
-};
-
-static const char *const names[MSG_COUNT] = {
-#define MSG(id, text) [MSG_##id] = #id,
-#include "base/msg_table.h"
-#undef MSG
-};
-
-const char *
-msg_get_english(enum msg_id id)
-{
-	return english[id];
-}
-
-char *
-msg_format_name(enum msg_id id)
-{
-	g_autofree char *name = g_ascii_strdown(names[id], -1);
-
-	return g_strconcat("msg.", name, NULL);
-}
 
 static const char *
 find_value(const char *const *args, const char *name, size_t size)
@@ -60,8 +34,9 @@ msg_fill(const char *text, const char *const *args)
 	return g_string_free(out, FALSE);
 }
 
-struct msg *
-msg_new_valist(enum msg_id id, va_list args)
+/* @param count  -1 unless the source is a PL_() */
+static struct msg *
+new_msg(const char *source, int64_t count, va_list args)
 {
 	struct msg *msg = g_atomic_rc_box_new0(struct msg);
 	GPtrArray *strings = g_ptr_array_new();
@@ -71,21 +46,44 @@ msg_new_valist(enum msg_id id, va_list args)
 		g_ptr_array_add(strings, g_strdup(name));
 		g_ptr_array_add(strings, g_strdup(va_arg(args, const char *)));
 	}
+	if (count >= 0) {
+		g_ptr_array_add(strings, g_strdup("count"));
+		g_ptr_array_add(strings, g_strdup(MSG_INT(count)));
+	}
 	g_ptr_array_add(strings, NULL);
-	msg->id = id;
+	msg->source = source;
+	msg->count = count;
 	msg->args = (char **)g_ptr_array_free(strings, FALSE);
 	msg->text = msg_format(msg, NULL);
 	return msg;
 }
 
 struct msg *
-msg_new(enum msg_id id, ...)
+msg_new_valist(const char *source, va_list args)
+{
+	return new_msg(source, -1, args);
+}
+
+struct msg *
+msg_new(const char *source, ...)
 {
 	struct msg *msg;
 	va_list args;
 
-	va_start(args, id);
-	msg = msg_new_valist(id, args);
+	va_start(args, source);
+	msg = new_msg(source, -1, args);
+	va_end(args);
+	return msg;
+}
+
+struct msg *
+msg_new_count(const char *source, int64_t count, ...)
+{
+	struct msg *msg;
+	va_list args;
+
+	va_start(args, count);
+	msg = new_msg(source, count, args);
 	va_end(args);
 	return msg;
 }
@@ -113,10 +111,12 @@ msg_unref(struct msg *msg)
 }
 
 char *
-msg_format(const struct msg *msg, const char *const *texts)
+msg_format(const struct msg *msg, const struct po *po)
 {
-	return msg_fill(
-	    texts ? texts[msg->id] : english[msg->id], (const char *const *)msg->args);
+	const char *text = msg->count < 0 ? po_get(po, msg->source)
+	                                  : po_get_count(po, msg->source, msg->count);
+
+	return msg_fill(text, (const char *const *)msg->args);
 }
 
 const char *

@@ -1,10 +1,8 @@
 /*
- * msg.h - translatable messages: an id and its arguments.
+ * msg.h - translatable messages: an English text and its arguments.
  *
- * The English texts are in msg_table.h; the log and the command line use them.
- * A catalog (render/catalog.h) maps the names of the ids to texts of other languages,
- * so that a reply is in the language of its recipient, regardless of the layer that
- * created the message.
+ * The log and the command line use the English text; a reply formats the message in the
+ * language of its recipient, regardless of the layer that created it.
  */
 #ifndef PAPERBOY_BASE_MSG_H
 #define PAPERBOY_BASE_MSG_H
@@ -13,41 +11,31 @@
 #include <stdint.h>
 
 #include "base/cleanup.h"
-
-enum msg_id {
-	MSG_NONE,
-#define MSG(id, text) MSG_##id,
-#include "base/msg_table.h"
-#undef MSG
-	MSG_COUNT
-};
+#include "base/po.h"
 
 /* Immutable and reference-counted. */
 struct msg {
-	enum msg_id id;
-	char **args; /* name, value, ...; NULL-terminated */
-	char *text;  /* English */
+	const char *source; /* N_(), NC_() or PL_(); static */
+	int64_t count;      /* selects the form of a PL_(); -1 for others */
+	char **args;        /* name, value, ...; NULL-terminated */
+	char *text;         /* English */
 };
 
-/** @param ...  names and values, both strings, NULL-terminated */
-struct msg *msg_new(enum msg_id id, ...) G_GNUC_NULL_TERMINATED;
-struct msg *msg_new_valist(enum msg_id id, va_list args);
+/**
+ * @param source  a static string: N_() or NC_(), with {name} for an argument
+ * @param ...     names and values, both strings, NULL-terminated
+ */
+struct msg *msg_new(const char *source, ...) G_GNUC_NULL_TERMINATED;
+struct msg *msg_new_valist(const char *source, va_list args);
+/** Make a message of a PL_(), which has the argument {count}, too. */
+struct msg *
+msg_new_count(const char *source, int64_t count, ...) G_GNUC_NULL_TERMINATED;
 struct msg *msg_ref(struct msg *msg);
 void msg_unref(struct msg *msg);
 PB_DEFINE_AUTO(msg, msg_unref);
 
-/**
- * Format a message.
- *
- * @param texts  texts of a language, indexed by enum msg_id; NULL for English
- * @return a new string
- */
-char *msg_format(const struct msg *msg, const char *const *texts);
-
-const char *msg_get_english(enum msg_id id);
-
-/** Format the catalog key of an id: "msg.zone_unknown". @return a new string */
-char *msg_format_name(enum msg_id id);
+/** Format a message. @param po  of the language; NULL: English @return a new string */
+char *msg_format(const struct msg *msg, const struct po *po);
 
 /**
  * Replace each {name} by its value.  Unknown names are left unchanged; values are not

@@ -264,20 +264,21 @@ text_normalize_url(const char *url, size_t max_bytes)
 bool
 text_check_line(const char *what, const char *text, size_t max_bytes, GError **error)
 {
-	enum msg_id id = MSG_NONE;
+	const char *message = NULL;
 
 	if (!text)
 		return true;
 	if (!*text)
-		id = MSG_LINE_EMPTY;
+		message = TEXT_LINE_EMPTY;
 	else if (strlen(text) > max_bytes)
-		id = MSG_LINE_LONG;
+		message = TEXT_LINE_LONG;
 	else if (!g_utf8_validate(text, -1, NULL))
-		id = MSG_LINE_UTF8;
-	for (; !id && *text; text = g_utf8_next_char(text))
+		message = TEXT_LINE_UTF8;
+	for (; !message && *text; text = g_utf8_next_char(text))
 		if (g_unichar_iscntrl(g_utf8_get_char(text)))
-			id = MSG_LINE_CONTROL;
-	return !id || pb_error_set(error, PB_ERROR_INPUT, id, "what", what, NULL);
+			message = TEXT_LINE_CONTROL;
+	return !message ||
+	       pb_error_set(error, PB_ERROR_INPUT, message, "what", what, NULL);
 }
 
 int

@@ -7,9 +7,16 @@
 #ifndef PAPERBOY_BASE_TEXT_H
 #define PAPERBOY_BASE_TEXT_H
 
+#include "base/po.h"
 #include <glib.h>
 #include <stdbool.h>
 #include <stddef.h>
+
+/* Errors of text_check_line(). */
+#define TEXT_LINE_EMPTY   N_("the {what} is empty")
+#define TEXT_LINE_LONG    N_("the {what} is too long")
+#define TEXT_LINE_UTF8    N_("the {what} is not UTF-8")
+#define TEXT_LINE_CONTROL N_("the {what} contains a control character")
 
 /**
  * Normalise a title, a name or an abstract.

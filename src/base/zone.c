@@ -88,11 +88,14 @@ set_unknown(GError **error, const char *name)
 	g_autofree char *shown = text_quote(name, BOUNDS_ZONE_NAME_BYTES);
 
 	if (nearest)
-		pb_error_set(error, PB_ERROR_INPUT, MSG_ZONE_UNKNOWN_NEAR, "zone",
+		pb_error_set(error, PB_ERROR_INPUT,
+		    N_("unknown time zone '{zone}': did you mean {nearest}?"), "zone",
 		    shown, "nearest", nearest, NULL);
 	else
-		pb_error_set(
-		    error, PB_ERROR_INPUT, MSG_ZONE_UNKNOWN, "zone", shown, NULL);
+		pb_error_set(error, PB_ERROR_INPUT,
+		    N_("unknown time zone '{zone}' (expected an IANA name such as "
+		       "Europe/Berlin)"),
+		    "zone", shown, NULL);
 }
 
 /* @return names equal to the text, or ending in '/' and the text */
@@ -134,8 +137,9 @@ zone_find(const char *text, GError **error)
 	if (found->len > 2) {
 		g_autofree char *names = g_strjoinv(", ", (char **)found->pdata);
 
-		pb_error_set(error, PB_ERROR_INPUT, MSG_ZONE_AMBIGUOUS, "zone", text,
-		    "all", names, NULL);
+		pb_error_set(error, PB_ERROR_INPUT,
+		    N_("ambiguous time zone '{zone}': {all}"), "zone", text, "all",
+		    names, NULL);
 	} else if (error) {
 		set_unknown(error, text);
 	}

@@ -52,6 +52,8 @@ const struct setting setting_table[] = {
         .needs_restart = true},
     TEXT("template_dir", template_dir, PAPERBOY_TEMPLATEDIR, 1,
         "directory of the templates"),
+    TEXT("po_dir", po_dir, PAPERBOY_SYSCONFDIR "/po", 1,
+        "directory of translations that replace those of the program"),
     {.name = "log_level",
         .type = TYPE_TEXT,
         .offset = offsetof(struct settings, log_level),

@@ -36,6 +36,7 @@ enum settings_login {
 struct settings {
 	char *state_dir;
 	char *template_dir;
+	char *po_dir;
 	char *log_level;
 
 	/* store: a database server */

@@ -139,7 +139,7 @@ ctl_run_preview(struct ctl *ctl, GError **error)
 	/* Include filters added since the last match run. */
 	if (!subscriber || !match_run(ctl->store, now, &matched, error))
 		return false;
-	catalog = catalog_load(ctl->settings->template_dir, error);
+	catalog = catalog_load(ctl->settings->po_dir, error);
 	digest = catalog ? digest_build_preview(
 	                       ctl->store, catalog, subscriber->id, now, error)
 	                 : NULL;

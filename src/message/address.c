@@ -10,15 +10,16 @@
 #include "message/sanitize.h"
 
 static bool
-refuse(GError **error, enum msg_id id)
+refuse(GError **error, const char *message)
 {
-	return pb_error_set(error, PB_ERROR_INPUT, id, NULL);
+	return pb_error_set(error, PB_ERROR_INPUT, message, NULL);
 }
 
 static bool
-refuse_length(GError **error, enum msg_id id, unsigned limit)
+refuse_length(GError **error, const char *message, unsigned limit)
 {
-	return pb_error_set(error, PB_ERROR_LIMIT, id, "most", MSG_INT(limit), NULL);
+	return pb_error_set(
+	    error, PB_ERROR_LIMIT, message, "most", MSG_INT(limit), NULL);
 }
 
 static bool
@@ -37,16 +38,18 @@ check_characters(const char *text, GError **error)
 {
 	/* An internationalised domain may be four times as long as its A-labels. */
 	if (strlen(text) > 4 * BOUNDS_ADDRESS_BYTES)
-		return refuse_length(error, MSG_ADDRESS_LONG, BOUNDS_ADDRESS_BYTES);
+		return refuse_length(error, N_("address has more than {most} bytes"),
+		    BOUNDS_ADDRESS_BYTES);
 	if (!g_utf8_validate(text, -1, NULL))
-		return refuse(error, MSG_ADDRESS_UTF8);
+		return refuse(error, N_("address is not valid UTF-8"));
 	for (const char *p = text; *p; p = g_utf8_next_char(p)) {
 		if (*p == ' ' || *p == '\t')
-			return refuse(error, MSG_ADDRESS_BLANK);
+			return refuse(error, N_("address contains a blank"));
 		if (is_invisible(g_utf8_get_char(p)))
-			return refuse(error, MSG_ADDRESS_CONTROL);
+			return refuse(error,
+			    N_("address contains a control or invisible character"));
 		if (*p == '<' || *p == '>')
-			return refuse(error, MSG_ADDRESS_ANGLE);
+			return refuse(error, N_("address contains an angle bracket"));
 	}
 	return true;
 }
@@ -81,19 +84,23 @@ parse_local(const char *text, size_t size, GError **error)
 	char *local = NULL;
 
 	if (inner_size == 0) {
-		refuse(error, MSG_ADDRESS_NO_LOCAL);
+		refuse(error, N_("address has nothing before '@'"));
 	} else if (size > BOUNDS_LOCAL_PART_BYTES) {
-		refuse_length(error, MSG_ADDRESS_LONG_LOCAL, BOUNDS_LOCAL_PART_BYTES);
+		refuse_length(error,
+		    N_("address has more than {most} bytes before '@'"),
+		    BOUNDS_LOCAL_PART_BYTES);
 	} else if (is_dot_atom(inner, inner_size)) {
 		local = g_strndup(inner, inner_size);
 	} else {
 		for (size_t i = 0; i < inner_size; i++) {
 			if (inner[i] == '@')
-				refuse(error, MSG_ADDRESS_AT_TWICE);
+				refuse(error, N_("address has more than one '@'"));
 			else if (inner[i] == '!' || inner[i] == '%')
-				refuse(error, MSG_ADDRESS_ROUTE);
+				refuse(error,
+				    N_("address has a route ('!' or '%') before '@'"));
 			else if (!is_atom_char(inner[i]) && inner[i] != '.')
-				refuse(error, MSG_ADDRESS_LOCAL);
+				refuse(error, N_("address contains a character that is "
+				                 "not allowed before '@'"));
 			else
 				continue;
 			return NULL;
@@ -101,7 +108,8 @@ parse_local(const char *text, size_t size, GError **error)
 		if (is_quoted)
 			local = g_strndup(text, size);
 		else
-			refuse(error, MSG_ADDRESS_DOTS);
+			refuse(error, N_("address has a dot at the start, at the end, "
+			                 "or two in a row before '@'"));
 	}
 	return local;
 }
@@ -110,14 +118,18 @@ static bool
 check_label(const char *label, size_t size, GError **error)
 {
 	if (size == 0)
-		return refuse(error, MSG_ADDRESS_LABEL_EMPTY);
+		return refuse(error, N_("address has an empty label in its domain"));
 	if (size > BOUNDS_LABEL_BYTES)
-		return refuse_length(error, MSG_ADDRESS_LONG_LABEL, BOUNDS_LABEL_BYTES);
+		return refuse_length(error,
+		    N_("address has more than {most} bytes in a label of its domain"),
+		    BOUNDS_LABEL_BYTES);
 	if (label[0] == '-' || label[size - 1] == '-')
-		return refuse(error, MSG_ADDRESS_LABEL_HYPHEN);
+		return refuse(error,
+		    N_("address has a domain label that starts or ends with '-'"));
 	for (size_t i = 0; i < size; i++) {
 		if (!g_ascii_isalnum(label[i]) && label[i] != '-')
-			return refuse(error, MSG_ADDRESS_LABEL);
+			return refuse(error, N_("address contains a character that is "
+			                        "not allowed in a domain"));
 	}
 	return true;
 }
@@ -131,11 +143,11 @@ address_parse_domain(const char *text, GError **error)
 	if (!check_characters(text, error))
 		return NULL;
 	if (text[0] == '\0') {
-		refuse(error, MSG_ADDRESS_NO_DOMAIN);
+		refuse(error, N_("address has nothing after '@'"));
 		return NULL;
 	}
 	if (text[0] == '[') {
-		refuse(error, MSG_ADDRESS_BRACKETS);
+		refuse(error, N_("address has an address literal instead of a domain"));
 		return NULL;
 	}
 	if (g_str_is_ascii(text)) {
@@ -144,7 +156,8 @@ address_parse_domain(const char *text, GError **error)
 		g_autofree char *ascii = g_hostname_to_ascii(text);
 
 		if (!ascii) {
-			refuse(error, MSG_ADDRESS_IDN);
+			refuse(error,
+			    N_("address has an invalid internationalized domain"));
 			return NULL;
 		}
 		domain = g_ascii_strdown(ascii, -1);
@@ -156,15 +169,17 @@ address_parse_domain(const char *text, GError **error)
 			break;
 	}
 	if (label == domain) {
-		refuse(error, MSG_ADDRESS_DOTLESS);
+		refuse(error, N_("address has a domain without a dot"));
 		return NULL;
 	}
 	if (strspn(label, "0123456789") == strlen(label)) {
-		refuse(error, MSG_ADDRESS_NUMBER);
+		refuse(error, N_("address has a number instead of a domain"));
 		return NULL;
 	}
 	if (strlen(domain) > BOUNDS_DOMAIN_BYTES) {
-		refuse_length(error, MSG_ADDRESS_LONG_DOMAIN, BOUNDS_DOMAIN_BYTES);
+		refuse_length(error,
+		    N_("address has more than {most} bytes in its domain"),
+		    BOUNDS_DOMAIN_BYTES);
 		return NULL;
 	}
 	return g_steal_pointer(&domain);
@@ -178,14 +193,14 @@ address_parse(const char *text, struct address *out, GError **error)
 	const char *at;
 
 	if (text[0] == '\0')
-		return refuse(error, MSG_ADDRESS_EMPTY);
+		return refuse(error, N_("address is empty"));
 	if (!check_characters(text, error))
 		return false;
 	if (text[0] == '@' && strchr(text, ':'))
-		return refuse(error, MSG_ADDRESS_SOURCE_ROUTE);
+		return refuse(error, N_("address has a source route"));
 	at = strrchr(text, '@');
 	if (!at)
-		return refuse(error, MSG_ADDRESS_NO_AT);
+		return refuse(error, N_("address has no '@'"));
 	local = parse_local(text, (size_t)(at - text), error);
 	if (!local)
 		return false;
@@ -193,7 +208,8 @@ address_parse(const char *text, struct address *out, GError **error)
 	if (!domain)
 		return false;
 	if (strlen(local) + 1 + strlen(domain) > BOUNDS_ADDRESS_BYTES)
-		return refuse_length(error, MSG_ADDRESS_LONG, BOUNDS_ADDRESS_BYTES);
+		return refuse_length(error, N_("address has more than {most} bytes"),
+		    BOUNDS_ADDRESS_BYTES);
 	out->text = g_strconcat(local, "@", domain, NULL);
 	out->local = g_steal_pointer(&local);
 	out->domain = g_steal_pointer(&domain);
@@ -207,7 +223,7 @@ unquote_name(const char *quoted, size_t size, GError **error)
 
 	for (size_t i = 1; i + 1 < size; i++) {
 		if (quoted[i] == '"' || (quoted[i] == '\\' && ++i + 1 >= size)) {
-			refuse(error, MSG_ADDRESS_NAME_QUOTE);
+			refuse(error, N_("address has a stray quote in its name"));
 			return NULL;
 		}
 		g_string_append_c(name, quoted[i]);
@@ -227,17 +243,20 @@ parse_name(const char *text, size_t size, char **out, GError **error)
 	} else {
 		name = g_strndup(text, size);
 		if (strpbrk(name, "()<>[]:;@\\,\""))
-			return refuse(error, MSG_ADDRESS_NAME_BARE);
+			return refuse(
+			    error, N_("address has a name that needs quotes"));
 	}
 	if (!g_utf8_validate(name, -1, NULL))
-		return refuse(error, MSG_ADDRESS_NAME_UTF8);
+		return refuse(error, N_("address has a name that is not valid UTF-8"));
 	for (const char *p = name; *p; p++) {
 		if (g_ascii_iscntrl(*p))
-			return refuse(error, MSG_ADDRESS_NAME_CONTROL);
+			return refuse(error,
+			    N_("address contains a control character in its name"));
 	}
 	if (strlen(name) > BOUNDS_PERSON_NAME_BYTES)
-		return refuse_length(
-		    error, MSG_ADDRESS_LONG_NAME, BOUNDS_PERSON_NAME_BYTES);
+		return refuse_length(error,
+		    N_("address has more than {most} bytes in its name"),
+		    BOUNDS_PERSON_NAME_BYTES);
 	*out = sanitize_line(name, 0);
 	if ((*out)[0] == '\0')
 		g_clear_pointer(out, g_free);
@@ -259,7 +278,7 @@ address_parse_mailbox(
 	if (end > start && text[end - 1] == '>') {
 		open = g_strrstr_len(text, (gssize)end, "<");
 		if (!open)
-			return refuse(error, MSG_ADDRESS_OPEN);
+			return refuse(error, N_("address has '>' without '<'"));
 		spec = g_strndup(open + 1, (size_t)(text + end - 1 - open - 1));
 		end = (size_t)(open - text);
 		while (end > start && text[end - 1] == ' ')

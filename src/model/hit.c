@@ -6,41 +6,38 @@
 #include <string.h>
 
 #include "base/bounds.h"
-#include "base/msg.h"
+#include "base/po.h"
 
 static const char ellipsis[] = "…";
 
-/* In the messages. */
+/* In these texts. */
 #define PLACEHOLDER "{hits}"
 
-/*
- * Tag of a field in the stored form, and the message for its hits; MSG_NONE: the
- * words alone.
+/* Tag of a field in the stored form, and the text for its hits; NULL: the words alone.
  */
 static const struct {
 	char tag;
-	enum msg_id id;
-	enum msg_id one; /* for the number 1, or MSG_NONE */
+	const char *text; /* PL_() for fields with a number */
 } fields[HIT_FIELDS] = {
-    [HIT_FIELD_TITLE] = {'t', MSG_HIT_TITLE, MSG_NONE},
-    [HIT_FIELD_ABSTRACT] = {'b', MSG_HIT_ABSTRACT, MSG_NONE},
-    [HIT_FIELD_AUTHOR] = {'a', MSG_HIT_AUTHOR, MSG_NONE},
-    [HIT_FIELD_ORGANIZATION] = {'o', MSG_HIT_ORGANIZATION, MSG_NONE},
-    [HIT_FIELD_KEYWORD] = {'k', MSG_HIT_KEYWORD, MSG_NONE},
-    [HIT_FIELD_COMMENT] = {'r', MSG_HIT_COMMENT, MSG_NONE},
-    [HIT_FIELD_JOURNAL] = {'j', MSG_HIT_JOURNAL, MSG_NONE},
-    [HIT_FIELD_PRIMARY] = {'p', MSG_HIT_PRIMARY, MSG_NONE},
-    [HIT_FIELD_CATEGORY] = {'c', MSG_NONE, MSG_NONE},
-    [HIT_FIELD_SOURCE] = {'s', MSG_HIT_SOURCE, MSG_NONE},
-    [HIT_FIELD_TYPE] = {'y', MSG_HIT_TYPE, MSG_NONE},
-    [HIT_FIELD_DATE] = {'d', MSG_HIT_DATE, MSG_NONE},
-    [HIT_FIELD_ID] = {'i', MSG_HIT_ID, MSG_NONE},
-    [HIT_FIELD_DOI] = {'e', MSG_HIT_DOI, MSG_NONE},
-    [HIT_FIELD_UPVOTES] = {'u', MSG_HIT_UPVOTES_MANY, MSG_HIT_UPVOTES_ONE},
-    [HIT_FIELD_COMMENTS] = {'m', MSG_HIT_COMMENTS_MANY, MSG_HIT_COMMENTS_ONE},
-    [HIT_FIELD_STARS] = {'g', MSG_HIT_STARS_MANY, MSG_HIT_STARS_ONE},
-    [HIT_FIELD_AUTHORS] = {'n', MSG_HIT_AUTHORS_MANY, MSG_HIT_AUTHORS_ONE},
-    [HIT_FIELD_HAS] = {'h', MSG_NONE, MSG_NONE},
+    [HIT_FIELD_TITLE] = {'t', N_("{hits} in the title")},
+    [HIT_FIELD_ABSTRACT] = {'b', N_("{hits} in the abstract")},
+    [HIT_FIELD_AUTHOR] = {'a', N_("by {hits}")},
+    [HIT_FIELD_ORGANIZATION] = {'o', N_("{hits} in the organization")},
+    [HIT_FIELD_KEYWORD] = {'k', N_("{hits} in the keywords")},
+    [HIT_FIELD_COMMENT] = {'r', N_("{hits} in the comment")},
+    [HIT_FIELD_JOURNAL] = {'j', N_("{hits} in the journal")},
+    [HIT_FIELD_PRIMARY] = {'p', N_("primary {hits}")},
+    [HIT_FIELD_CATEGORY] = {'c', NULL},
+    [HIT_FIELD_SOURCE] = {'s', N_("listed by {hits}")},
+    [HIT_FIELD_TYPE] = {'y', N_("announced as {hits}")},
+    [HIT_FIELD_DATE] = {'d', N_("listed on {hits}")},
+    [HIT_FIELD_ID] = {'i', N_("id {hits}")},
+    [HIT_FIELD_DOI] = {'e', N_("doi {hits}")},
+    [HIT_FIELD_UPVOTES] = {'u', PL_("{hits} vote", "{hits} votes")},
+    [HIT_FIELD_COMMENTS] = {'m', PL_("{hits} comment", "{hits} comments")},
+    [HIT_FIELD_STARS] = {'g', PL_("{hits} star", "{hits} stars")},
+    [HIT_FIELD_AUTHORS] = {'n', PL_("{hits} author", "{hits} authors")},
+    [HIT_FIELD_HAS] = {'h', NULL},
 };
 
 static struct hit *
@@ -111,19 +108,26 @@ append_filled(GString *out, const char *text, const GString *words)
 	g_string_append(out, text);
 }
 
+static bool
+has_number(enum hit_field field)
+{
+	return field >= HIT_FIELD_UPVOTES && field <= HIT_FIELD_AUTHORS;
+}
+
 /* Append all hits of a field and empty `words`. */
 static void
-append_field(
-    GString *out, GString *words, enum hit_field field, const char *const *texts)
+append_field(GString *out, GString *words, enum hit_field field, const struct po *po)
 {
-	enum msg_id id = fields[field].id;
+	const char *text = fields[field].text;
+	int64_t number = g_ascii_strtoll(words->str, NULL, 10);
 
-	if (fields[field].one && strcmp(words->str, "1") == 0)
-		id = fields[field].one;
 	if (out->len)
 		g_string_append(out, "; ");
-	if (id)
-		append_filled(out, texts ? texts[id] : msg_get_english(id), words);
+	if (text)
+		append_filled(out,
+		    has_number(field) ? po_get_count(po, text, number)
+		                      : po_get(po, text),
+		    words);
 	else
 		g_string_append_len(out, words->str, words->len);
 	g_string_truncate(words, 0);
@@ -147,7 +151,7 @@ cut_at_word(GString *out, glong limit_chars)
 }
 
 char *
-hits_format(const GPtrArray *hits, const char *const *texts)
+hits_format(const GPtrArray *hits, const struct po *po)
 {
 	g_autoptr(GString) words = g_string_new(NULL);
 	enum hit_field field = HIT_FIELD_TITLE;
@@ -159,12 +163,12 @@ hits_format(const GPtrArray *hits, const char *const *texts)
 		if (hit->is_repeated)
 			continue;
 		if (words->len && hit->field != field)
-			append_field(out, words, field, texts);
+			append_field(out, words, field, po);
 		append_words(words, hit);
 		field = hit->field;
 	}
 	if (words->len)
-		append_field(out, words, field, texts);
+		append_field(out, words, field, po);
 	cut_at_word(out, BOUNDS_QUERY_EXPLAIN_CHARS);
 	return g_string_free(out, FALSE);
 }

@@ -7,6 +7,8 @@
 #include <glib.h>
 #include <stdbool.h>
 
+#include "base/po.h"
+
 /* Between the phrases of a NEAR; paper text has no control characters. */
 #define HIT_SEPARATOR "\x1f"
 
@@ -56,11 +58,11 @@ bool hit_field_is_text(enum hit_field field);
  * Repeated ones are left out.  At most BOUNDS_QUERY_EXPLAIN_CHARS characters, cut
  * between hits if there are several.
  *
- * @param hits   of struct hit *, by field
- * @param texts  of a language, by enum msg_id; NULL: English
+ * @param hits  of struct hit *, by field
+ * @param po    of a language; NULL: English
  * @return owned by the caller
  */
-char *hits_format(const GPtrArray *hits, const char *const *texts);
+char *hits_format(const GPtrArray *hits, const struct po *po);
 
 /** Append the stored form: fields separated by tabs. */
 void hits_append(GString *out, const GPtrArray *hits);

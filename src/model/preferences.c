@@ -88,6 +88,7 @@ preferences_choose(struct preferences *preferences, enum preference preference,
 	}
 	shown = text_quote(word, SHOWN_CHARS);
 	known = preferences_format_words(preference);
-	return pb_error_set(error, PB_ERROR_INPUT, MSG_PREFERENCE, "key",
+	return pb_error_set(error, PB_ERROR_INPUT,
+	    N_("{key} must be one of {all}, not '{text}'"), "key",
 	    rows[preference].name, "all", known, "text", shown, NULL);
 }

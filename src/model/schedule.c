@@ -182,11 +182,11 @@ schedule_frequency_name(enum schedule_frequency frequency)
 }
 
 static bool
-set_error(GError **error, const char *text, enum msg_id id)
+set_error(GError **error, const char *text, const char *message)
 {
 	g_autofree char *shown = text_quote(text, SHOWN_CHARS);
 
-	return pb_error_set(error, PB_ERROR_INPUT, id, "text", shown, NULL);
+	return pb_error_set(error, PB_ERROR_INPUT, message, "text", shown, NULL);
 }
 
 bool
@@ -199,7 +199,9 @@ schedule_parse_frequency(
 			return true;
 		}
 	}
-	return set_error(error, text, MSG_FREQUENCY);
+	return set_error(error, text,
+	    N_("'{text}' is not a frequency (expected now, daily, weekdays or "
+	       "weekly)"));
 }
 
 static bool
@@ -224,11 +226,14 @@ schedule_parse_weekdays(const char *text, unsigned *weekdays, GError **error)
 		while (day < G_N_ELEMENTS(day_names) && !is_day(*part, day_names[day]))
 			day++;
 		if (day == G_N_ELEMENTS(day_names))
-			return set_error(error, *part, MSG_WEEKDAY);
+			return set_error(error, *part,
+			    N_("'{text}' is not a day of the week (expected "
+			       "mon,tue,wed,thu,fri,sat,sun)"));
 		bits |= 1u << day;
 	}
 	if (!bits)
-		return pb_error_set(error, PB_ERROR_INPUT, MSG_WEEKDAY_NONE, NULL);
+		return pb_error_set(error, PB_ERROR_INPUT,
+		    N_("expected at least one day of the week, such as mon"), NULL);
 	*weekdays = bits;
 	return true;
 }
@@ -261,7 +266,9 @@ schedule_parse_minute(const char *text, int *minute, GError **error)
 		minutes = (int)g_ascii_strtoll(strchr(text, ':') + 1, NULL, 10);
 	}
 	if (hours > 23 || minutes > 59)
-		return set_error(error, text, MSG_MINUTE);
+		return set_error(error, text,
+		    N_("'{text}' is not a time of day (expected HH:MM, such as "
+		       "07:30)"));
 	*minute = hours * 60 + minutes;
 	return true;
 }

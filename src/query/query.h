@@ -39,6 +39,7 @@
 #include <stddef.h>
 
 #include "base/cleanup.h"
+#include "base/po.h"
 #include "model/hit.h"
 #include "model/paper.h"
 #include "query/query_error.h"
@@ -232,6 +233,6 @@ query_list_hits(const struct query *query, const struct query_document *document
 
 /** Explain on one line why the paper matches: hits_format() of these. */
 char *query_explain_text(const struct query *query,
-    const struct query_document *document, const char *const *texts);
+    const struct query_document *document, const struct po *po);
 
 #endif

@@ -16,7 +16,7 @@ query_error_clear(struct query_error *problem)
 
 void
 query_error_set(struct query_error *problem, enum pb_error code, unsigned column,
-    const char *example, enum msg_id id, ...)
+    const char *example, const char *message, ...)
 {
 	va_list args;
 
@@ -25,8 +25,8 @@ query_error_set(struct query_error *problem, enum pb_error code, unsigned column
 	problem->code = code;
 	problem->column = column;
 	problem->example = example;
-	va_start(args, id);
-	problem->message = msg_new_valist(id, args);
+	va_start(args, message);
+	problem->message = msg_new_valist(message, args);
 	va_end(args);
 }
 

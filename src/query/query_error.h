@@ -23,7 +23,7 @@ void query_error_clear(struct query_error *problem);
  * @param ...      names and values of the message's arguments, NULL-terminated
  */
 void query_error_set(struct query_error *problem, enum pb_error code, unsigned column,
-    const char *example, enum msg_id id, ...) G_GNUC_NULL_TERMINATED;
+    const char *example, const char *message, ...) G_GNUC_NULL_TERMINATED;
 
 /** Set a GError from it: "column 14: ...". */
 void query_error_set_error(const struct query_error *problem, GError **error);

@@ -605,7 +605,7 @@ append_summary(GString *out, const struct attach_input *input,
     const struct paper *paper, enum entry_depth depth)
 {
 	pb_local(entry_summary) summary = {0};
-	g_autofree char *label = locale_format_text(input->format, "generated");
+	g_autofree char *label = locale_format_text(input->format, N_("AI"));
 	g_autofree char *marked = NULL;
 
 	entry_summary_init(&summary, paper, depth);
@@ -627,11 +627,11 @@ append_title_markdown(GString *out, const struct attach_input *input, unsigned i
 
 	if (!*title) {
 		g_free(title);
-		title = locale_format_text(input->format, "untitled");
+		title = locale_format_text(input->format, N_("(untitled)"));
 	}
 	if (index == assembled->full) {
 		g_autofree char *more =
-		    locale_format_text(input->format, "more_by_title");
+		    locale_format_text(input->format, N_("More by title"));
 
 		g_string_append(out, "\n## ");
 		append_escaped_markdown(out, more);

@@ -1,10 +1,9 @@
 /*
- * catalog.h - message catalogue: the texts of replies and digests in each language.
+ * catalog.h - the texts of mails and pages in each language.
  *
- * A file `answers.LANGUAGE` of the template directory has a line `[name]` before each
- * phrase; `{word}` is a placeholder; a line that starts with `#` is a comment.  The
- * English file is complete; phrases missing in another language are taken from it.  A
- * count has two phrases, such as `papers.one` and `papers.many`.
+ * English texts are in the sources, marked for translation (base/po.h).  Those of other
+ * languages are the PO files of po/, which are compiled in; files of the same format in
+ * a directory of the operator replace single texts, or add a language.
  */
 #ifndef PAPERBOY_RENDER_CATALOG_H
 #define PAPERBOY_RENDER_CATALOG_H
@@ -14,60 +13,60 @@
 #include <stdint.h>
 
 #include "base/cleanup.h"
+#include "base/po.h"
+
+/* What a language calls itself: "Deutsch". */
+#define CATALOG_OWN_NAME NC_("name of this language", "English")
 
 struct catalog;
 
 /**
- * Load all languages of a directory.
+ * Load all languages.
  *
- * @return NULL with PB_ERROR_INPUT (`file:line: ...`) or PB_ERROR_NOT_FOUND
+ * @param po_dir  of the operator, with files LANGUAGE.po; NULL or absent: none
+ * @return NULL with PB_ERROR_INPUT (`file:line: ...`) or PB_ERROR_LIMIT
  */
-struct catalog *catalog_load(const char *template_dir, GError **error);
+struct catalog *catalog_load(const char *po_dir, GError **error);
 void catalog_free(struct catalog *catalog);
 PB_DEFINE_AUTO(catalog, catalog_free);
 
-/** Whether there is a file for a language, such as "de". */
+/** Whether there is a translation to a language, such as "de"; or it is "en". */
 bool catalog_has_language(const struct catalog *catalog, const char *language);
+
+/** List the languages, English first: "en", "de". @return borrowed */
+const char *const *catalog_get_languages(const struct catalog *catalog);
 
 /** Format the list of languages: "de, en". @return owned by the caller */
 char *catalog_format_languages(const struct catalog *catalog);
 
+/** Get the translations to a language. @return borrowed; NULL: all texts are English */
+const struct po *catalog_get_po(const struct catalog *catalog, const char *language);
+
 /**
- * Format a phrase: its name, then pairs of word and value up to NULL.  Placeholders
+ * Format a text: N_() or NC_(), then pairs of word and value up to NULL.  Placeholders
  * without a value stay.
  *
- * @return owned by the caller, without a final line end
+ * @return owned by the caller
  */
 char *catalog_format(const struct catalog *catalog, const char *language,
-    const char *name, ...) G_GNUC_NULL_TERMINATED;
+    const char *text, ...) G_GNUC_NULL_TERMINATED;
 
-/** Format NAME.one or NAME.many, with {count}. @return owned by the caller */
+/** Format a PL_() for a count, its {count}. @return owned by the caller */
 char *catalog_format_count(const struct catalog *catalog, const char *language,
-    const char *name, int64_t count);
+    const char *text, int64_t count);
 
 /**
- * Get the texts for base/msg.h.
+ * Translate a template: replace each `{{#_}}text{{/_}}` by the translation, in which
+ * `{word}` becomes the tag `{{word}}`.  `{{#_ context}}` is an NC_().  White space
+ * in the text is one blank each.
  *
- * @param language  English is used if there is no file for it
- * @return by enum msg_id; borrowed from the catalogue
- */
-const char *const *
-catalog_get_texts(const struct catalog *catalog, const char *language);
-
-/**
- * Replace each tag `{{>name}}` of a template by a phrase, which may contain other tags.
- *
- * @param prefix  of the phrases: "digest." for [digest.name]
- * @param label   name of the template in errors
- * @return NULL with PB_ERROR_INPUT if there is no such phrase; owned by the caller
+ * @param label  name of the template in errors
+ * @return NULL with PB_ERROR_INPUT if an end is missing; owned by the caller
  */
 char *catalog_expand(const struct catalog *catalog, const char *language,
-    const char *prefix, const char *label, const char *text, GError **error);
+    const char *label, const char *text, GError **error);
 
-/** Whether the English file has a phrase. */
-bool catalog_has(const struct catalog *catalog, const char *name);
-
-/** List the names of all phrases. @return of const char *, borrowed */
-GPtrArray *catalog_list(const struct catalog *catalog);
+/** Add all texts of all languages to a checksum. */
+void catalog_add_to_checksum(const struct catalog *catalog, GChecksum *checksum);
 
 #endif

@@ -136,7 +136,7 @@ format_words(GPtrArray *hits, const struct locale_format *format,
 	}
 	if (hits->len == 0)
 		return NULL;
-	words = hits_format(hits, catalog_get_texts(format->catalog, format->language));
+	words = hits_format(hits, catalog_get_po(format->catalog, format->language));
 	return sanitize_paper_text(words, 0);
 }
 

@@ -36,11 +36,11 @@ struct entry_view_context *
 entry_view_context_new(const struct locale_format *format)
 {
 	static const char *const names[] = {
-	    [PHRASE_UNTITLED] = "untitled",
-	    [PHRASE_PDF] = "pdf_at",
-	    [PHRASE_CODE] = "code_at",
-	    [PHRASE_PROJECT] = "project_at",
-	    [PHRASE_VIDEO] = "video_at",
+	    [PHRASE_UNTITLED] = N_("(untitled)"),
+	    [PHRASE_PDF] = N_("PDF"),
+	    [PHRASE_CODE] = N_("Code"),
+	    [PHRASE_PROJECT] = N_("Project"),
+	    [PHRASE_VIDEO] = N_("Video"),
 	};
 	struct entry_view_context *context = g_new0(struct entry_view_context, 1);
 
@@ -145,13 +145,15 @@ format_votes(const struct locale_format *format, const struct digest_entry *entr
 
 	if (entry->upvotes <= 0)
 		return NULL;
-	votes = locale_format_count(format, entry->upvotes, "votes");
+	votes =
+	    locale_format_count(format, entry->upvotes, PL_("1 vote", "{count} votes"));
 	if (entry->upvotes_before == PAPER_UNKNOWN || change == 0)
 		return g_steal_pointer(&votes);
 	sign = g_strdup_printf(
 	    "%s%" G_GINT64_FORMAT, change > 0 ? "+" : "\xe2\x88\x92", ABS(change));
-	return catalog_format(format->catalog, format->language, "digest.votes_change",
-	    "votes", votes, "change", sign, NULL);
+	return catalog_format(format->catalog, format->language,
+	    N_("{votes} ({change} since yesterday)"), "votes", votes, "change", sign,
+	    NULL);
 }
 
 /*
@@ -199,7 +201,8 @@ format_code_label(const struct entry_view_context *context, int64_t stars)
 
 	if (stars <= 0)
 		return g_strdup(context->phrases[PHRASE_CODE]);
-	count = locale_format_count(context->format, stars, "stars");
+	count =
+	    locale_format_count(context->format, stars, PL_("1 star", "{count} stars"));
 	return g_strdup_printf("%s (%s)", context->phrases[PHRASE_CODE], count);
 }
 

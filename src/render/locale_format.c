@@ -9,19 +9,15 @@
 #include "message/sanitize.h"
 
 char *
-locale_format_count(const struct locale_format *format, int64_t count, const char *noun)
+locale_format_count(const struct locale_format *format, int64_t count, const char *text)
 {
-	g_autofree char *name = g_strconcat("digest.", noun, NULL);
-
-	return catalog_format_count(format->catalog, format->language, name, count);
+	return catalog_format_count(format->catalog, format->language, text, count);
 }
 
 char *
-locale_format_text(const struct locale_format *format, const char *name)
+locale_format_text(const struct locale_format *format, const char *text)
 {
-	g_autofree char *full_name = g_strconcat("digest.", name, NULL);
-
-	return catalog_format(format->catalog, format->language, full_name, NULL);
+	return catalog_format(format->catalog, format->language, text, NULL);
 }
 
 /* Get a word of a phrase, or "?" if it has fewer. @param number  from 1 */
@@ -69,9 +65,17 @@ locale_format_day(const struct locale_format *format, const char *day,
 		const char *months;
 		const char *date;
 	} names[] = {
-	    [LOCALE_FORMAT_NO_YEAR] = {"weekdays", "months", "date"},
-	    [LOCALE_FORMAT_SHORT] = {"weekdays", "months", "date_year"},
-	    [LOCALE_FORMAT_LONG] = {"digest.weekdays", "digest.months", "digest.date"},
+	    [LOCALE_FORMAT_NO_YEAR] = {N_("Mon Tue Wed Thu Fri Sat Sun"),
+	        N_("Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec"),
+	        N_("{weekday} {day} {month}")},
+	    [LOCALE_FORMAT_SHORT] = {N_("Mon Tue Wed Thu Fri Sat Sun"),
+	        N_("Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec"),
+	        NC_("short date", "{weekday} {day} {month} {year}")},
+	    [LOCALE_FORMAT_LONG] =
+	        {N_("Monday Tuesday Wednesday Thursday Friday Saturday Sunday"),
+	            N_("January February March April May June July August September "
+	               "October November December"),
+	            NC_("long date", "{weekday} {day} {month} {year}")},
 	};
 	g_autofree char *weekday = NULL;
 	g_autofree char *month = NULL;
@@ -107,8 +111,8 @@ locale_format_names(
 		g_string_append_printf(out, "%s%s", i > 0 ? ", " : "", name);
 	}
 	if (names->len > limit) {
-		g_autofree char *more =
-		    locale_format_count(format, names->len - limit, "more_names");
+		g_autofree char *more = locale_format_count(
+		    format, names->len - limit, PL_("and 1 more", "and {count} more"));
 
 		g_string_append_printf(out, " %s", more);
 	}

@@ -16,15 +16,16 @@ struct locale_format {
 };
 
 /**
- * Format a count with the phrases digest.NOUN.one and digest.NOUN.many: "42 votes".
+ * Format a count: "42 votes".
  *
+ * @param text  PL_()
  * @return owned by the caller
  */
 char *locale_format_count(
-    const struct locale_format *format, int64_t count, const char *noun);
+    const struct locale_format *format, int64_t count, const char *text);
 
-/** Format the phrase digest.NAME. @return owned by the caller */
-char *locale_format_text(const struct locale_format *format, const char *name);
+/** Format a text: N_(). @return owned by the caller */
+char *locale_format_text(const struct locale_format *format, const char *text);
 
 enum locale_format_length {
 	LOCALE_FORMAT_NO_YEAR, /* Sat 21 Nov */

@@ -24,10 +24,10 @@ const char *const page_names[] = {"change_url", "commands", "count", "count_new"
     "count_papers", "coverage", "date", "date_long", "edit_url", "fewer_address",
     "fewer_url", "filters", "first_title", "has_counts", "has_edit", "has_subjects",
     "has_titles", "is_grouped", "is_first", "is_last", "is_note", "is_overlapping",
-    "label", "list_name", "more_filters", "notices", "number", "owner", "owner_url",
-    "papers", "pause_address", "pause_url", "preheader", "recipient", "rest",
-    "stop_address", "stop_url", "subject", "title", "titles", "titles_start", "top",
-    "url", "view_url", "weekly_address", "weekly_url", NULL};
+    "label", "lang", "list_name", "more_filters", "notices", "number", "owner",
+    "owner_url", "papers", "pause_address", "pause_url", "preheader", "recipient",
+    "rest", "stop_address", "stop_url", "subject", "title", "titles", "titles_start",
+    "top", "url", "view_url", "weekly_address", "weekly_url", NULL};
 
 struct pages {
 	struct page_settings settings;
@@ -72,10 +72,11 @@ struct pages *
 pages_new(const struct page_settings *settings)
 {
 	static const char *const phrases[] = {
-	    [PAGE_PHRASE_ALSO] = "also",
-	    [PAGE_PHRASE_NOTHING_NEW] = "nothing_new",
-	    [PAGE_PHRASE_NO_NEW_PAPERS] = "no_new_papers",
-	    [PAGE_PHRASE_NO_PAPERS] = "no_papers",
+	    [PAGE_PHRASE_ALSO] = N_("Also:"),
+	    [PAGE_PHRASE_NOTHING_NEW] =
+	        N_("Nothing new matched your filters since the last digest."),
+	    [PAGE_PHRASE_NO_NEW_PAPERS] = N_("No new papers"),
+	    [PAGE_PHRASE_NO_PAPERS] = N_("No papers"),
 	};
 	struct pages *pages = g_atomic_rc_box_new0(struct pages);
 
@@ -202,9 +203,9 @@ init_part(struct page_part *part, const char *label, const struct template *temp
 
 /* ---- counts and dates ---- */
 
-/* @param phrase  its number @param name  of the same */
+/* @param phrase  a number for this text */
 static const char *
-get_count(struct pages *pages, unsigned number, unsigned phrase, const char *name)
+get_count(struct pages *pages, unsigned number, unsigned phrase, const char *text)
 {
 	void *key = GSIZE_TO_POINTER((size_t)number * 4 + phrase);
 	char *count;
@@ -212,7 +213,7 @@ get_count(struct pages *pages, unsigned number, unsigned phrase, const char *nam
 	g_mutex_lock(&pages->lock);
 	count = g_hash_table_lookup(pages->counts, key);
 	if (!count) {
-		count = locale_format_count(pages->settings.format, number, name);
+		count = locale_format_count(pages->settings.format, number, text);
 		g_hash_table_insert(pages->counts, key, count);
 	}
 	g_mutex_unlock(&pages->lock);
@@ -227,14 +228,14 @@ pages_set_counts(
 		values[PAGE_COUNT_NEW] = pages->phrases[PAGE_PHRASE_NO_NEW_PAPERS];
 		values[PAGE_COUNT_PAPERS] = pages->phrases[PAGE_PHRASE_NO_PAPERS];
 	} else {
-		values[PAGE_COUNT_NEW] =
-		    get_count(pages, params->total, 0, "new_papers");
-		values[PAGE_COUNT_PAPERS] =
-		    get_count(pages, params->total, 1, "papers");
+		values[PAGE_COUNT_NEW] = get_count(
+		    pages, params->total, 0, PL_("1 new paper", "{count} new papers"));
+		values[PAGE_COUNT_PAPERS] = get_count(
+		    pages, params->total, 1, PL_("1 paper", "{count} papers"));
 	}
 	if (params->shown < params->total)
-		values[PAGE_REST] =
-		    get_count(pages, params->total - params->shown, 2, "more_papers");
+		values[PAGE_REST] = get_count(pages, params->total - params->shown, 2,
+		    PL_("1 more paper", "{count} more papers"));
 }
 
 static void
@@ -399,8 +400,8 @@ put_overview(struct view *view, const struct page_settings *settings,
 	view_put(view, "has_counts", view_new_bool(params->filters > 1));
 	view_put(view, "is_overlapping", view_new_bool(params->is_overlapping));
 	if (params->more_filters) {
-		g_autofree char *more = locale_format_count(
-		    settings->format, params->more_filters, "more_names");
+		g_autofree char *more = locale_format_count(settings->format,
+		    params->more_filters, PL_("and 1 more", "and {count} more"));
 
 		view_put_text(view, "more_filters", more);
 	}
@@ -429,6 +430,7 @@ new_view(const struct page_settings *settings, const struct page_params *params,
 	view = view_new_map();
 	view_put_text(view, "list_name", list_name);
 	view_put_text(view, "date", date);
+	view_put_text(view, "lang", settings->format->language);
 	view_put_text(view, "date_long", date_long);
 	view_put_text(view, "coverage", coverage);
 	view_put_text(view, "papers", MARKER_PAPERS);

@@ -105,8 +105,8 @@ locale_new(const struct catalog *catalog, const char *language, char *const *tex
 	locale->language = g_strdup(language);
 	locale->format = (struct locale_format){catalog, locale->language};
 	for (size_t i = 0; i < LOCALE_FILES; i++) {
-		g_autofree char *text = catalog_expand(
-		    catalog, language, "digest.", files[i].name, texts[i], error);
+		g_autofree char *text =
+		    catalog_expand(catalog, language, files[i].name, texts[i], error);
 
 		locale->templates[i] = text ? template_parse(files[i].name, text,
 		                                  files[i].kind, files[i].names, error)
@@ -134,43 +134,19 @@ locale_new(const struct catalog *catalog, const char *language, char *const *tex
 	return g_steal_pointer(&locale);
 }
 
-/* Hash the phrases that digests use; those of replies do not matter here. */
-static void
-hash_phrases(const struct catalog *catalog, const char *language, GChecksum *checksum)
-{
-	g_autoptr(GPtrArray) names = catalog_list(catalog);
-
-	g_ptr_array_sort(names, text_compare_pointers);
-	cache_key_add(checksum, language);
-	for (unsigned i = 0; i < names->len; i++) {
-		const char *name = names->pdata[i];
-		g_autofree char *text = NULL;
-
-		if (!g_str_has_prefix(name, "digest.") &&
-		    !g_str_has_prefix(name, "msg.hit_") && strcmp(name, "weekdays") &&
-		    strcmp(name, "months") && strcmp(name, "date_year"))
-			continue;
-		text = catalog_format(catalog, language, name, NULL);
-		cache_key_add(checksum, name);
-		cache_key_add(checksum, text);
-	}
-}
-
 static bool
-add_locale(struct locales *locales, const char *language, char *const *texts,
-    GChecksum *checksum, GError **error)
+add_locale(
+    struct locales *locales, const char *language, char *const *texts, GError **error)
 {
 	struct locale *locale = locale_new(locales->catalog, language, texts, error);
 
-	if (!locale)
-		return false;
-	g_ptr_array_add(locales->list, locale);
-	hash_phrases(locales->catalog, language, checksum);
-	return true;
+	if (locale)
+		g_ptr_array_add(locales->list, locale);
+	return locale != NULL;
 }
 
 /*
- * Load the templates and the catalogue of a directory.
+ * Load the templates of a directory and the catalogue.
  *
  * @param locales   zeroed by the caller; to be passed to locales_clear() even after
  *                  a failure
@@ -178,12 +154,12 @@ add_locale(struct locales *locales, const char *language, char *const *texts,
  * @return false with PB_ERROR_INPUT, PB_ERROR_NOT_FOUND or PB_ERROR_LIMIT
  */
 static bool
-locales_load(
-    struct locales *locales, const char *dir, GChecksum *checksum, GError **error)
+locales_load(struct locales *locales, const char *dir, const char *po_dir,
+    GChecksum *checksum, GError **error)
 {
+	const char *const *languages;
+
 	g_auto(GStrv) texts = g_new0(char *, LOCALE_FILES + 1);
-	g_autofree char *joined = NULL;
-	g_auto(GStrv) languages = NULL;
 
 	locales->list = g_ptr_array_new_with_free_func((GDestroyNotify)locale_free);
 	for (size_t i = 0; i < LOCALE_FILES; i++) {
@@ -195,14 +171,13 @@ locales_load(
 			return false;
 		cache_key_add(checksum, texts[i]);
 	}
-	locales->catalog = catalog_load(dir, error);
-	if (!locales->catalog || !add_locale(locales, ENGLISH, texts, checksum, error))
+	locales->catalog = catalog_load(po_dir, error);
+	if (!locales->catalog)
 		return false;
-	joined = catalog_format_languages(locales->catalog);
-	languages = g_strsplit(joined, ", ", -1);
-	for (char **language = languages; *language; language++)
-		if (strcmp(*language, ENGLISH) != 0 &&
-		    !add_locale(locales, *language, texts, checksum, error))
+	catalog_add_to_checksum(locales->catalog, checksum);
+	languages = catalog_get_languages(locales->catalog);
+	for (; *languages; languages++)
+		if (!add_locale(locales, *languages, texts, error))
 			return false;
 	return true;
 }
@@ -304,7 +279,8 @@ renderer_new(const struct renderer_settings *settings, GError **error)
 
 	g_mutex_init(&renderer->lock);
 	if (!sender_identity_init(&renderer->sender, settings, error) ||
-	    !locales_load(&renderer->locales, settings->template_dir, checksum, error))
+	    !locales_load(&renderer->locales, settings->template_dir, settings->po_dir,
+	        checksum, error))
 		return NULL;
 	cache_key_add(checksum, CACHE_KEY_VERSION);
 	sender_identity_hash(&renderer->sender, checksum);

@@ -25,6 +25,7 @@ struct renderer;
 /* Everything is copied. */
 struct renderer_settings {
 	const char *template_dir;
+	const char *po_dir;         /* see catalog_load() */
 	const char *from_name;      /* any text, or NULL */
 	const char *from_address;   /* addr-spec */
 	const char *message_domain; /* right side of Message-ID */

@@ -5,7 +5,7 @@
  * true, or once per list item; `{{^x}}…{{/x}}` if it is false; `{{.}}` is the item
  * itself; `{{! … }}` is a comment.  A section tag or comment alone on its line takes
  * the line with it.  There are no partials, lambdas or other delimiters
- * (catalog_expand() handles `{{>x}}`).  Tags in values are not expanded.
+ * (catalog_expand() handles `{{#_}}`).  Tags in values are not expanded.
  */
 #ifndef PAPERBOY_RENDER_TEMPLATE_H
 #define PAPERBOY_RENDER_TEMPLATE_H

@@ -152,8 +152,8 @@ responder_new(const struct settings *settings, GError **error)
 {
 	pb_auto(responder) responder = g_new0(struct responder, 1);
 
-	responder->pages =
-	    web_pages_load(settings->template_dir, settings->web_url, error);
+	responder->pages = web_pages_load(
+	    settings->template_dir, settings->po_dir, settings->web_url, error);
 	if (!responder->pages)
 		return NULL;
 	responder->proxies =

@@ -197,11 +197,68 @@ static const struct {
 	const char *phrase;
 	const char *keys[GROUP_KEYS];
 } setting_groups[] = {
-    {"web.group.schedule", {"when", "days", "at", "tz"}},
-    {"web.group.papers", {"max", "order", "abstract", "group", "updates", "crosslist",
-                             "quiet", "feedback", "checkup"}},
-    {"web.group.mail", {"language", "name", "format", "attach"}},
-    {"web.group.other", {NULL}},
+    {N_("When digests come"), {"when", "days", "at", "tz"}},
+    {N_("Which papers they contain"), {"max", "order", "abstract", "group", "updates",
+                                          "crosslist", "quiet", "feedback", "checkup"}},
+    {N_("How they look"), {"language", "name", "format", "attach"}},
+    {N_("Other settings"), {NULL}},
+};
+
+/* Labels of settings, and of their values; "hint" is a sentence about the field. */
+static const struct {
+	const char *key, *value, *text;
+} setting_texts[] = {
+    {"when", NULL, N_("How often")},
+    {"when", "now", N_("as soon as there are papers")},
+    {"when", "daily", N_("daily")},
+    {"when", "weekdays", N_("on weekdays")},
+    {"when", "weekly", N_("weekly")},
+    {"days", NULL, N_("Days")},
+    {"days", "hint", N_("For weekly digests: such as mon or mon,thu")},
+    {"at", NULL, N_("Time")},
+    {"at", "hint", N_("Such as 07:30")},
+    {"tz", NULL, N_("Time zone")},
+    {"tz", "hint", N_("Such as Europe/Berlin")},
+    {"max", NULL, N_("Papers with abstract")},
+    {"max", "hint", N_("1 to 200; further ones are listed by title")},
+    {"order", NULL, N_("Order")},
+    {"order", "votes", N_("most votes first")},
+    {"order", "score", N_("best match first")},
+    {"order", "date", N_("newest first")},
+    {"abstract", NULL, N_("Abstracts")},
+    {"abstract", "full", N_("whole")},
+    {"abstract", "brief", N_("one sentence; the first three in full")},
+    {"abstract", "short", N_("the first two sentences")},
+    {"abstract", "none", NC_("abstract", "none")},
+    {"group", NULL, N_("Group by filter")},
+    {"group", "on", N_("yes")},
+    {"group", "off", N_("no")},
+    {"updates", NULL, N_("New versions of papers")},
+    {"updates", "on", N_("include")},
+    {"updates", "off", N_("leave out")},
+    {"crosslist", NULL, N_("Papers from other sections")},
+    {"crosslist", "on", N_("include")},
+    {"crosslist", "off", N_("leave out")},
+    {"quiet", NULL, N_("Days without papers")},
+    {"quiet", "off", N_("no mail")},
+    {"quiet", "note", N_("a short note")},
+    {"language", NULL, N_("Language")},
+    {"name", NULL, N_("Your name")},
+    {"format", NULL, N_("Format")},
+    {"format", "both", N_("HTML and text")},
+    {"format", "text", N_("text only")},
+    {"format", "html", N_("HTML only")},
+    {"feedback", NULL, N_("Like and hide")},
+    {"feedback", "off", N_("no links")},
+    {"feedback", "on", N_("links with each paper")},
+    {"checkup", NULL, N_("Monthly report")},
+    {"checkup", "on", N_("what could be better about my filters")},
+    {"checkup", "off", NC_("checkup", "none")},
+    {"attach", NULL, N_("Attachment")},
+    {"attach", "none", NC_("attach", "none")},
+    {"attach", "bibtex", N_("BibTeX")},
+    {"attach", "ris", N_("RIS")},
+    {"attach", "markdown", N_("Markdown")},
 };
 
 static struct view *
@@ -411,10 +468,11 @@ static void
 add_busiest(
     const struct page_values_context *context, struct view *map, const struct view *day)
 {
-	g_autofree char *papers = catalog_format_count(
-	    context->catalog, context->language, "papers", get_papers(day));
+	g_autofree char *papers = catalog_format_count(context->catalog,
+	    context->language, PL_("1 paper", "{count} papers"), get_papers(day));
 	g_autofree char *text = catalog_format(context->catalog, context->language,
-	    "web.busiest", "day", get_text(day, "day_text"), "papers", papers, NULL);
+	    N_("Most on {day}: {papers}"), "day", get_text(day, "day_text"), "papers",
+	    papers, NULL);
 
 	view_put_text(map, "busiest", text);
 }
@@ -453,33 +511,36 @@ add_chart(const struct page_values_context *context, struct view *map)
 	add_busiest(context, map, find_busiest(days));
 }
 
-/* Get a phrase of a setting. @return NULL if there is none */
+/* Get a text of a setting. @return NULL if there is none */
 static char *
-find_phrase(
-    const struct page_values_context *context, const char *key, const char *value)
+find_text(const struct page_values_context *context, const char *key, const char *value)
 {
-	g_autofree char *name =
-	    g_strconcat("web.set.", key, value ? "." : NULL, value, NULL);
-
-	return catalog_has(context->catalog, name)
-	           ? catalog_format(context->catalog, context->language, name, NULL)
-	           : NULL;
+	/* Languages are named in themselves. */
+	if (value && strcmp(key, "language") == 0 &&
+	    catalog_has_language(context->catalog, value))
+		return catalog_format(context->catalog, value, CATALOG_OWN_NAME, NULL);
+	for (size_t i = 0; i < G_N_ELEMENTS(setting_texts); i++)
+		if (strcmp(setting_texts[i].key, key) == 0 &&
+		    g_strcmp0(setting_texts[i].value, value) == 0)
+			return catalog_format(context->catalog, context->language,
+			    setting_texts[i].text, NULL);
+	return NULL;
 }
 
-/* Labels of a setting and its options; their names if there is no phrase. */
+/* Labels of a setting and its options; their names if there is no text. */
 static void
 add_labels(const struct page_values_context *context, struct view *setting)
 {
 	const char *key = get_text(setting, "key");
-	g_autofree char *label = find_phrase(context, key, NULL);
-	g_autofree char *hint = find_phrase(context, key, "hint");
+	g_autofree char *label = find_text(context, key, NULL);
+	g_autofree char *hint = find_text(context, key, "hint");
 	const GPtrArray *options = get_list(setting, "options");
 
 	view_put_text(setting, "label", label ? label : key);
 	view_put_text(setting, "hint", hint);
 	for (unsigned i = 0; options && i < options->len; i++) {
 		const char *value = get_text(options->pdata[i], "value");
-		g_autofree char *text = value ? find_phrase(context, key, value) : NULL;
+		g_autofree char *text = value ? find_text(context, key, value) : NULL;
 
 		view_put_text(options->pdata[i], "label", text ? text : value);
 	}

@@ -181,9 +181,6 @@ json_feed_format(const struct view *view)
 	return text;
 }
 
-#define ENGLISH "en"
-#define PREFIX  "web."
-
 #define TYPE_HTML "text/html; charset=utf-8"
 #define TYPE_TEXT "text/plain; charset=utf-8"
 #define TYPE_ATOM "application/atom+xml; charset=utf-8"
@@ -233,15 +230,38 @@ static const struct {
 	enum file file;
 	const char *title;
 } views[] = {
-    {"", FILE_FILTERS, "title.filters"},
-    {"filter", FILE_FILTER, "title.filter"},
-    {"blocks", FILE_BLOCKS, "title.blocks"},
-    {"settings", FILE_SETTINGS, "title.settings"},
-    {"account", FILE_ACCOUNT, "title.account"},
+    {"", FILE_FILTERS, N_("Your filters")},
+    {"filter", FILE_FILTER, N_("Filter {number}")},
+    {"blocks", FILE_BLOCKS, N_("Your blocks")},
+    {"settings", FILE_SETTINGS, N_("Your settings")},
+    {"account", FILE_ACCOUNT, N_("Address and data")},
 };
 
-/* HTTP statuses with an explanation of their own, in [web.error.STATUS]. */
-static const unsigned explained[] = {400, 403, 404, 405, 413, 429, 503};
+/* Titles and texts of error pages; the last one is for all other HTTP statuses. */
+static const struct {
+	unsigned http_status;
+	const char *title, *text;
+} explained[] = {
+    {400, N_("The request is invalid"),
+        N_("The form was incomplete, or something in it could not be read. Nothing was "
+           "done. Go back and try again.")},
+    {403, N_("This form has expired"),
+        N_("Nothing was done. Go back, load the page again, and send the form once "
+           "more.")},
+    {404, N_("This page does not exist"),
+        N_("The link is incomplete or has expired. Links to your preferences are valid "
+           "for 24 hours: ask for a new one with the unsubscribe link of any digest.")},
+    {405, N_("This does not work here"),
+        N_("The page cannot be used in this way. Nothing was done.")},
+    {413, N_("The form is too large"),
+        N_("Nothing was done. Please shorten what you typed.")},
+    {429, N_("Too many requests"),
+        N_("Nothing was done. Please try again later; by mail everything works "
+           "meanwhile.")},
+    {503, N_("Temporarily not available"),
+        N_("Nothing was done. Please try again in a few minutes.")},
+    {0, N_("Something went wrong"), N_("Nothing was done. Please try again later.")},
+};
 
 const unsigned web_page_statuses[WEB_STATUSES] = {
     [WEB_STATUS_OK] = 200,
@@ -296,11 +316,10 @@ pages_new(const struct catalog *catalog, const char *language, char *const *text
 	pb_auto(pages) pages = g_new0(struct pages, 1);
 
 	pages->language = g_strdup(language);
-	pages->own_name =
-	    catalog_format(catalog, language, PREFIX "language_name", NULL);
+	pages->own_name = catalog_format(catalog, language, CATALOG_OWN_NAME, NULL);
 	for (size_t i = 0; i < FILES; i++) {
-		g_autofree char *text = catalog_expand(
-		    catalog, language, PREFIX, file_names[i], texts[i], error);
+		g_autofree char *text =
+		    catalog_expand(catalog, language, file_names[i], texts[i], error);
 
 		pages->templates[i] = text ? template_parse(file_names[i], text,
 		                                 TEMPLATE_HTML, page_value_names, error)
@@ -337,24 +356,21 @@ load_texts(const char *template_dir, char **texts, GError **error)
 }
 
 struct web_pages *
-web_pages_load(const char *template_dir, const char *url, GError **error)
+web_pages_load(
+    const char *template_dir, const char *po_dir, const char *url, GError **error)
 {
 	pb_auto(web_pages) pages = g_new0(struct web_pages, 1);
 	g_auto(GStrv) texts = g_new0(char *, FILES + 1);
-	g_auto(GStrv) languages = NULL;
-	g_autofree char *joined = NULL;
+	const char *const *languages;
 
 	pages->list = g_ptr_array_new_with_free_func((GDestroyNotify)pages_free);
 	pages->url = g_strdup(url);
-	pages->catalog = catalog_load(template_dir, error);
-	if (!pages->catalog || !load_texts(template_dir, texts, error) ||
-	    !add_language(pages, ENGLISH, texts, error))
+	pages->catalog = catalog_load(po_dir, error);
+	if (!pages->catalog || !load_texts(template_dir, texts, error))
 		return NULL;
-	joined = catalog_format_languages(pages->catalog);
-	languages = g_strsplit(joined, ", ", -1);
-	for (char **language = languages; *language; language++)
-		if (strcmp(*language, ENGLISH) != 0 &&
-		    !add_language(pages, *language, texts, error))
+	languages = catalog_get_languages(pages->catalog);
+	for (; *languages; languages++)
+		if (!add_language(pages, *languages, texts, error))
 			return NULL;
 	return g_steal_pointer(&pages);
 }
@@ -400,13 +416,11 @@ struct rendering {
 };
 
 static void
-set_title(struct rendering *rendering, const char *phrase)
+set_title(struct rendering *rendering, const char *title)
 {
-	g_autofree char *name = g_strconcat(PREFIX, phrase, NULL);
-
 	g_free(rendering->title);
 	rendering->title = catalog_format(
-	    rendering->all->catalog, rendering->pages->language, name, NULL);
+	    rendering->all->catalog, rendering->pages->language, title, NULL);
 }
 
 /* Add what the layout needs. */
@@ -485,20 +499,15 @@ finish_html(struct rendering *rendering, struct web_body *body)
 static void
 explain_status(struct rendering *rendering, unsigned http_status)
 {
-	g_autofree char *title = g_strdup("error.other");
-	g_autofree char *name = NULL, *text = NULL;
+	g_autofree char *text = NULL;
 	struct view *message = view_new_map(), *messages = view_new_list();
+	size_t i = 0;
 
-	for (size_t i = 0; i < G_N_ELEMENTS(explained); i++) {
-		if (explained[i] == http_status) {
-			g_free(title);
-			title = g_strdup_printf("error.%u", http_status);
-		}
-	}
-	set_title(rendering, title);
-	name = g_strconcat(PREFIX, title, ".text", NULL);
-	text = catalog_format(
-	    rendering->all->catalog, rendering->pages->language, name, NULL);
+	while (explained[i].http_status && explained[i].http_status != http_status)
+		i++;
+	set_title(rendering, explained[i].title);
+	text = catalog_format(rendering->all->catalog, rendering->pages->language,
+	    explained[i].text, NULL);
 	view_put_text(message, "text", text);
 	view_append(messages, message);
 	view_put(rendering->view, "messages", messages);
@@ -512,11 +521,11 @@ choose_message(struct rendering *rendering, enum web_status status)
 	    !view_is_true(view_find(rendering->view, "messages")))
 		explain_status(rendering, web_page_statuses[status]);
 	else if (view_is_true(view_find(rendering->view, "has_error")))
-		set_title(rendering, "title.error");
+		set_title(rendering, N_("That did not work"));
 	else if (view_is_true(view_find(rendering->view, "has_wait")))
-		set_title(rendering, "title.wait");
+		set_title(rendering, N_("Please confirm by mail"));
 	else
-		set_title(rendering, "title.done");
+		set_title(rendering, N_("Done"));
 }
 
 /* The name of the filter that is shown, or its number. */
@@ -535,7 +544,7 @@ set_filter_title(struct rendering *rendering)
 	rendering->title = *name
 	                       ? g_strdup(name)
 	                       : catalog_format(rendering->all->catalog,
-	                             rendering->pages->language, PREFIX "title.filter",
+	                             rendering->pages->language, N_("Filter {number}"),
 	                             "number", get_text(filter, "number"), NULL);
 }
 
@@ -560,11 +569,11 @@ static const struct {
 	enum file file;
 	const char *title;
 } html_pages[WEB_PAGES] = {
-    [WEB_PAGE_HOME] = {FILE_HOME, "title.home"},
-    [WEB_PAGE_CONFIRM] = {FILE_CONFIRM, "title.confirm"},
-    [WEB_PAGE_LEAVE] = {FILE_LEAVE, "title.leave"},
+    [WEB_PAGE_HOME] = {FILE_HOME, N_("New research papers by mail")},
+    [WEB_PAGE_CONFIRM] = {FILE_CONFIRM, N_("Confirm your request")},
+    [WEB_PAGE_LEAVE] = {FILE_LEAVE, NC_("page", "Unsubscribe")},
     [WEB_PAGE_LEFT] = {FILE_LEFT, NULL},
-    [WEB_PAGE_SEARCH] = {FILE_SEARCH, "title.search"},
+    [WEB_PAGE_SEARCH] = {FILE_SEARCH, N_("Search the archive")},
     [WEB_PAGE_MESSAGE] = {FILE_MESSAGE, NULL},
 };
 
@@ -583,7 +592,7 @@ choose_page(struct rendering *rendering, const struct web_reply *reply)
 		set_title(rendering, html_pages[reply->page].title);
 	if (reply->page == WEB_PAGE_HOME &&
 	    view_is_true(view_find(rendering->view, "is_sent")))
-		set_title(rendering, "title.sent");
+		set_title(rendering, N_("Please check your mail"));
 	return true;
 }
 

@@ -1,8 +1,8 @@
 /*
  * web_page.h - replies of paperboyd as HTML pages and feeds.
  *
- * A page is the template web-NAME.html inside web-layout.html.  `{{>name}}` stands for
- * the phrase [web.name] of the catalogue.
+ * A page is the template web-NAME.html inside web-layout.html, translated by
+ * catalog_expand().
  */
 #ifndef PAPERBOY_WEB_WEB_PAGE_H
 #define PAPERBOY_WEB_WEB_PAGE_H
@@ -30,11 +30,12 @@ void web_body_clear(struct web_body *body);
 /**
  * Load the templates and the catalogue.
  *
- * @param url  public base of the links, without a final "/"
+ * @param po_dir  see catalog_load()
+ * @param url     public base of the links, without a final "/"
  * @return NULL with an error; owned by the caller
  */
-struct web_pages *
-web_pages_load(const char *template_dir, const char *url, GError **error);
+struct web_pages *web_pages_load(
+    const char *template_dir, const char *po_dir, const char *url, GError **error);
 void web_pages_free(struct web_pages *pages);
 PB_DEFINE_AUTO(web_pages, web_pages_free);
 

@@ -92,7 +92,7 @@ conversation_load_templates(struct conversation *conversation)
 	    g_build_filename(top ? top : ".", "etc", "templates", NULL);
 	GError *error = NULL;
 
-	conversation->phrases = catalog_load(templates, &error);
+	conversation->phrases = catalog_load(NULL, &error);
 	g_assert_no_error(error);
 	conversation_set(&conversation->settings->template_dir, templates);
 	conversation->renderer = factory_new_renderer(

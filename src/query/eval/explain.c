@@ -465,11 +465,11 @@ query_list_hits(const struct query *query, const struct query_document *document
 
 char *
 query_explain_text(const struct query *query, const struct query_document *document,
-    const char *const *texts)
+    const struct po *po)
 {
 	g_autoptr(GPtrArray) hits = query_list_hits(query, document);
 
-	return hits_format(hits, texts);
+	return hits_format(hits, po);
 }
 
 void

@@ -21,31 +21,35 @@ clause_find_field(const struct lexeme *name, struct query_error *problem)
 	text = g_strndup(name->text, name->len);
 	nearest = field_find_nearest(name->text, name->len);
 	query_error_set(problem, PB_ERROR_INPUT, name->column, nearest->example,
-	    MSG_QUERY_FIELD, "text", text, "nearest", nearest->name, NULL);
+	    N_("unknown field \"{text}\": did you mean \"{nearest}\"?"), "text", text,
+	    "nearest", nearest->name, NULL);
 	return NULL;
 }
 
 /* Error for a missing value, by kind of field. */
-static enum msg_id
+static const char *
 choose_expected(enum field_kind kind)
 {
 	switch (kind) {
 	case FIELD_WORDS:
 	case FIELD_VALUE_WORDS:
 	case FIELD_NAME:
-		return MSG_QUERY_WANTS_WORDS;
+		return N_(
+		    "expected a word, a phrase or \"(\" directly after \"{field}:\"");
 	case FIELD_CATEGORY:
-		return MSG_QUERY_WANTS_CATEGORY;
+		return N_("expected a category such as cs.CL or cs directly after "
+		          "\"{field}:\"");
 	case FIELD_KEYWORD:
 	case FIELD_SOURCE:
 	case FIELD_CHOICE:
-		return MSG_QUERY_WANTS_VALUE;
+		return N_("expected a value directly after \"{field}:\"");
 	case FIELD_NUMBER:
-		return MSG_QUERY_WANTS_NUMBER;
+		return N_("expected a number after \"{field}:\"");
 	case FIELD_DATE:
-		return MSG_QUERY_WANTS_DATE;
+		return N_("expected a day such as 2026-07-31 or a duration such as 7d "
+		          "after \"{field}:\"");
 	}
-	return MSG_QUERY_WANTS_VALUE;
+	return N_("expected a value directly after \"{field}:\"");
 }
 
 /* Whether a text after authors: or comments: is meant for author: or comment:. */
@@ -64,8 +68,8 @@ set_singular_error(const struct field *field, const struct lexeme *value,
 	if (!suggestion || suggestion->kind == FIELD_NUMBER)
 		return false;
 	query_error_set(problem, PB_ERROR_INPUT, column, suggestion->example,
-	    MSG_QUERY_NOT_NUMBER, "field", field->name, "nearest", suggestion->name,
-	    NULL);
+	    N_("\"{field}:\" wants a number: did you mean \"{nearest}:\"?"), "field",
+	    field->name, "nearest", suggestion->name, NULL);
 	return true;
 }
 
@@ -79,11 +83,14 @@ clause_error_value(const struct lexeme *name, const struct lexeme *value,
 
 	if (value->kind == LEXEME_NOT && value->start == name->end && value->len == 1)
 		query_error_set(problem, PB_ERROR_INPUT, value->column,
-		    "agent -title:survey", MSG_QUERY_NOT_BEFORE_FIELD, "sign", text,
-		    "field", field->name, NULL);
+		    "agent -title:survey",
+		    N_("\"{sign}\" must be before the field name: {sign}{field}:"),
+		    "sign", text, "field", field->name, NULL);
 	else if (value->kind == LEXEME_FIELD && value->start == name->end)
 		query_error_set(problem, PB_ERROR_INPUT, behind, field->example,
-		    MSG_QUERY_COLON_TWICE, "field", field->name, NULL);
+		    N_("unexpected second \":\" after \"{field}:\": write one field "
+		       "per word, and a value that contains \":\" in quotes"),
+		    "field", field->name, NULL);
 	else if (!set_singular_error(field, value, behind, problem))
 		query_error_set(problem, PB_ERROR_INPUT, behind, field->example,
 		    choose_expected(field->kind), "field", field->name, NULL);
@@ -101,10 +108,13 @@ check_word(const struct clause_source *source, struct query_error *problem)
 		return true;
 	if (lexeme->text[0] != '=')
 		query_error_set(problem, PB_ERROR_INPUT, lexeme->column,
-		    "diffusion upvotes:>=10", MSG_QUERY_COMPARES_NOTHING, NULL);
+		    "diffusion upvotes:>=10",
+		    N_("a comparison needs the name of a numeric field before it"),
+		    NULL);
 	else if (!has_words)
 		query_error_set(problem, PB_ERROR_INPUT, lexeme->column, field->example,
-		    MSG_QUERY_EXACT_FIELD, "field", field->name, NULL);
+		    N_("\"=\" (exact spelling) applies to words, not to \"{field}:\""),
+		    "field", field->name, NULL);
 	else
 		return true;
 	return false;
@@ -132,22 +142,25 @@ read_name(
 
 	if (star) {
 		query_error_set(problem, PB_ERROR_INPUT, lexeme->column,
-		    "author:\"Yann LeCun\"", MSG_QUERY_NAME_STAR, NULL);
+		    "author:\"Yann LeCun\"",
+		    N_("names are matched as whole words, without \"*\""), NULL);
 		return false;
 	}
 	if (!name_parse(lexeme->text, lexeme->len, source->tokenizer, &node->name)) {
 		query_error_set(problem, PB_ERROR_TEMPORARY, lexeme->column, NULL,
-		    MSG_QUERY_CUT, NULL);
+		    N_("cannot tokenize the text"), NULL);
 		return false;
 	}
 	if (node->name && !begins_with_comma(lexeme))
 		return true;
 	if (node->name)
 		query_error_set(problem, PB_ERROR_INPUT, lexeme->column,
-		    "author:\"LeCun, Yann\"", MSG_QUERY_NAME_COMMA, NULL);
+		    "author:\"LeCun, Yann\"",
+		    N_("expected a last name before the comma"), NULL);
 	else
 		query_error_set(problem, PB_ERROR_INPUT, lexeme->column,
-		    "author:\"Yann LeCun\"", MSG_QUERY_NAME_NONE, "text", text, NULL);
+		    "author:\"Yann LeCun\"", N_("no name in \"{text}\""), "text", text,
+		    NULL);
 	return false;
 }
 
@@ -214,12 +227,14 @@ read_digits(const struct digits *digits, const struct field *field, int64_t *num
 		n++;
 	if (n == 0 || n < digits->len) {
 		query_error_set(problem, PB_ERROR_INPUT, digits->column, field->example,
-		    MSG_QUERY_NUMBER_AFTER, "after", digits->after, NULL);
+		    N_("expected a number after \"{after}\""), "after", digits->after,
+		    NULL);
 		return false;
 	}
 	if (n > BOUNDS_NUMBER_DIGITS) {
 		query_error_set(problem, PB_ERROR_LIMIT, digits->column, field->example,
-		    MSG_QUERY_DIGITS, "most", MSG_INT(BOUNDS_NUMBER_DIGITS), NULL);
+		    N_("a number has at most {most} digits"), "most",
+		    MSG_INT(BOUNDS_NUMBER_DIGITS), NULL);
 		return false;
 	}
 	for (size_t i = 0; i < n; i++)
@@ -251,7 +266,7 @@ read_comparison(const struct lexeme *lexeme, size_t sign_len, struct node *node,
 		node->max = number - (strcmp(sign, "<") == 0);
 	if (node->max < 0) {
 		query_error_set(problem, PB_ERROR_INPUT, digits.column,
-		    node->field->example, MSG_QUERY_BELOW_ZERO, NULL);
+		    node->field->example, N_("numbers cannot be negative"), NULL);
 		return false;
 	}
 	return true;
@@ -285,7 +300,8 @@ read_range(const struct lexeme *lexeme, const char *dots, struct node *node,
 		return false;
 	if (node->min > node->max) {
 		query_error_set(problem, PB_ERROR_INPUT, lexeme->column,
-		    node->field->example, MSG_QUERY_RANGE, NULL);
+		    node->field->example,
+		    N_("the end of the range is before its start"), NULL);
 		return false;
 	}
 	return true;
@@ -317,8 +333,10 @@ read_number(
 	}
 	if (!set_singular_error(node->field, lexeme, lexeme->column, problem))
 		query_error_set(problem, PB_ERROR_INPUT, lexeme->column,
-		    node->field->example, MSG_QUERY_COMPARISON, "field",
-		    node->field->name, NULL);
+		    node->field->example,
+		    N_("expected a comparison such as >=10 or a range such as 10..20 "
+		       "after \"{field}:\""),
+		    "field", node->field->name, NULL);
 	return false;
 }
 
@@ -345,7 +363,8 @@ read_category(
 	nearest = category_find_nearest(lexeme->text, lexeme->len);
 	text = g_strndup(lexeme->text, lexeme->len);
 	query_error_set(problem, PB_ERROR_INPUT, lexeme->column, node->field->example,
-	    MSG_QUERY_CATEGORY, "text", text, "nearest", nearest, NULL);
+	    N_("unknown arXiv category \"{text}\": did you mean \"{nearest}\"?"),
+	    "text", text, "nearest", nearest, NULL);
 	return false;
 }
 
@@ -372,8 +391,10 @@ read_choice(const struct lexeme *lexeme, struct node *node, struct query_error *
 		return true;
 	}
 	query_error_set(problem, PB_ERROR_INPUT, lexeme->column, node->field->example,
-	    MSG_QUERY_CHOICE, "field", node->field->name, "all", all, "text", text,
-	    "nearest", nearest, NULL);
+	    N_("\"{field}:\" must be one of {all}, not \"{text}\": did you mean "
+	       "\"{nearest}\"?"),
+	    "field", node->field->name, "all", all, "text", text, "nearest", nearest,
+	    NULL);
 	return false;
 }
 
@@ -411,14 +432,17 @@ check_star(const struct lexeme *lexeme, const char *value, const struct node *no
 		return true;
 	if (node->field->kind == FIELD_SOURCE)
 		query_error_set(problem, PB_ERROR_INPUT, lexeme->column,
-		    node->field->example, MSG_QUERY_SOURCE_STAR, NULL);
+		    node->field->example,
+		    N_("source names are matched as a whole, without \"*\""), NULL);
 	else if (!node->is_prefix || strchr(value, '*'))
 		query_error_set(problem, PB_ERROR_INPUT,
 		    column + (unsigned)g_utf8_strlen(lexeme->text, star - lexeme->text),
-		    node->field->example, MSG_QUERY_VALUE_STAR, NULL);
+		    node->field->example,
+		    N_("\"*\" is only allowed at the end of a value"), NULL);
 	else if (g_utf8_strlen(value, -1) < BOUNDS_PREFIX_CHARS)
 		query_error_set(problem, PB_ERROR_INPUT, lexeme->column,
-		    node->field->example, MSG_QUERY_PREFIX_SHORT, "least",
+		    node->field->example,
+		    N_("expected at least {least} letters before \"*\""), "least",
 		    MSG_INT(BOUNDS_PREFIX_CHARS), NULL);
 	else
 		return true;
@@ -468,7 +492,8 @@ read_whole(const struct lexeme *lexeme, struct node *node, struct query_error *p
 		g_autofree char *text = g_strndup(lexeme->text, lexeme->len);
 
 		query_error_set(problem, PB_ERROR_INPUT, lexeme->column,
-		    node->field->example, MSG_QUERY_NO_ALNUM, "text", text, NULL);
+		    node->field->example, N_("no letter or digit in \"{text}\""),
+		    "text", text, NULL);
 		return false;
 	}
 	node->value = g_steal_pointer(&value);

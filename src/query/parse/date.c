@@ -96,13 +96,17 @@ read_span(const char *text, size_t len, unsigned column, struct span *span,
 		return true;
 	if (is_absolute)
 		query_error_set(problem, PB_ERROR_INPUT, column, example,
-		    MSG_QUERY_NO_DAY, "text", typed, NULL);
+		    N_("invalid date {text}"), "text", typed, NULL);
 	else if (len > 0 && strchr("<>=", *text))
 		query_error_set(problem, PB_ERROR_INPUT, column, example,
-		    MSG_QUERY_DATE_COMPARISON, NULL);
+		    N_("dates use ranges instead of comparisons: 2026-07.. or "
+		       "..2026-07"),
+		    NULL);
 	else
-		query_error_set(
-		    problem, PB_ERROR_INPUT, column, example, MSG_QUERY_DATE, NULL);
+		query_error_set(problem, PB_ERROR_INPUT, column, example,
+		    N_("expected a day such as 2026-07-31 or 2026-07, or a duration "
+		       "such as 7d, 2w, 3m, 1y"),
+		    NULL);
 	return false;
 }
 
@@ -160,8 +164,8 @@ date_parse(const char *text, size_t len, unsigned column, struct date_range *ran
 		read.until = span.last;
 	}
 	if (is_backwards(&read)) {
-		query_error_set(
-		    problem, PB_ERROR_INPUT, column, example, MSG_QUERY_RANGE, NULL);
+		query_error_set(problem, PB_ERROR_INPUT, column, example,
+		    N_("the end of the range is before its start"), NULL);
 		return false;
 	}
 	*range = read;

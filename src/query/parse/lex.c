@@ -209,13 +209,13 @@ find_text_end(const char *text, const char *end)
 }
 
 static void
-error_quote(const struct lexer *lexer, struct query_error *problem, enum msg_id id)
+error_quote(const struct lexer *lexer, struct query_error *problem, const char *message)
 {
 	g_autofree char *mark =
 	    g_strndup(lexer->at, (gsize)(g_utf8_next_char(lexer->at) - lexer->at));
 
 	query_error_set(problem, PB_ERROR_INPUT, lexer->column, "\"diffusion model\"",
-	    id, "mark", mark, NULL);
+	    message, "mark", mark, NULL);
 }
 
 static bool
@@ -227,7 +227,8 @@ lex_phrase(struct lexer *lexer, struct lexeme *lexeme, struct query_error *probl
 
 	if (!is_opening(double_quotes, open) ||
 	    (open != '"' && follows_word(lexer) && is_at_end(lexer, lexer->at))) {
-		error_quote(lexer, problem, MSG_QUERY_QUOTE_FIRST);
+		error_quote(lexer, problem,
+		    N_("closing quotation mark {mark} without an opening one"));
 		return false;
 	}
 	skip_character(lexer);
@@ -235,11 +236,14 @@ lex_phrase(struct lexer *lexer, struct lexeme *lexeme, struct query_error *probl
 	while (*lexer->at && !lex_is_quote(g_utf8_get_char(lexer->at)))
 		skip_character(lexer);
 	if (!*lexer->at) {
-		error_quote(&start, problem, MSG_QUERY_QUOTE_SECOND);
+		error_quote(
+		    &start, problem, N_("missing closing quotation mark for {mark}"));
 		return false;
 	}
 	if (!is_closing(lexer, open, lexer->at)) {
-		error_quote(lexer, problem, MSG_QUERY_QUOTE_OTHER);
+		error_quote(lexer, problem,
+		    N_("the quotation mark {mark} may start another phrase: use "
+		       "straight quotes, as in \"state space\""));
 		return false;
 	}
 	text_end = find_text_end(lexeme->text, lexer->at);
@@ -290,7 +294,9 @@ lex_single_phrase(struct lexer *lexer, struct lexeme *lexeme, bool *is_phrase,
 	if (!end)
 		return true;
 	if (!is_sure) {
-		error_quote(lexer, problem, MSG_QUERY_QUOTE_APOSTROPHE);
+		error_quote(lexer, problem,
+		    N_("the quotation mark {mark} may be an apostrophe: use straight "
+		       "quotes, as in \"state space\""));
 		return false;
 	}
 	skip_character(lexer);
@@ -389,20 +395,22 @@ check_characters(const char *text, struct query_error *problem)
 			continue;
 		if (g_unichar_iscntrl(c)) {
 			query_error_set(problem, PB_ERROR_INPUT, column, NULL,
-			    MSG_QUERY_CONTROL, NULL);
+			    N_("unexpected control character"), NULL);
 			return false;
 		}
 		if (text_is_stripped_char(c)) {
 			g_autofree char *code = g_strdup_printf("%04X", c);
 
 			query_error_set(problem, PB_ERROR_INPUT, column, NULL,
-			    MSG_QUERY_INVISIBLE, "code", code, NULL);
+			    N_("unexpected invisible character (U+{code}): type the "
+			       "word again, without it"),
+			    "code", code, NULL);
 			return false;
 		}
 	}
 	if (!is_valid)
-		query_error_set(
-		    problem, PB_ERROR_INPUT, column, NULL, MSG_QUERY_UTF8, NULL);
+		query_error_set(problem, PB_ERROR_INPUT, column, NULL,
+		    N_("the text is not valid UTF-8 from here"), NULL);
 	return is_valid;
 }
 

@@ -19,12 +19,16 @@
 
 static const struct {
 	const char *signs;
-	enum msg_id id;
+	const char *message;
 } foreign_signs[] = {
-    {"[]{}", MSG_WARN_BRACKET},
-    {"?~", MSG_WARN_WILDCARD},
-    {"<>=", MSG_WARN_COMPARISON},
-    {"%", MSG_WARN_PERCENT},
+    {"[]{}", N_("column {column}: \"{sign}\" is ignored; write a field before its "
+                "word, as in title:diffusion")},
+    {"?~", N_("column {column}: \"{sign}\" is ignored; \"*\" finds other endings, as "
+              "in quantiz*")},
+    {"<>=", N_("column {column}: \"{sign}\" is ignored; compare a number after a "
+               "colon, as in upvotes:>=20")},
+    {"%", N_("column {column}: \"{sign}\" is ignored; type characters as they are, not "
+             "percent-encoded")},
 };
 
 /* Also an apostrophe at the end of a word. */
@@ -51,7 +55,7 @@ find_foreign_sign(const struct lexeme *word)
 			continue;
 		for (size_t i = 0; i < G_N_ELEMENTS(foreign_signs); i++)
 			if (strchr(foreign_signs[i].signs, *p))
-				return msg_new(foreign_signs[i].id, "column",
+				return msg_new(foreign_signs[i].message, "column",
 				    MSG_INT(word->column +
 				            g_utf8_pointer_to_offset(word->text, p)),
 				    "sign", ((char[]){*p, '\0'}), NULL);
@@ -79,16 +83,19 @@ lint_query(const struct lexeme *word, const struct field *field, GPtrArray *warn
 	if (word->kind != LEXEME_WORD)
 		return;
 	if (has_words && is_single_quote(g_utf8_get_char(word->text)))
-		warning = msg_new(
-		    MSG_WARN_SINGLE_QUOTE, "column", MSG_INT(word->column), NULL);
+		warning = msg_new(N_("column {column}: this quotation mark is ignored; "
+		                     "put phrases in \"double quotes\""),
+		    "column", MSG_INT(word->column), NULL);
 	else if (next->start == word->end && next->kind == LEXEME_OPEN)
-		warning =
-		    msg_new(MSG_WARN_GROUP, "column", MSG_INT(next->column), NULL);
+		warning = msg_new(N_("column {column}: \"(\" starts a group here; put "
+		                     "a value that contains it in quotes"),
+		    "column", MSG_INT(next->column), NULL);
 	else if (next->start == word->end && next->kind == LEXEME_AND &&
 	         (next + 1)->start == next->end &&
 	         (is_short(word) || is_short(next + 1)))
-		warning =
-		    msg_new(MSG_WARN_AMPERSAND, "column", MSG_INT(next->column), NULL);
+		warning = msg_new(N_("column {column}: \"&\" means AND here; put a "
+		                     "name such as \"R&D\" in quotes"),
+		    "column", MSG_INT(next->column), NULL);
 	else if (has_words)
 		warning = find_foreign_sign(word);
 	if (warning)
@@ -141,7 +148,7 @@ static void
 error_open(struct parser *parser, unsigned column)
 {
 	query_error_set(parser->problem, PB_ERROR_INPUT, column, "title:(mamba OR ssm)",
-	    MSG_QUERY_OPEN_ALONE, NULL);
+	    N_("\"(\" without \")\""), NULL);
 }
 
 static void
@@ -149,13 +156,13 @@ error_missing(struct parser *parser)
 {
 	const struct lexeme *here = get_lexeme(parser, 0);
 	const struct lexeme *before = parser->at > 0 ? get_lexeme(parser, -1) : NULL;
-	enum msg_id id = MSG_QUERY_WORD_AFTER;
+	const char *message = N_("expected a word after \"{sign}\"");
 	const struct lexeme *sign = before;
 	g_autofree char *text = NULL;
 
 	if (!before && here->kind == LEXEME_END) {
 		query_error_set(parser->problem, PB_ERROR_INPUT, 1, "diffusion",
-		    MSG_QUERY_EMPTY, NULL);
+		    N_("the query is empty"), NULL);
 		return;
 	}
 	if (before && before->kind == LEXEME_OPEN && here->kind == LEXEME_END) {
@@ -163,12 +170,12 @@ error_missing(struct parser *parser)
 		return;
 	}
 	if (!before || !is_operator(before->kind)) {
-		id = MSG_QUERY_WORD_BEFORE;
+		message = N_("expected a word before \"{sign}\"");
 		sign = here;
 	}
 	text = g_strndup(sign->text, sign->len);
 	query_error_set(parser->problem, PB_ERROR_INPUT, sign->column,
-	    "diffusion OR \"flow matching\"", id, "sign", text, NULL);
+	    "diffusion OR \"flow matching\"", message, "sign", text, NULL);
 }
 
 static struct node *
@@ -182,8 +189,8 @@ parse_clause(struct parser *parser, const struct field *field)
 
 	if (++parser->terms > BOUNDS_QUERY_TERMS) {
 		query_error_set(parser->problem, PB_ERROR_LIMIT, source.lexeme->column,
-		    NULL, MSG_QUERY_TOO_MANY, "most", MSG_INT(BOUNDS_QUERY_TERMS),
-		    NULL);
+		    NULL, N_("more than {most} words and phrases"), "most",
+		    MSG_INT(BOUNDS_QUERY_TERMS), NULL);
 		return NULL;
 	}
 	if (parser->warnings)
@@ -229,7 +236,8 @@ read_distance(struct parser *parser, const char *text, size_t len, unsigned colu
 	*distance = read_int(text, len);
 	if (*distance == 0)
 		query_error_set(parser->problem, PB_ERROR_INPUT, column, near_example,
-		    MSG_QUERY_NEAR_DISTANCE, "most", MSG_INT(BOUNDS_NEAR_WORDS), NULL);
+		    N_("the distance must be a number of words from 1 to {most}"),
+		    "most", MSG_INT(BOUNDS_NEAR_WORDS), NULL);
 	return *distance > 0;
 }
 
@@ -240,7 +248,9 @@ check_near_field(struct parser *parser, const struct field *field)
 	if (!field || field->kind == FIELD_WORDS)
 		return true;
 	query_error_set(parser->problem, PB_ERROR_INPUT, get_lexeme(parser, 0)->column,
-	    near_example, MSG_QUERY_NEAR_FIELD, "field", field->name, NULL);
+	    near_example,
+	    N_("NEAR applies to title, abstract and text, not to \"{field}:\""),
+	    "field", field->name, NULL);
 	return false;
 }
 
@@ -250,7 +260,7 @@ error_near_operand(struct parser *parser, const struct lexeme *lexeme)
 	query_error_set(parser->problem, PB_ERROR_INPUT, lexeme->column,
 	    lexeme->kind == LEXEME_FIELD ? "title:(reward NEAR/5 hacking)"
 	                                 : near_example,
-	    MSG_QUERY_NEAR_OPERAND, NULL);
+	    N_("NEAR can only join words, phrases and prefixes"), NULL);
 }
 
 /* Parse an operand of NEAR: only a word or a phrase. */
@@ -292,7 +302,7 @@ parse_near_end(struct parser *parser, unsigned open_column, unsigned *distance)
 		error_open(parser, open_column);
 	else
 		query_error_set(parser->problem, PB_ERROR_INPUT, lexeme->column,
-		    near_example, MSG_QUERY_NEAR_CLOSE, NULL);
+		    near_example, N_("expected \")\" after the number of words"), NULL);
 	return false;
 }
 
@@ -321,7 +331,7 @@ parse_near_call(struct parser *parser, const struct field *field)
 		return NULL;
 	if (!near->phrases || near->phrases->len < 2) {
 		query_error_set(parser->problem, PB_ERROR_INPUT, column, near_example,
-		    MSG_QUERY_NEAR_FEW, NULL);
+		    N_("NEAR needs at least two words"), NULL);
 		return NULL;
 	}
 	node_finish_near(near);
@@ -343,7 +353,8 @@ read_near_infix(struct parser *parser, struct node *near)
 		return false;
 	if (near->phrases->len > 1 && near->distance != distance) {
 		query_error_set(parser->problem, PB_ERROR_INPUT, lexeme->column,
-		    near_example, MSG_QUERY_NEAR_CHAIN, NULL);
+		    near_example, N_("all NEAR of a chain must have the same distance"),
+		    NULL);
 		return false;
 	}
 	near->distance = distance;
@@ -393,13 +404,16 @@ ends_operand(enum lexeme_kind kind)
 static void
 error_lexeme(struct parser *parser)
 {
-	static const enum msg_id errors[] = {
-	    [LEXEME_CLOSE] = MSG_QUERY_CLOSE_ALONE,
-	    [LEXEME_CARET] = MSG_QUERY_CARET,
-	    [LEXEME_COMMA] = MSG_QUERY_COMMA,
-	    [LEXEME_COLON] = MSG_QUERY_COLON,
-	    [LEXEME_NOT] = MSG_QUERY_NOT_TWICE,
-	    [LEXEME_NEAR] = MSG_QUERY_NEAR_WEIGHT,
+	static const char *const errors[] = {
+	    [LEXEME_CLOSE] = N_("\")\" without \"(\""),
+	    [LEXEME_CARET] =
+	        N_("\"^\" (a weight) may occur once, directly after a word or a group"),
+	    [LEXEME_COMMA] =
+	        N_("unexpected comma: a space means AND, write OR for either"),
+	    [LEXEME_COLON] = N_("expected a field name before \":\""),
+	    [LEXEME_NOT] = N_("duplicate NOT"),
+	    [LEXEME_NEAR] =
+	        N_("a weight applies to all of NEAR and comes last: a NEAR b^2"),
 	};
 	const struct lexeme *lexeme = get_lexeme(parser, 0);
 	enum lexeme_kind kind = lexeme->kind;
@@ -451,8 +465,10 @@ warn_of_operator(struct parser *parser)
 		    (needs_left && !follows_operand))
 			continue;
 		g_ptr_array_add(parser->warnings,
-		    msg_new(MSG_WARN_OPERATOR, "column", MSG_INT(word->column), "word",
-		        text, "operator", operators[i], NULL));
+		    msg_new(N_("column {column}: \"{word}\" is searched as a word: did "
+		               "you mean {operator}?"),
+		        "column", MSG_INT(word->column), "word", text, "operator",
+		        operators[i], NULL));
 	}
 }
 
@@ -465,13 +481,14 @@ parse_group(struct parser *parser, const struct field *field)
 
 	if (parser->depth == BOUNDS_QUERY_DEPTH) {
 		query_error_set(parser->problem, PB_ERROR_LIMIT, column, NULL,
-		    MSG_QUERY_TOO_DEEP, "most", MSG_INT(BOUNDS_QUERY_DEPTH), NULL);
+		    N_("parentheses are nested deeper than {most}"), "most",
+		    MSG_INT(BOUNDS_QUERY_DEPTH), NULL);
 		return NULL;
 	}
 	parser->at++;
 	if (get_lexeme(parser, 0)->kind == LEXEME_CLOSE) {
 		query_error_set(parser->problem, PB_ERROR_INPUT, column,
-		    "title:(mamba OR ssm)", MSG_QUERY_GROUP_EMPTY, NULL);
+		    "title:(mamba OR ssm)", N_("empty parentheses"), NULL);
 		return NULL;
 	}
 	parser->depth++;
@@ -558,8 +575,8 @@ parse_boost(struct parser *parser, const struct field *field)
 		boost = read_int(number->text, number->len);
 	if (boost < 1 || boost > BOUNDS_BOOST) {
 		query_error_set(parser->problem, PB_ERROR_INPUT, caret->column + 1,
-		    "speech^3 recognition", MSG_QUERY_WEIGHT, "most",
-		    MSG_INT(BOUNDS_BOOST), NULL);
+		    "speech^3 recognition", N_("a weight is a number from 1 to {most}"),
+		    "most", MSG_INT(BOUNDS_BOOST), NULL);
 		return NULL;
 	}
 	node->boost = boost;

@@ -40,8 +40,8 @@ parse_text(const char *text, size_t limit_bytes, const struct tokenizer *tokeniz
 
 	if (strnlen(text, limit_bytes + 1) > limit_bytes) {
 		query_error_set(problem, PB_ERROR_LIMIT, find_column(text, limit_bytes),
-		    NULL, MSG_QUERY_TOO_LONG, "most", MSG_INT((int64_t)limit_bytes),
-		    NULL);
+		    NULL, N_("longer than {most} bytes"), "most",
+		    MSG_INT((int64_t)limit_bytes), NULL);
 		return NULL;
 	}
 	lexemes = lex_split(text, problem);
@@ -53,7 +53,10 @@ parse_text(const char *text, size_t limit_bytes, const struct tokenizer *tokeniz
 	negative = node_find_negative(root);
 	if (negative) {
 		query_error_set(problem, PB_ERROR_INPUT, negative->column,
-		    "agent -survey", MSG_QUERY_NEGATIVE, NULL);
+		    "agent -survey",
+		    N_("this would match every paper without a word: combine it by AND "
+		       "with one that must occur"),
+		    NULL);
 		return NULL;
 	}
 	return new_query(g_steal_pointer(&root));

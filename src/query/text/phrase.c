@@ -92,7 +92,7 @@ check_star(const struct phrase_source *source, size_t *len, struct query_error *
 	if ((size_t)(star - source->text) + 1 != *len) {
 		query_error_set(problem, PB_ERROR_INPUT,
 		    measure_column(source, star - source->text), "quantiz*",
-		    MSG_QUERY_STAR_END, NULL);
+		    N_("\"*\" is only allowed at the end of a word or phrase"), NULL);
 		return false;
 	}
 	(*len)--;
@@ -106,13 +106,14 @@ error_empty(const struct phrase_source *source, struct query_error *problem)
 
 	if (source->len == 0)
 		query_error_set(problem, PB_ERROR_INPUT, source->column, NULL,
-		    MSG_QUERY_PHRASE_EMPTY, NULL);
+		    N_("the phrase is empty"), NULL);
 	else if (source->len == 1 && strchr("-!", source->text[0]))
 		query_error_set(problem, PB_ERROR_INPUT, source->column,
-		    "agent -survey", MSG_QUERY_SIGN_ALONE, "sign", text, NULL);
+		    "agent -survey", N_("\"{sign}\" must be directly before its word"),
+		    "sign", text, NULL);
 	else
 		query_error_set(problem, PB_ERROR_INPUT, source->column, NULL,
-		    MSG_QUERY_NO_ALNUM, "text", text, NULL);
+		    N_("no letter or digit in \"{text}\""), "text", text, NULL);
 }
 
 /* Reject "#a" rather than searching for "a". @param text  of the tokens */
@@ -128,7 +129,8 @@ check_first_sign(const struct phrase_source *source, const char *text,
 	query_error_set(problem, PB_ERROR_INPUT,
 	    source->column + source->is_exact +
 	        (unsigned)g_utf8_pointer_to_offset(text, sign),
-	    "c++", MSG_QUERY_SIGN_FIRST, "sign", ((char[]){*sign, '\0'}), NULL);
+	    "c++", N_("\"{sign}\" may follow a word, but not precede it"), "sign",
+	    ((char[]){*sign, '\0'}), NULL);
 	return false;
 }
 
@@ -149,8 +151,8 @@ check_tokens(const struct phrase_source *source, const GArray *tokens, bool is_p
 	    (last->end != len || g_utf8_strlen(last->text, -1) < BOUNDS_PREFIX_CHARS)) {
 		query_error_set(problem, PB_ERROR_INPUT,
 		    measure_column(source, last->start), "quantiz*",
-		    MSG_QUERY_PREFIX_SHORT, "least", MSG_INT(BOUNDS_PREFIX_CHARS),
-		    NULL);
+		    N_("expected at least {least} letters before \"*\""), "least",
+		    MSG_INT(BOUNDS_PREFIX_CHARS), NULL);
 		return false;
 	}
 	return true;
@@ -164,7 +166,10 @@ check_exact(const struct phrase_source *source, const char *text, const GArray *
 	if (tokens->len == 1 && !is_prefix)
 		return check_first_sign(source, text, tokens, problem);
 	query_error_set(problem, PB_ERROR_INPUT, source->column, "=RAG",
-	    tokens->len > 0 ? MSG_QUERY_EXACT_ONE : MSG_QUERY_EXACT_DIRECT, NULL);
+	    tokens->len > 0
+	        ? N_("\"=\" (exact spelling) applies to one whole word")
+	        : N_("\"=\" (exact spelling) must be directly before its word"),
+	    NULL);
 	return false;
 }
 
@@ -218,7 +223,7 @@ phrase_parse(const struct phrase_source *source, const struct tokenizer *tokeniz
 	tokens = tokens_split(tokenizer, text, len);
 	if (!tokens) {
 		query_error_set(problem, PB_ERROR_TEMPORARY, source->column, NULL,
-		    MSG_QUERY_CUT, NULL);
+		    N_("cannot tokenize the text"), NULL);
 		return NULL;
 	}
 	if (source->is_exact ? !check_exact(source, text, tokens, is_prefix, problem)

@@ -318,13 +318,18 @@ list_filters(const struct tally *tally, GArray *filters, GPtrArray *notes)
 	int64_t a_day = (int64_t)(tally->forecast->a_day + 0.5);
 
 	g_array_sort(filters, compare_distance);
-	g_ptr_array_add(notes, msg_new(filters->len ? MSG_NOTE_MANY_BUT : MSG_NOTE_MANY,
-	                           "count", MSG_INT(a_day), NULL));
+	g_ptr_array_add(notes,
+	    msg_new(
+	        filters->len
+	            ? N_("{count} papers a day are many; narrower filters find fewer")
+	            : N_("{count} papers a day are many: narrow the filter with "
+	                 "another word, or NOT"),
+	        "count", MSG_INT(a_day), NULL));
 	for (guint i = 0; i < MIN(filters->len, NARROWER_MAX); i++) {
 		const struct narrower *one =
 		    &g_array_index(filters, struct narrower, i);
 
-		g_ptr_array_add(notes, msg_new(MSG_NOTE_NARROWER, "count",
+		g_ptr_array_add(notes, msg_new(BACKTEST_NARROWER, "count",
 		                           MSG_INT((int64_t)(one->rate + 0.5)),
 		                           "filter", one->text, NULL));
 	}
@@ -380,7 +385,7 @@ struct test {
 	unsigned step;  /* of search_foreach() */
 	struct backtest *backtest;
 	char oldest[DAY_BYTES]; /* first day of the test; the forecast may need more */
-	const char *const *texts;
+	const struct po *po;
 };
 
 static void
@@ -474,7 +479,7 @@ keep_newest(struct test *test, struct search_match *match, GError **error)
 	paper->title = g_strdup(stored->paper->title);
 	paper->url = g_strdup(stored->paper->url);
 	g_strlcpy(paper->day, stored->day, sizeof(paper->day));
-	paper->words = query_explain_text(test->query, match->document, test->texts);
+	paper->words = query_explain_text(test->query, match->document, test->po);
 	g_ptr_array_insert(newest, (int)at, paper);
 	if (newest->len > BACKTEST_NEWEST)
 		g_ptr_array_remove_index(newest, BACKTEST_NEWEST);
@@ -640,8 +645,10 @@ add_nothing_note(struct store *store, const struct query *query, int64_t now,
 		return false;
 	more = MIN(known, BACKTEST_LONG_DAYS);
 	if (backtest->covered_days >= more) {
-		add_note(backtest, msg_new(MSG_NOTE_NOTHING, "days",
-		                       MSG_INT(backtest->covered_days), NULL));
+		add_note(backtest,
+		    msg_new(
+		        N_("no papers in {days} days: is this the intended filter?"),
+		        "days", MSG_INT(backtest->covered_days), NULL));
 		return true;
 	}
 	day_format(now - BACKTEST_LONG_DAYS * (int64_t)CLOCK_DAY_S, day);
@@ -649,9 +656,12 @@ add_nothing_note(struct store *store, const struct query *query, int64_t now,
 		return false;
 	found *= step;
 	add_note(backtest,
-	    found ? msg_new(MSG_NOTE_NOTHING_BUT, "days", MSG_INT(backtest->days),
-	                "count", MSG_INT(found), "more", MSG_INT(more), NULL)
-	          : msg_new(MSG_NOTE_NOTHING, "days", MSG_INT(more), NULL));
+	    found
+	        ? msg_new(N_("no papers in {days} days, but {count} in {more} days"),
+	              "days", MSG_INT(backtest->days), "count", MSG_INT(found), "more",
+	              MSG_INT(more), NULL)
+	        : msg_new(N_("no papers in {days} days: is this the intended filter?"),
+	              "days", MSG_INT(more), NULL));
 	return true;
 }
 
@@ -709,7 +719,9 @@ scale(struct test *test)
 	for (guint i = 0; i < backtest->by_day->len; i++)
 		g_array_index(backtest->by_day, unsigned, i) *= test->step;
 	forecast_scale(&backtest->forecast, test->step);
-	add_note(backtest, msg_new(MSG_NOTE_SAMPLE, "step", MSG_INT(test->step), NULL));
+	add_note(backtest,
+	    msg_new(N_("estimated: only one in {step} of the papers was tested"),
+	        "step", MSG_INT(test->step), NULL));
 }
 
 static bool
@@ -765,7 +777,7 @@ backtest_run(struct store *store, const struct backtest_request *request,
 	test.found = g_array_new(FALSE, FALSE, sizeof(int64_t));
 	test.window = g_array_new(FALSE, FALSE, sizeof(int64_t));
 	test.backtest = backtest;
-	test.texts = request->texts;
+	test.po = request->po;
 	is_ok = filters_add_notes(
 	            store, query, request->is_block, backtest->notes, error) &&
 	        find(store, request, &test, error);

@@ -13,10 +13,14 @@
 
 #include "base/cleanup.h"
 #include "base/day.h"
+#include "base/po.h"
 #include "model/subscriber.h"
 #include "query/query_error.h"
 #include "service/advice/forecast.h"
 #include "store/core/store.h"
+
+/* A note that callers recognise, by struct msg. */
+#define BACKTEST_NARROWER N_("about {count} a day: {filter}")
 
 /* Default number of days, and that to try when there are no matches. */
 #define BACKTEST_DAYS      30
@@ -32,8 +36,8 @@ struct backtest_request {
 	unsigned days;         /* 1 to BOUNDS_BACKTEST_DAYS; 0: BACKTEST_DAYS */
 	int64_t now;
 	bool has_suggestions; /* acronyms are left to them (explain/suggest.h) */
-	/* Language of explanations, by enum msg_id; NULL: English */
-	const char *const *texts;
+	/* Translations of explanations; NULL: English */
+	const struct po *po;
 };
 
 struct backtest_paper {

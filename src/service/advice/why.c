@@ -689,8 +689,8 @@ find_subscriber(struct store *store, const char *text, GError **error)
 	key = address_format_key(&address);
 	address_clear(&address);
 	if (subscribers_find(store, key, &subscriber, error) && !subscriber)
-		pb_error_set(
-		    error, PB_ERROR_NOT_FOUND, MSG_PERSON_NONE, "address", text, NULL);
+		pb_error_set(error, PB_ERROR_NOT_FOUND,
+		    N_("{address} is not a subscriber"), "address", text, NULL);
 	return subscriber;
 }
 

@@ -223,9 +223,15 @@ space_digests(const struct bounce_context *context, const struct subscriber *sub
 struct check_phrases {
 	const char *subject, *body;
 };
-static const struct check_phrases probe_phrases = {
-    "bounce.probe_subject", "bounce.probe"};
-static const struct check_phrases test_phrases = {"bounce.test_subject", "bounce.test"};
+static const struct check_phrases probe_phrases = {N_("Does this address still work?"),
+    N_("Mail from {service} to {address} was returned to us.\n\n"
+       "This message checks whether the address works. If you can read it, there\n"
+       "is nothing to do: your digests continue.")};
+static const struct check_phrases test_phrases = {
+    N_("Does mail from {service} reach you?"),
+    N_("Mail from {service} to other people at your mail provider was returned\n"
+       "to us. This message checks whether {address} gets our mail. If you can\n"
+       "read it, there is nothing to do: your digests continue.")};
 
 /* @param id  set */
 static bool

@@ -160,7 +160,7 @@ load_list(struct store *store, const struct source_list *row, int64_t now,
 }
 
 struct line {
-	const char *const *texts;
+	const struct po *po;
 	int64_t now;
 	const GPtrArray *lists;
 	struct source_list_sum *sums; /* one for each list; listed is -1 for none */
@@ -174,8 +174,8 @@ static char *
 format_since(const struct line *line, const char *day)
 {
 	g_autoptr(GDateTime) time = g_date_time_new_from_unix_utc(day_start(day));
-	pb_auto(msg) msg = msg_new(MSG_LIST_WEEKDAYS, NULL);
-	g_autofree char *all = msg_format(msg, line->texts);
+	pb_auto(msg) msg = msg_new(N_("Mon Tue Wed Thu Fri Sat Sun"), NULL);
+	g_autofree char *all = msg_format(msg, line->po);
 	g_auto(GStrv) names = g_strsplit(all, " ", -1);
 	unsigned number = (unsigned)g_date_time_get_day_of_week(time);
 
@@ -187,9 +187,9 @@ format_since(const struct line *line, const char *day)
 
 /* @param msg  taken */
 static void
-append_to(GString *text, struct msg *msg, const char *const *texts)
+append_to(GString *text, struct msg *msg, const struct po *po)
 {
-	g_autofree char *part = msg_format(msg, texts);
+	g_autofree char *part = msg_format(msg, po);
 
 	g_string_append_printf(text, "%s%s", text->len ? "; " : "", part);
 	msg_unref(msg);
@@ -199,16 +199,17 @@ append_to(GString *text, struct msg *msg, const char *const *texts)
 static void
 append(struct line *line, struct msg *msg)
 {
-	append_to(line->text, msg, line->texts);
+	append_to(line->text, msg, line->po);
 }
 
 static void
 append_counts(struct line *line, const char *label, int64_t listed, int64_t read)
 {
-	append(line, read < 0 ? msg_new(MSG_LIST_LISTED, "list", label, "listed",
-	                            MSG_INT(listed), NULL)
-	                      : msg_new(MSG_LIST_READ, "list", label, "listed",
-	                            MSG_INT(listed), "read", MSG_INT(read), NULL));
+	append(line, read < 0 ? msg_new(N_("{list}: {listed} listed"), "list", label,
+	                            "listed", MSG_INT(listed), NULL)
+	                      : msg_new(N_("{list}: {listed} listed, {read} read"),
+	                            "list", label, "listed", MSG_INT(listed), "read",
+	                            MSG_INT(read), NULL));
 }
 
 /* Sum the lists of one service. @return their number */
@@ -234,12 +235,12 @@ sum_service(const struct line *line, unsigned first, struct source_list_sum *sum
 }
 
 static void
-append_missing(struct line *line, const struct coverage_list *list, enum msg_id id)
+append_missing(struct line *line, const struct coverage_list *list, const char *id)
 {
 	g_autofree char *since = format_since(line, list->since_day);
 
 	append_to(line->missing, msg_new(id, "list", list->label, "day", since, NULL),
-	    line->texts);
+	    line->po);
 }
 
 static void
@@ -271,17 +272,17 @@ append_list(struct line *line, unsigned index)
 	switch (list->state) {
 	case COVERAGE_QUIET:
 		if (line->sums[index].listed < 0)
-			append(
-			    line, msg_new(MSG_LIST_QUIET, "list", list->label, NULL));
+			append(line, msg_new(N_("{list}: nothing new"), "list",
+			                 list->label, NULL));
 		break;
 	case COVERAGE_LATE:
-		append_missing(line, list, MSG_LIST_LATE);
+		append_missing(line, list, N_("{list} late since {day}"));
 		break;
 	case COVERAGE_STALE:
-		append_missing(line, list, MSG_LIST_STALE);
+		append_missing(line, list, N_("{list} stale since {day}"));
 		break;
 	case COVERAGE_FAILED:
-		append_missing(line, list, MSG_LIST_FAILED);
+		append_missing(line, list, N_("{list} failed since {day}"));
 		break;
 	case COVERAGE_OK:
 	case COVERAGE_NEW:
@@ -308,7 +309,7 @@ load_sum(struct store *store, const struct coverage_list *list, const char *afte
 
 char *
 coverage_format_line(const struct coverage *coverage, struct store *store,
-    const char *after, const char *const *texts, char **missing, GError **error)
+    const char *after, const struct po *po, char **missing, GError **error)
 {
 	g_autoptr(GHashTable) summed =
 	    g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
@@ -316,7 +317,7 @@ coverage_format_line(const struct coverage *coverage, struct store *store,
 	g_autoptr(GString) apart = g_string_new(NULL);
 	g_autofree struct source_list_sum *sums =
 	    g_new(struct source_list_sum, coverage->lists->len);
-	struct line line = {texts, coverage->now, coverage->lists, sums, text,
+	struct line line = {po, coverage->now, coverage->lists, sums, text,
 	    missing ? apart : text, summed};
 
 	for (unsigned i = 0; i < coverage->lists->len; i++)

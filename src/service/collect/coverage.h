@@ -13,6 +13,7 @@
 
 #include "base/cleanup.h"
 #include "base/day.h"
+#include "base/po.h"
 #include "store/core/store.h"
 
 enum coverage_state {
@@ -53,13 +54,13 @@ struct coverage *coverage_load(struct store *store, int64_t now, GError **error)
  *
  * @param after  count the papers of the days after this one; NULL, or no list since:
  *               those of the newest list
- * @param texts  of a language, by enum msg_id; NULL for English
+ * @param po     of a language; NULL for English
  * @param missing  set to the lists that are late, stale or failed, which the line does
  *                 not have then, or ""; owned by the caller.  Or NULL
  * @return owned by the caller; "" without lists; NULL if the store fails
  */
 char *coverage_format_line(const struct coverage *coverage, struct store *store,
-    const char *after, const char *const *texts, char **missing, GError **error);
+    const char *after, const struct po *po, char **missing, GError **error);
 void coverage_free(struct coverage *coverage);
 PB_DEFINE_AUTO(coverage, coverage_free);
 

@@ -132,11 +132,17 @@ add_waiting(struct request *request, const char *filter)
 	    filter ? reply_text_quote(&request->text, filter) : NULL;
 
 	if (!filter)
-		reply_phrase(&request->text, "wait", "waits");
+		reply_phrase(&request->text, "wait",
+		    N_("not done yet: this waits for your confirmation"));
 	else
 		reply_phrase(&request->text, "wait",
-		    request->is_inferred ? "waits_inferred" : "waits_filter", "filter",
-		    shown);
+		    request->is_inferred
+		        ? N_("taken for a keyword, since it follows \"subscribe\": it "
+		             "waits for your confirmation, too\n"
+		             "filter: {filter}")
+		        : N_("not stored yet: this waits for your confirmation\n"
+		             "filter: {filter}"),
+		    "filter", shown);
 }
 
 /* Former and unconfirmed subscribers can have all data erased, too. */
@@ -184,7 +190,9 @@ decide_row(struct request *request, const struct command_row *row,
 	if (!is_user_error(problem))
 		return pb_error_forward(error, &problem);
 	if (request->is_inferred)
-		reply_phrase(&request->text, "", "inferred_not");
+		reply_phrase(&request->text, "",
+		    N_("not used: this is not a filter. To add one, write a line such "
+		       "as: add diffusion"));
 	else
 		command_add_error(request, row, problem);
 	return true;
@@ -225,10 +233,14 @@ add_unknown_command(struct request *request, const char *line)
 		    *arguments ? g_strconcat(closest->verb, " ", arguments, NULL)
 		               : g_strdup(closest->verb);
 	if (closest)
-		reply_phrase(&request->text, "error", "unknown_near", "word", shown,
-		    "verb", closest->verb);
+		reply_phrase(&request->text, "error",
+		    N_("there is no command \"{word}\". Did you mean {verb}? Nothing "
+		       "was done for this line."),
+		    "word", shown, "verb", closest->verb);
 	else
-		reply_phrase(&request->text, "error", "unknown", "word", shown);
+		reply_phrase(&request->text, "error",
+		    N_("there is no command \"{word}\". \"help\" lists all commands."),
+		    "word", shown);
 	request->reply.failed++;
 }
 
@@ -248,7 +260,10 @@ execute(struct request *request, const char *line, GError **error)
 		return true;
 	}
 	if (!request->subscriber && !row->is_for_unknown) {
-		reply_phrase(&request->text, "error", "unknown_sender");
+		reply_phrase(&request->text, "error",
+		    N_("this address has no subscription. To get one, write "
+		       "\"subscribe\", and a line such as \"add diffusion\" for each "
+		       "thing that you want to read about."));
 		request->reply.failed++;
 		return true;
 	}
@@ -360,13 +375,20 @@ run_lines(struct request *request, const struct command_text *lines, GError **er
 		    reply_text_quote(&request->text, lines->stopped_at);
 
 		reply_text_add_blank(&request->text);
-		reply_text_add_paragraph(&request->text, "stopped", "line", shown);
+		reply_text_add_paragraph(&request->text,
+		    N_("Reading stopped at \"{line}\", which is not a command. The "
+		       "lines after it were not read."),
+		    "line", shown);
 	}
 	if (lines->is_more || lines->is_cut) {
 		reply_text_add_blank(&request->text);
 		reply_text_add_paragraph(&request->text,
-		    lines->is_more ? "too_many" : "too_long", "most",
-		    MSG_INT(BOUNDS_COMMANDS));
+		    lines->is_more
+		        ? N_("Only the first {most} commands of a message are read. "
+		             "Send the others in a second message.")
+		        : N_("Your message is very long, and only its first 8 KB were "
+		             "read."),
+		    "most", MSG_INT(BOUNDS_COMMANDS));
 	}
 	return true;
 }
@@ -413,7 +435,9 @@ infer_filter(struct request *request, const char *text, unsigned *count, GError 
 	if (before <= BOUNDS_UNKNOWN_ECHO)
 		reply_text_add_quoted(&request->text, text);
 	if (*count == KEYWORDS_MAX || !is_keyword(text)) {
-		reply_phrase(&request->text, "", "inferred_not");
+		reply_phrase(&request->text, "",
+		    N_("not used: this is not a filter. To add one, write a line such "
+		       "as: add diffusion"));
 		return true;
 	}
 	request->is_inferred = true;
@@ -470,10 +494,23 @@ add_first_help(struct request *request, enum request_kind kind)
 {
 	request->reply.is_help = true;
 	reply_text_add_paragraph(&request->text,
-	    kind == REQUEST_LEAVE_UNCLEAR ? "leave_unclear" : "nothing_read");
+	    kind == REQUEST_LEAVE_UNCLEAR
+	        ? N_("Do you want to unsubscribe? Nothing was done. To end all mail, "
+	             "reply with the one word unsubscribe. To remove one filter, reply "
+	             "with del and its number.")
+	        : N_("Your message had no known command, so nothing was done."));
 	reply_text_add_blank(&request->text);
-	reply_text_add_paragraph(
-	    &request->text, request->subscriber ? "first_help" : "first_help_unknown");
+	reply_text_add_paragraph(&request->text,
+	    request->subscriber ? N_("unsubscribe ends all mail,\n"
+	                             "pause 14d stops it for a while,\n"
+	                             "add diffusion adds a filter,\n"
+	                             "list shows your filters and settings,\n"
+	                             "help explains everything else.")
+	                        : N_("subscribe begins a subscription,\n"
+	                             "add diffusion asks for papers about diffusion,\n"
+	                             "test diffusion shows what that would find,\n"
+	                             "info says what this is,\n"
+	                             "help explains everything else."));
 }
 
 /*
@@ -612,7 +649,8 @@ run_message(struct request *request, GError **error)
 	is_ok = run_text(request, &lines, error);
 	if (lines.is_in_subject || request_match(command_text_skip_prefixes(
 	                               mail->subject)) >= REQUEST_SUBSCRIBE)
-		request->reply.subject = reply_text_format(&request->text, "subject");
+		request->reply.subject =
+		    reply_text_format(&request->text, N_("Your commands"));
 	command_text_clear(&lines);
 	return is_ok;
 }
@@ -749,7 +787,9 @@ add_ignored_commands(struct request *request)
 	if (!text || !has_other_commands(text))
 		return;
 	reply_text_add_blank(&request->text);
-	reply_text_add_paragraph(&request->text, "only_confirmed");
+	reply_text_add_paragraph(&request->text,
+	    N_("Your message was taken as a yes; the commands in it were not carried "
+	       "out. Send them again in a reply to this message."));
 }
 
 bool

@@ -104,7 +104,8 @@ bool
 command_run_subscribe(struct request *request, const char *arguments, GError **error)
 {
 	if (request->subscriber) {
-		reply_phrase(&request->text, "ok", "already_subscribed");
+		reply_phrase(&request->text, "ok",
+		    N_("you are subscribed already. This is what you have:"));
 		return command_add_list(request, error);
 	}
 	if (!subscribe(request, arguments, "asked for by mail, and confirmed by mail",
@@ -112,8 +113,14 @@ command_run_subscribe(struct request *request, const char *arguments, GError **e
 		return false;
 	request->reply.is_changed = true;
 	reply_phrase(&request->text, "ok",
-	    request->has_filters ? "welcome" : "welcome_bare", "address",
-	    request->address);
+	    request->has_filters
+	        ? N_("Welcome! {address} is subscribed. The first digest, with the "
+	             "papers of the last three days, comes as soon as there is one of "
+	             "them.")
+	        : N_("Welcome! {address} is subscribed. You have no filters yet. Reply "
+	             "with a line for each thing that you want to read about, such as: "
+	             "add diffusion"),
+	    "address", request->address);
 	return true;
 }
 
@@ -124,12 +131,15 @@ command_run_restore(struct request *request, const char *arguments, GError **err
 	g_auto(GStrv) parts = g_strsplit(arguments, "\t", 2);
 
 	if (request->subscriber || !parts[0])
-		return command_fail(request, error, "undo_nothing");
+		return command_fail(request, error,
+		    N_("there is nothing to undo: this address is subscribed."));
 	/* Anybody who unsubscribed by a link can use its undo: a complaint holds. */
 	if (!subscribe(request, parts[1] ? parts[1] : "", parts[0], false, error))
 		return false;
 	request->reply.is_changed = true;
-	reply_phrase(&request->text, "ok", "restored", "address", request->address);
+	reply_phrase(&request->text, "ok",
+	    N_("{address} is subscribed again, and everything is as it was."),
+	    "address", request->address);
 	return true;
 }
 
@@ -229,9 +239,12 @@ command_run_unsubscribe(struct request *request, const char *arguments, GError *
 
 	if (!is_everything(arguments) &&
 	    g_ascii_strcasecmp(arguments, request->address) != 0)
-		return command_fail(request, error, "leave_what");
+		return command_fail(request, error,
+		    N_("is this about one filter? Then write \"del\" and its number. "
+		       "To end all mail, write \"unsubscribe\" alone."));
 	if (!request->subscriber) {
-		reply_phrase(&request->text, "ok", "left_already");
+		reply_phrase(&request->text, "ok",
+		    N_("this address has no subscription, so no digests come."));
 		return true;
 	}
 	undo = format_undo(request, error);
@@ -240,11 +253,17 @@ command_run_unsubscribe(struct request *request, const char *arguments, GError *
 		return false;
 	g_free(request->reply.undo);
 	request->reply.undo = g_steal_pointer(&undo);
-	reply_phrase(&request->text, "ok", "left", "address", request->address);
+	reply_phrase(&request->text, "ok",
+	    N_("{address} is unsubscribed, and no more digests come. If that was a "
+	       "mistake, this line brings everything back within 7 days, filters and "
+	       "settings too:"),
+	    "address", request->address);
 	reply_text_add_blank(&request->text);
 	command_add_token(request, &request->text, "undo", COMMAND_UNDO_MARK);
 	reply_text_add_blank(&request->text);
-	reply_phrase(&request->text, "", "left_undo");
+	reply_phrase(&request->text, "",
+	    N_("Your address stays on record as unsubscribed. To have that erased as "
+	       "well, write \"forget me\"."));
 	return request_reload(request, error);
 }
 
@@ -254,7 +273,9 @@ command_run_confirm(struct request *request, const char *arguments, GError **err
 	(void)error;
 	g_free(request->reply.confirm_token);
 	request->reply.confirm_token = g_strdup(arguments);
-	return command_fail(request, error, "no_such_token");
+	return command_fail(request, error,
+	    N_("this confirmation has expired, was used before, or is incomplete. "
+	       "Nothing was done. Send your commands again for a new one."));
 }
 
 bool
@@ -262,7 +283,9 @@ command_run_undo(struct request *request, const char *arguments, GError **error)
 {
 	g_free(request->reply.undo_token);
 	request->reply.undo_token = g_strdup(arguments);
-	return command_fail(request, error, "no_such_undo");
+	return command_fail(request, error,
+	    N_("this can no longer be undone: the line is older than 7 days, was used "
+	       "before, or is incomplete. To come back, write \"subscribe\"."));
 }
 
 /* A forged request could be confirmed by the new address, so notify the old one. */
@@ -276,10 +299,17 @@ set_old_address_notice(struct request *request, const char *address)
 	g_free(reply->old_subject);
 	g_free(reply->old_text);
 	reply->old_address = g_strdup(request->address);
-	reply->old_subject = reply_text_format(&request->text, "subject.moved");
+	reply->old_subject =
+	    reply_text_format(&request->text, N_("Your address has been changed"));
 	reply_text_init(&text, request->catalog, request->text_language, false);
-	reply_text_add_paragraph(&text, "moved_notice", "before", request->address,
-	    "after", address, "owner", request->settings->mail_owner);
+	reply_text_add_paragraph(&text,
+	    N_("The mail of your subscription went to {before} until now. From now on "
+	       "it goes to {after}: both addresses confirmed that. No more mail comes "
+	       "here.\n\n"
+	       "If you did not want this, write to {owner}, a person, who can undo "
+	       "it."),
+	    "before", request->address, "after", address, "owner",
+	    request->settings->mail_owner);
 	reply->old_text = g_strdup(text.text->str);
 }
 
@@ -312,11 +342,13 @@ parse_address(struct request *request, const char *arguments, GError **error)
 	g_autofree char *word = command_take_word(&arguments);
 
 	if (!word || strcmp(word, request->commands_address) == 0) {
-		command_fail(request, error, "wrong_address");
+		command_fail(request, error,
+		    N_("this is not an address that your mail can be sent to."));
 		return NULL;
 	}
 	if (is_same_address(word, request->address)) {
-		command_fail(request, error, "same_address");
+		command_fail(
+		    request, error, N_("your mail goes to this address already."));
 		return NULL;
 	}
 	return g_steal_pointer(&word);
@@ -333,8 +365,10 @@ command_decide_address(struct request *request, const char *arguments,
 	if (!word)
 		return false;
 	if (waiting)
-		return command_fail(
-		    request, error, "address_waits", "address", waiting);
+		return command_fail(request, error,
+		    N_("the change to {address} waits already, and only one can wait. "
+		       "To change to this address instead, send this line alone."),
+		    "address", waiting);
 	if (!subscribe_apply_address(request->store, request->planned, word,
 	        request->key, request->now, error))
 		return false;
@@ -354,8 +388,9 @@ command_run_address(struct request *request, const char *arguments, GError **err
 	    request->key, request->actor, request->now, error);
 	if (!after)
 		return false;
-	reply_phrase(&request->text, "ok", "moved", "before", request->address, "after",
-	    after->address);
+	reply_phrase(&request->text, "ok",
+	    N_("mail goes to {after} from now on, and no longer to {before}."),
+	    "before", request->address, "after", after->address);
 	set_old_address_notice(request, after->address);
 	return request_reload(request, error);
 }
@@ -368,7 +403,8 @@ parse_export(
 
 	*is_text = word && g_ascii_strcasecmp(word, "text") == 0;
 	return !word || *is_text || g_ascii_strcasecmp(word, "json") == 0 ||
-	       command_fail(request, error, "export_what");
+	       command_fail(
+	           request, error, N_("the format is json or text; json if omitted."));
 }
 
 bool
@@ -401,7 +437,9 @@ command_run_export(struct request *request, const char *arguments, GError **erro
 	reply->attachment_name =
 	    g_strdup(is_text ? "paperboy-export.txt" : "paperboy-export.json");
 	reply->attachment_type = g_strdup(is_text ? "text/plain" : "application/json");
-	reply_phrase(&request->text, "ok", "exported", "file", reply->attachment_name);
+	reply_phrase(&request->text, "ok",
+	    N_("all data stored about you is in the attached file {file}."), "file",
+	    reply->attachment_name);
 	return true;
 }
 
@@ -411,19 +449,27 @@ command_decide_forget(struct request *request, const char *arguments,
 {
 	(void)decision;
 	return g_ascii_strcasecmp(arguments, "me") == 0 ||
-	       command_fail(request, error, "forget_whom");
+	       command_fail(request, error,
+	           N_("to have all data stored about you erased, write \"forget "
+	              "me\"."));
 }
 
 bool
 command_run_forget(struct request *request, const char *arguments, GError **error)
 {
 	if (g_ascii_strcasecmp(arguments, "me") != 0)
-		return command_fail(request, error, "forget_whom");
+		return command_fail(request, error,
+		    N_("to have all data stored about you erased, write \"forget "
+		       "me\"."));
 	/* Stop all mail now; the data is erased after the reply. */
 	if (request->subscriber && !subscribe_remove(request->store, request->address,
 	                               request->actor, request->now, error))
 		return false;
 	request->reply.is_erased = true;
-	reply_phrase(&request->text, "ok", "forgotten", "address", request->address);
+	reply_phrase(&request->text, "ok",
+	    N_("after this message all data stored about {address} is erased, and no "
+	       "more mail comes. Backups of the store are kept for a while; this "
+	       "message and the logs of mail servers cannot be erased by paperboy."),
+	    "address", request->address);
 	return request_reload(request, error);
 }

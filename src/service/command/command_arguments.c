@@ -75,8 +75,9 @@ command_parse_number(struct request *request, const char *key, const char *text,
 	guint64 parsed;
 
 	if (!g_ascii_string_to_unsigned(text, 10, 1, most, &parsed, NULL))
-		return command_fail(
-		    request, error, "wrong_number", "key", key, "most", MSG_INT(most));
+		return command_fail(request, error,
+		    N_("{key} is a number from 1 to {most}."), "key", key, "most",
+		    MSG_INT(most));
 	*number = (unsigned)parsed;
 	return true;
 }
@@ -93,8 +94,9 @@ command_parse_days(
 
 	if (!g_ascii_string_to_unsigned(
 	        digits, 10, 1, BOUNDS_BACKTEST_DAYS, &parsed, NULL))
-		return command_fail(request, error, "wrong_days", "most",
-		    MSG_INT(BOUNDS_BACKTEST_DAYS));
+		return command_fail(request, error,
+		    N_("since is a number of days, such as since=30d, up to {most}d."),
+		    "most", MSG_INT(BOUNDS_BACKTEST_DAYS));
 	*days = (unsigned)parsed;
 	return true;
 }

@@ -66,11 +66,14 @@ take_references(struct request *request, const char *arguments, GError **error)
 		if (is_reference(*part))
 			g_ptr_array_add(words, g_strdup(*part));
 	if (words->len > BOUNDS_COMMAND_ARGUMENTS) {
-		command_fail(request, error, "too_many_words");
+		command_fail(
+		    request, error, N_("that is too much for one line. Use several."));
 		return NULL;
 	}
 	if (!words->len) {
-		command_fail(request, error, "feedback_wants_papers");
+		command_fail(request, error,
+		    N_("which papers? Write their numbers in a reply to a digest, or "
+		       "their ids, such as like 3 or hide 2605.15202."));
 		return NULL;
 	}
 	return g_steal_pointer(&words);
@@ -88,7 +91,8 @@ load_paper(
 	if (!id || !papers_find(request->store, id, &stored, error) || stored)
 		return stored;
 	shown = reply_text_quote(&request->text, id);
-	command_fail(request, error, "why_no_paper", "id", shown);
+	command_fail(
+	    request, error, N_("no source has listed a paper \"{id}\"."), "id", shown);
 	return NULL;
 }
 
@@ -135,7 +139,7 @@ static char *
 format_words(struct request *request, const GPtrArray *words, unsigned most,
     bool is_changed_only)
 {
-	g_autofree char *was = reply_text_format(&request->text, "feedback_was");
+	g_autofree char *was = reply_text_format(&request->text, N_("was"));
 	GString *text = g_string_new(NULL);
 	unsigned count = 0;
 
@@ -166,7 +170,8 @@ add_words(struct request *request, const char *name, const GPtrArray *words,
 static void
 add_counts(struct request *request, const char *margin, const struct answers *answers)
 {
-	reply_phrase(&request->text, margin, "feedback_counts", "likes",
+	reply_phrase(&request->text, margin,
+	    N_("{likes} liked and {hides} hidden so far."), "likes",
 	    MSG_INT(answers->likes), "hides", MSG_INT(answers->hides));
 }
 
@@ -315,7 +320,10 @@ propose_block(struct request *request, const struct answers *answers, GError **e
 	if (!offered)
 		return true;
 	g_ptr_array_add(proposals, offered);
-	reply_phrase(&request->text, "", "feedback_block", "term", offered->term);
+	reply_phrase(&request->text, "",
+	    N_("Several papers that you hid have \"{term}\" in them, and none that you "
+	       "liked has."),
+	    "term", offered->term);
 	command_add_proposals(request, proposals);
 	return true;
 }
@@ -407,7 +415,10 @@ propose_edit(struct request *request, const GPtrArray *papers,
 	if (!offered)
 		return true;
 	g_ptr_array_add(proposals, offered);
-	reply_phrase(&request->text, "", "feedback_edit", "term", offered->term);
+	reply_phrase(&request->text, "",
+	    N_("Several papers that you liked have \"{term}\" in them, and none that "
+	       "you hid has."),
+	    "term", offered->term);
 	command_add_proposals(request, proposals);
 	return true;
 }
@@ -429,10 +440,13 @@ add_answers(
 		g_autofree char *title = format_title(stored->paper);
 
 		reply_phrase(&request->text, i ? "" : "ok",
-		    is_like(request) ? "liked" : "hidden", "paper", title);
+		    is_like(request) ? N_("liked: {paper}") : N_("hidden: {paper}"),
+		    "paper", title);
 	}
-	add_words(request, "feedback_raised", answers->raising, WORDS_CHANGED, true);
-	add_words(request, "feedback_lowered", answers->lowering, WORDS_CHANGED, true);
+	add_words(request, N_("raised by your answers: {words}"), answers->raising,
+	    WORDS_CHANGED, true);
+	add_words(
+	    request, N_("lowered: {words}"), answers->lowering, WORDS_CHANGED, true);
 	add_counts(request, "", answers);
 }
 
@@ -519,12 +533,13 @@ add_more(struct request *request, const struct paper *paper)
 	if (*abstract)
 		reply_text_add(&request->text, "", abstract);
 	else
-		reply_phrase(&request->text, "", "more_no_abstract");
+		reply_phrase(
+		    &request->text, "", N_("No source has an abstract of it."));
 	reply_text_add_blank(&request->text);
 	reply_text_add(&request->text, "", paper->url);
-	add_link(request, "more_code", paper->code_url);
-	add_link(request, "more_project", paper->project_url);
-	add_link(request, "more_video", paper->video_url);
+	add_link(request, N_("code: {url}"), paper->code_url);
+	add_link(request, N_("project: {url}"), paper->project_url);
+	add_link(request, N_("video: {url}"), paper->video_url);
 }
 
 bool
@@ -535,8 +550,9 @@ command_run_more(struct request *request, const char *arguments, GError **error)
 	if (!papers)
 		return false;
 	if (papers->len > MORE_MAX)
-		return command_fail(
-		    request, error, "more_many", "most", MSG_INT(MORE_MAX));
+		return command_fail(request, error,
+		    N_("that is too many at once: up to {most} papers."), "most",
+		    MSG_INT(MORE_MAX));
 	for (unsigned i = 0; i < papers->len; i++) {
 		if (i)
 			reply_text_add_blank(&request->text);
@@ -557,8 +573,12 @@ forget(struct request *request, GError **error)
 	    !audit_insert(request->store, request->now, request->actor,
 	        "answers deleted", request->subscriber->id, NULL, error))
 		return false;
-	answers = reply_text_format_count(&request->text, "answers", count);
-	reply_phrase(&request->text, "ok", "taste_forgotten", "answers", answers);
+	answers = reply_text_format_count(
+	    &request->text, PL_("1 answer", "{count} answers"), count);
+	reply_phrase(&request->text, "ok",
+	    N_("{answers} and all that was learned from them were deleted. Your "
+	       "digests are in the usual order again."),
+	    "answers", answers);
 	return true;
 }
 
@@ -576,18 +596,26 @@ add_taste(struct request *request, const struct answers *answers)
 	unsigned more = answers->other_words;
 
 	if (!answers->likes && !answers->hides) {
-		reply_phrase(&request->text, "ok", "taste_none");
+		reply_phrase(&request->text, "ok",
+		    N_("nothing has been learned yet. Reply to a digest with \"like "
+		       "3\" or \"hide 2\": papers like those you liked then come first "
+		       "in later digests."));
 		return;
 	}
 	add_counts(request, "ok", answers);
-	add_words(request, "feedback_raised", answers->raising, WORDS_LISTED, false);
-	add_words(request, "feedback_lowered", answers->lowering, WORDS_LISTED, false);
+	add_words(request, N_("raised by your answers: {words}"), answers->raising,
+	    WORDS_LISTED, false);
+	add_words(
+	    request, N_("lowered: {words}"), answers->lowering, WORDS_LISTED, false);
 	more += MAX(answers->raising->len, WORDS_LISTED) - WORDS_LISTED;
 	more += MAX(answers->lowering->len, WORDS_LISTED) - WORDS_LISTED;
 	rest = g_strdup_printf("%u", more);
 	if (more)
-		reply_phrase(&request->text, "", "taste_more", "count", rest);
-	reply_phrase(&request->text, "", "taste_effect");
+		reply_phrase(
+		    &request->text, "", N_("and {count} more words."), "count", rest);
+	reply_phrase(&request->text, "",
+	    N_("These words order the papers of your digests. They never add or remove "
+	       "a paper. \"taste forget\" deletes them."));
 }
 
 bool
@@ -598,7 +626,9 @@ command_run_taste(struct request *request, const char *arguments, GError **error
 	if (is_forget(arguments))
 		return forget(request, error);
 	if (*arguments)
-		return command_fail(request, error, "taste_wrong");
+		return command_fail(request, error,
+		    N_("write \"taste\" to see what was learned from your answers, or "
+		       "\"taste forget\" to delete it."));
 	if (!answers_load(request->store, request->subscriber->id, &answers, error))
 		return false;
 	add_taste(request, &answers);
@@ -610,5 +640,8 @@ command_decide_taste(struct request *request, const char *arguments,
     struct command_decision *decision, GError **error)
 {
 	(void)decision;
-	return is_forget(arguments) || command_fail(request, error, "taste_wrong");
+	return is_forget(arguments) ||
+	       command_fail(request, error,
+	           N_("write \"taste\" to see what was learned from your answers, or "
+	              "\"taste forget\" to delete it."));
 }

@@ -32,14 +32,18 @@ find_filters(struct request *request, const GPtrArray *own, const char *argument
 		if (!*word)
 			continue;
 		if (i == BOUNDS_COMMAND_ARGUMENTS) {
-			command_fail(request, error, "too_many_words");
+			command_fail(request, error,
+			    N_("that is too much for one line. Use several."));
 			return NULL;
 		}
 		one = command_find_filter(request, own, word, error);
 		if (!one)
 			return NULL;
 		if (blocks_only && !one->is_block) {
-			command_fail(request, error, "no_block", "filter", word);
+			command_fail(request, error,
+			    N_("{filter} is a filter, not a block. To remove it: del "
+			       "{filter}"),
+			    "filter", word);
 			return NULL;
 		}
 		if (!g_ptr_array_find(found, one, NULL))
@@ -217,10 +221,10 @@ command_run_del(struct request *request, const char *arguments, GError **error)
 		if (!subscribe_remove_filter(request->store, request->address,
 		        one->number, request->actor, request->now, error))
 			return false;
-		reply_phrase(&request->text, "ok", "removed", "what", what);
+		reply_phrase(&request->text, "ok", N_("removed: {what}"), "what", what);
 	}
 	if (!request->text.results)
-		reply_phrase(&request->text, "", "paste_back");
+		reply_phrase(&request->text, "", N_("To restore it, send:"));
 	for (unsigned i = 0; i < found->len; i++) {
 		g_autofree char *line = format_restoration(found->pdata[i], follows);
 
@@ -241,7 +245,8 @@ parse_edit(struct request *request, const GPtrArray *own, const char *arguments,
 
 	*before = word ? command_find_filter(request, own, word, error) : NULL;
 	return *before && parse_options(request, rest, options, error) &&
-	       (*rest || command_fail(request, error, "edit_wants_query"));
+	       (*rest || command_fail(request, error,
+	                     N_("give the filter's number, then the new text.")));
 }
 
 static struct filters_change
@@ -335,18 +340,20 @@ add_filter(struct request *request, const struct subscription *one, GError **err
 	if (!backtest_count(request->store, one->canonical, BACKTEST_DAYS, request->now,
 	        &found, error))
 		return false;
-	papers = reply_text_format_count(&request->text, "papers", found);
-	reply_phrase(&request->text, "", "list_filter", "what", what, "papers", papers);
+	papers = reply_text_format_count(
+	    &request->text, PL_("1 paper", "{count} papers"), found);
+	reply_phrase(
+	    &request->text, "", "{what}\n   {papers}", "what", what, "papers", papers);
 	if (!command_add_shares(request, one, error))
 		return false;
 	if (one->max_papers) {
-		reply_phrase(
-		    &request->text, "", "list_max", "max", MSG_INT(one->max_papers));
+		reply_phrase(&request->text, "", N_("   at most {max} in one digest"),
+		    "max", MSG_INT(one->max_papers));
 	}
 	if (one->note) {
 		g_autofree char *note = reply_text_quote(&request->text, one->note);
 
-		reply_phrase(&request->text, "", "list_note", "note", note);
+		reply_phrase(&request->text, "", N_("   note: {note}"), "note", note);
 	}
 	return true;
 }
@@ -364,9 +371,10 @@ add_settings(struct request *request)
 		g_string_append_printf(words, "%s%s %s", words->len ? ", " : "",
 		    preferences_get_name((enum preference)i),
 		    preferences_get_word(&subscriber->preferences, (enum preference)i));
-	reply_phrase(&request->text, "", "list_settings", "when", when, "at", at,
-	    "zone", subscriber->zone, "max", MSG_INT(subscriber->max_full), "words",
-	    words->str);
+	reply_phrase(&request->text, "",
+	    N_("settings: when {when}, at {at}, tz {zone}, max {max}, {words}"), "when",
+	    when, "at", at, "zone", subscriber->zone, "max",
+	    MSG_INT(subscriber->max_full), "words", words->str);
 }
 
 bool
@@ -376,7 +384,10 @@ command_add_list(struct request *request, GError **error)
 
 	if (!own)
 		return false;
-	reply_phrase(&request->text, "ok", own->len ? "list_head" : "list_none");
+	reply_phrase(&request->text, "ok",
+	    own->len
+	        ? N_("your filters, with what they found in the last 30 days:")
+	        : N_("you have no filters yet, so nothing comes. Try: add diffusion"));
 	for (unsigned i = 0; i < own->len; i++)
 		if (!add_filter(request, own->pdata[i], error))
 			return false;

@@ -56,7 +56,8 @@ command_run_test(struct request *request, const char *arguments, GError **error)
 		    command_format_canonical(request, filter->canonical, query);
 		g_autofree char *shown = reply_text_quote(&request->text, accented);
 
-		reply_phrase(&request->text, "ok", "tested", "filter", shown);
+		reply_phrase(&request->text, "ok", N_("nothing was stored. {filter}"),
+		    "filter", shown);
 	}
 	return command_add_backtest(request, query, 0, false, days, error);
 }
@@ -74,7 +75,8 @@ add_result(struct request *request, const struct search_result *result)
 	if (result->words && *result->words && !request->text.is_guarded) {
 		g_autofree char *words = sanitize_paper_text(result->words, 0);
 
-		reply_phrase(&request->text, "", "hit", "words", words);
+		reply_phrase(
+		    &request->text, "", "            [{words}]", "words", words);
 	}
 }
 
@@ -82,15 +84,18 @@ static bool
 add_results(
     struct request *request, const struct search_answer *found, const char *query)
 {
-	g_autofree char *papers = reply_text_format_count(
-	    &request->text, found->is_more ? "papers_least" : "papers", found->found);
+	g_autofree char *papers = reply_text_format_count(&request->text,
+	    found->is_more ? PL_("at least 1 paper", "at least {count} papers")
+	                   : PL_("1 paper", "{count} papers"),
+	    found->found);
 	g_autofree char *accented =
 	    command_format_canonical(request, found->canonical, query);
 	g_autofree char *filter = reply_text_quote(&request->text, accented);
 
 	reply_phrase(&request->text, "ok",
-	    found->results->len < found->found || found->is_more ? "searched_more"
-	                                                         : "searched",
+	    found->results->len < found->found || found->is_more
+	        ? N_("{papers} for {filter}, of which these {shown} are the best:")
+	        : N_("{papers} for {filter}"),
 	    "papers", papers, "shown", MSG_INT(found->results->len), "filter", filter);
 	for (unsigned i = 0; i < found->results->len; i++)
 		add_result(request, found->results->pdata[i]);
@@ -104,7 +109,7 @@ command_run_search(struct request *request, const char *arguments, GError **erro
 	const char *query = arguments;
 	pb_local(query_error) problem = {0};
 	struct search_scope scope = {
-	    .now = request->now, .texts = reply_text_get_texts(&request->text)};
+	    .now = request->now, .po = reply_text_get_po(&request->text)};
 	unsigned days = 0, most = SEARCH_RESULTS;
 	char day[DAY_BYTES];
 	pb_auto(search_answer) found = NULL;
@@ -140,36 +145,49 @@ command_find_paper(
 	if (!g_ascii_string_to_unsigned(word, 10, 1, 9999, &number, NULL))
 		return why_clean_id(word);
 	if (!request->digest_id) {
-		command_fail(request, error, "why_no_digest", "number", word);
+		command_fail(request, error,
+		    N_("which digest is meant? A number works in a reply to a digest. "
+		       "Otherwise write the paper's id, such as why 2605.15202."),
+		    "number", word);
 		return NULL;
 	}
 	if (!*digest)
 		*digest = digests_load(request->store, request->digest_id, &problem);
 	if (!*digest || (*digest)->subscriber_id != request->subscriber->id ||
 	    number > (*digest)->entries->len) {
-		command_fail(request, error, "why_no_number", "number", word);
+		command_fail(request, error, N_("that digest has no paper {number}."),
+		    "number", word);
 		return NULL;
 	}
 	return g_strdup(
 	    ((struct digest_entry *)(*digest)->entries->pdata[number - 1])->paper->id);
 }
 
+/* Whether a filter finds a paper, and whether one of its clauses is true. */
+static const struct {
+	const char *filter, *clause;
+} verdict_texts[] = {
+    [QUERY_FALSE] = {N_("does not find it"), N_("no")},
+    [QUERY_UNKNOWN] = {N_("cannot tell yet"), "?"},
+    [QUERY_TRUE] = {N_("finds it"), N_("yes")},
+};
+
 static void
 add_why_filter(struct request *request, const struct why_filter *filter)
 {
-	g_autofree char *truth =
-	    g_strconcat("truth_", why_verdict_name(filter->truth), NULL);
-	g_autofree char *reported = reply_text_format(&request->text, truth);
+	g_autofree char *reported =
+	    reply_text_format(&request->text, verdict_texts[filter->truth].filter);
 	g_autofree char *label = reply_text_quote(&request->text, filter->label);
 
 	reply_text_add_blank(&request->text);
-	reply_phrase(&request->text, "", filter->is_block ? "why_block" : "why_filter",
+	reply_phrase(&request->text, "",
+	    filter->is_block ? N_("block {number}, {label}: {truth}")
+	                     : N_("filter {number}, {label}: {truth}"),
 	    "number", MSG_INT(filter->number), "label", label, "truth", reported);
 	for (unsigned i = 0; filter->steps && i < filter->steps->len; i++) {
 		const struct query_step *step = filter->steps->pdata[i];
-		g_autofree char *mark =
-		    g_strconcat("mark_", why_verdict_name(step->truth), NULL);
-		g_autofree char *word = reply_text_format(&request->text, mark);
+		g_autofree char *word = reply_text_format(
+		    &request->text, verdict_texts[step->truth].clause);
 		g_autofree char *text = reply_text_quote(&request->text, step->text);
 		g_autofree char *gap =
 		    g_strnfill((gsize)MAX(4 - g_utf8_strlen(word, -1), 1), ' ');
@@ -180,6 +198,32 @@ add_why_filter(struct request *request, const struct why_filter *filter)
 	}
 }
 
+static const char *const outcome_texts[] = {
+    [WHY_SENT] = N_("It was mailed to you on {time}."),
+    [WHY_READ] = N_("It was in a digest of {time} whose delivery is uncertain."),
+    [WHY_IN_DELIVERY] = N_("It is in a digest that is on its way to you."),
+    [WHY_REFUSED] = N_("Your mail server refused the messages it was in, twice."),
+    [WHY_UNSUBSCRIBED] = N_("You were unsubscribed."),
+    [WHY_NO_FILTER] = N_("You have no filter."),
+    [WHY_NOT_MATCHED_YET] =
+        N_("It has not been matched with your filters yet; it will be in a moment."),
+    [WHY_NO_CLAUSE] = N_("None of your filters finds it."),
+    [WHY_TOO_LATE] =
+        N_("A filter finds it now, but did not in time: votes or links came too late."),
+    [WHY_NOT_STORED] = N_(
+        "It is too old to say: which digests had a paper is not kept for that long."),
+    [WHY_WAITING] = N_("A filter depends on data that is not known yet."),
+    [WHY_NOT_SUBSCRIBED] = N_("It was listed before you subscribed."),
+    [WHY_FILTER_NEWER] = N_("It was listed before you had the filter that finds it."),
+    [WHY_UNWANTED] = N_("It was only cross-listed, or replaced by a new version, and "
+                        "your settings exclude such papers."),
+    [WHY_BLOCKED] = N_("One of your blocks removes it."),
+    [WHY_BLOCK_WAITING] = N_("It is held until one of your blocks can be decided."),
+    [WHY_TOO_OLD] = N_("It was listed too long ago for a digest."),
+    [WHY_NOT_ACTIVE] = N_("Your mail is paused or stopped."),
+    [WHY_NEXT] = N_("It will be in your next digest, {time}."),
+};
+
 static void
 add_why(struct request *request, const struct why *why)
 {
@@ -187,27 +231,27 @@ add_why(struct request *request, const struct why *why)
 	g_autofree char *words =
 	    sanitize_paper_text(paper->title, BOUNDS_SUBJECT_CHARS);
 	g_autofree char *title = g_strdup_printf("%s  %s", paper->id, words);
-	g_autofree char *name = g_strdelimit(
-	    g_strconcat("why_", why_outcome_name(why->outcome), NULL), "-", '_');
 	g_autofree char *time =
 	    reply_text_format_time(&request->text, why->at, request->subscriber->zone);
 
 	reply_text_add(&request->text, "ok", title);
-	reply_phrase(&request->text, "", name, "time", time);
+	reply_phrase(&request->text, "", outcome_texts[why->outcome], "time", time);
 	for (unsigned i = 0; i < why->listings->len; i++) {
 		const struct paper_history_listing *listing = why->listings->pdata[i];
 		g_autofree char *day =
 		    reply_text_format_day(&request->text, listing->day);
 
-		reply_phrase(&request->text, "", "why_listed", "source",
-		    listing->source, "day", day);
+		reply_phrase(&request->text, "", N_("listed by {source} on {day}"),
+		    "source", listing->source, "day", day);
 	}
 	if (why->taste.raised && *why->taste.raised)
-		reply_phrase(
-		    &request->text, "", "why_raised", "words", why->taste.raised);
+		reply_phrase(&request->text, "",
+		    N_("In a digest it is raised by your likes: {words}"), "words",
+		    why->taste.raised);
 	if (why->taste.lowered && *why->taste.lowered)
-		reply_phrase(
-		    &request->text, "", "why_lowered", "words", why->taste.lowered);
+		reply_phrase(&request->text, "",
+		    N_("In a digest it is lowered by your hides: {words}"), "words",
+		    why->taste.lowered);
 	for (unsigned i = 0; i < why->filters->len; i++)
 		add_why_filter(request, why->filters->pdata[i]);
 }
@@ -235,7 +279,8 @@ command_run_why(struct request *request, const char *arguments, GError **error)
 	{
 		g_autofree char *shown = reply_text_quote(&request->text, id);
 
-		return command_fail(request, error, "why_no_paper", "id", shown);
+		return command_fail(request, error,
+		    N_("no source has listed a paper \"{id}\"."), "id", shown);
 	}
 }
 
@@ -263,21 +308,24 @@ command_run_last(struct request *request, const char *arguments, GError **error)
 	int64_t id;
 
 	if (*arguments && !day_parse_time(arguments, &id, NULL))
-		return command_fail(request, error, "wrong_day");
+		return command_fail(
+		    request, error, N_("a day is written like this: 2026-11-20"));
 	rows = digests_load_newest(
 	    request->store, request->subscriber->id, DIGESTS_SEARCHED, error);
 	if (!rows)
 		return false;
 	id = choose_digest(rows, arguments);
 	if (!id)
-		return command_fail(
-		    request, error, *arguments ? "last_none_day" : "last_none");
+		return command_fail(request, error,
+		    *arguments ? N_("there is no digest of that day. Only digests of "
+		                    "the last weeks are stored.")
+		               : N_("no digest has been made for you yet."));
 	digest = digests_load(request->store, id, error);
 	text = digest ? renderer_format_text(request->renderer, digest, error) : NULL;
 	if (!text)
 		return false;
 	day = reply_text_format_day(&request->text, digest->date);
-	reply_phrase(&request->text, "ok", "last_is", "day", day);
+	reply_phrase(&request->text, "ok", N_("the digest of {day}:"), "day", day);
 	reply_text_add_blank(&request->text);
 	g_string_append(request->text.text, text);
 	return true;
@@ -289,18 +337,18 @@ add_source(struct request *request, const struct source_status_source *source)
 	g_autofree char *asked = reply_text_format_time(&request->text, source->good_at,
 	    request->subscriber ? request->subscriber->zone
 	                        : request->settings->digest_zone);
-	g_autofree char *papers =
-	    reply_text_format_count(&request->text, "papers", MAX(source->papers, 0));
+	g_autofree char *papers = reply_text_format_count(
+	    &request->text, PL_("1 paper", "{count} papers"), MAX(source->papers, 0));
 	g_autofree char *day =
 	    source->papers_day
 	        ? reply_text_format_day(&request->text, source->papers_day)
-	        : reply_text_format(&request->text, "never");
-	const char *name = "source_is";
+	        : reply_text_format(&request->text, N_("never"));
+	const char *name = N_("{source}: {papers} on {day}; last read {time}");
 
 	if (source->good_at < 0)
-		name = "source_never";
+		name = N_("{source}: not read yet");
 	else if (source->is_late || *source->missing_day)
-		name = "source_late";
+		name = N_("{source}: late. {papers} on {day}; last read {time}");
 	reply_phrase(&request->text, "", name, "source", source->name, "papers", papers,
 	    "day", day, "time", asked);
 }
@@ -315,7 +363,7 @@ command_run_sources(struct request *request, const char *arguments, GError **err
 	(void)arguments;
 	if (!sources)
 		return false;
-	reply_phrase(&request->text, "ok", "sources_head");
+	reply_phrase(&request->text, "ok", N_("where papers come from:"));
 	for (unsigned i = 0; i < sources->len; i++) {
 		const struct source_status_source *source = sources->pdata[i];
 
@@ -325,6 +373,38 @@ command_run_sources(struct request *request, const char *arguments, GError **err
 	return true;
 }
 
+struct named_text {
+	const char *name, *text;
+};
+
+/* What happened to the last digest, by its state. */
+static const struct named_text digest_texts[] = {
+    {"live", N_("Your last digest, of {day}, is on its way ({papers}).")},
+    {"sent", N_("Your last digest, of {day}, was sent ({papers}).")},
+    {"failed", N_("Your last digest, of {day}, could not be delivered. Its papers come "
+                  "in the next one.")},
+    {"cancelled", N_("Your last digest, of {day}, was cancelled. Its papers come in "
+                     "the next one.")},
+    {NULL, NULL}};
+
+/* Why a message came back, by the class of the bounce. */
+static const struct named_text bounce_texts[] = {
+    {"dead", N_("your server said that the address does not exist")},
+    {"full", N_("your mailbox was full")},
+    {"temporary", N_("your server could not take it")},
+    {"sender", N_("your server refused our mail, which is not your fault")},
+    {NULL, NULL}};
+
+/* The name itself if there is no text. */
+static const char *
+find_text(const struct named_text *texts, const char *name)
+{
+	for (; texts->name; texts++)
+		if (strcmp(texts->name, name) == 0)
+			return texts->text;
+	return name;
+}
+
 /* Summarize the messages returned lately. @param is_any  set */
 static bool
 add_bounces(struct request *request, bool *is_any, GError **error)
@@ -332,8 +412,7 @@ add_bounces(struct request *request, bool *is_any, GError **error)
 	g_autoptr(GPtrArray) rows =
 	    bounces_load_person(request->store, request->subscriber->id, error);
 	const struct bounce_row *last = NULL;
-	g_autofree char *messages = NULL, *name = NULL, *reason = NULL, *line = NULL,
-	                *time = NULL;
+	g_autofree char *messages = NULL, *reason = NULL, *line = NULL, *time = NULL;
 	int64_t count = 0;
 
 	for (unsigned i = 0; rows && i < rows->len; i++) {
@@ -348,24 +427,34 @@ add_bounces(struct request *request, bool *is_any, GError **error)
 	*is_any = count > 0;
 	if (!count)
 		return rows != NULL;
-	messages = reply_text_format_count(&request->text, "bounces", count);
-	name = g_strconcat("bounce_", last->class, NULL);
-	reason = reply_text_format(&request->text, name);
+	messages = reply_text_format_count(&request->text,
+	    PL_("1 message to you came back", "{count} messages to you came back"),
+	    count);
+	reason =
+	    reply_text_format(&request->text, find_text(bounce_texts, last->class));
 	line = reply_text_quote(&request->text, last->line ? last->line : "-");
 	time =
 	    reply_text_format_time(&request->text, last->at, request->subscriber->zone);
-	reply_phrase(&request->text, "", "status_bounces", "messages", messages, "days",
-	    G_STRINGIFY(STATUS_BOUNCE_DAYS), "time", time, "reason", reason, "line",
-	    line);
+	reply_phrase(&request->text, "",
+	    N_("{messages} in the last {days} days, the last on {time}: {reason} "
+	       "({line})."),
+	    "messages", messages, "days", G_STRINGIFY(STATUS_BOUNCE_DAYS), "time", time,
+	    "reason", reason, "line", line);
 	return true;
 }
+
+static const char *const state_texts[] = {
+    [SUBSCRIBER_ACTIVE] = N_("No problem with your mail is known."),
+    [SUBSCRIBER_PAUSED] = N_("You have paused your mail."),
+    [SUBSCRIBER_SUSPENDED] =
+        N_("Mail to you bounced, so nothing is sent at present. Reply to a digest, or "
+           "write \"resume\", to start it again."),
+};
 
 bool
 command_run_status(struct request *request, const char *arguments, GError **error)
 {
 	g_autoptr(GPtrArray) rows = NULL;
-	g_autofree char *state = g_strconcat(
-	    "state_", subscriber_state_name(request->subscriber->state), NULL);
 	bool has_bounces;
 
 	if (!command_run_sources(request, arguments, error))
@@ -376,17 +465,19 @@ command_run_status(struct request *request, const char *arguments, GError **erro
 	if (rows->len) {
 		const struct digest_row *row = rows->pdata[0];
 		g_autofree char *day = reply_text_format_day(&request->text, row->date);
-		g_autofree char *papers =
-		    reply_text_format_count(&request->text, "papers", row->papers);
-		g_autofree char *name = g_strconcat("status_", row->state, NULL);
+		g_autofree char *papers = reply_text_format_count(
+		    &request->text, PL_("1 paper", "{count} papers"), row->papers);
 
-		reply_phrase(&request->text, "", name, "day", day, "papers", papers);
+		reply_phrase(&request->text, "", find_text(digest_texts, row->state),
+		    "day", day, "papers", papers);
 	} else {
-		reply_phrase(&request->text, "", "status_none");
+		reply_phrase(
+		    &request->text, "", N_("No digest has been made for you yet."));
 	}
 	if (!add_bounces(request, &has_bounces, error))
 		return false;
 	if (!has_bounces || request->subscriber->state != SUBSCRIBER_ACTIVE)
-		reply_phrase(&request->text, "", state);
+		reply_phrase(
+		    &request->text, "", state_texts[request->subscriber->state]);
 	return true;
 }

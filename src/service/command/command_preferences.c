@@ -167,7 +167,11 @@ set_requested(struct request *request, const char *key, const char *value,
 	{
 		g_autofree char *shown = reply_text_quote(&request->text, key);
 
-		return command_fail(request, error, "wrong_key", "key", shown);
+		return command_fail(request, error,
+		    N_("there is no setting \"{key}\". These are: when, days, at, tz, "
+		       "max, order, group, abstract, format, quiet, updates, "
+		       "crosslist, attach, feedback, checkup, language, name."),
+		    "key", shown);
 	}
 }
 
@@ -182,7 +186,8 @@ parse_requested(struct request *request, const char *arguments,
 		char *value;
 
 		if (requested->count == G_N_ELEMENTS(requested->values))
-			return command_fail(request, error, "too_many_words");
+			return command_fail(request, error,
+			    N_("that is too much for one line. Use several."));
 		if (equals) {
 			*equals = '\0';
 			value = g_strdup(equals + 1);
@@ -197,7 +202,7 @@ parse_requested(struct request *request, const char *arguments,
 		}
 		if (!value)
 			return command_fail(
-			    request, error, "set_wants_value", "key", key);
+			    request, error, N_("give a value for {key}."), "key", key);
 		requested->values[requested->count++] = value;
 		if (!set_requested(request, key, value, requested, error))
 			return false;
@@ -215,8 +220,8 @@ add_change(struct request *request, const char *key, const char *before,
 
 	if (strcmp(before, after) == 0)
 		return;
-	reply_phrase(&request->text, *is_any ? "" : "ok", "set_is", "key", key,
-	    "before", *from ? from : "-", "after", *to ? to : "-");
+	reply_phrase(&request->text, *is_any ? "" : "ok", "{key}: {before} -> {after}",
+	    "key", key, "before", *from ? from : "-", "after", *to ? to : "-");
 	*is_any = true;
 }
 
@@ -246,7 +251,8 @@ add_changes(struct request *request, const struct subscriber *before,
 	add_change(request, "name", before->name ? before->name : "",
 	    after->name ? after->name : "", &is_any);
 	if (!is_any)
-		reply_phrase(&request->text, "ok", "set_same");
+		reply_phrase(
+		    &request->text, "ok", N_("already set; nothing was changed."));
 }
 
 static bool
@@ -257,7 +263,8 @@ check_language(struct request *request, const char *language, GError **error)
 	if (!language || !*language || catalog_has_language(request->catalog, language))
 		return true;
 	known = catalog_format_languages(request->catalog);
-	return command_fail(request, error, "wrong_language", "known", known);
+	return command_fail(
+	    request, error, N_("available languages: {known}."), "known", known);
 }
 
 /* @param requested zeroed by the caller; freed with requested_clear() */
@@ -345,7 +352,12 @@ command_run_pause(struct request *request, const char *arguments, GError **error
 	if (!after)
 		return false;
 	day = reply_text_format_day(&request->text, after->paused_until);
-	reply_phrase(&request->text, "ok", *day ? "paused" : "paused_open", "day", day);
+	reply_phrase(&request->text, "ok",
+	    *day ? N_("no mail until {day}. What you miss comes in one digest then, as "
+	              "far back as 30 days. \"resume\" ends it sooner.")
+	         : N_("no mail until you write \"resume\". What you miss comes in one "
+	              "digest then, as far back as 30 days."),
+	    "day", day);
 	return request_reload(request, error);
 }
 
@@ -360,7 +372,8 @@ parse_resume(struct request *request, const char *arguments,
 	                request, "catchup", text, BOUNDS_DIGEST_FULL_MAX, most, error))
 		return false;
 	return subscriber->state == SUBSCRIBER_PAUSED ||
-	       command_fail(request, error, "not_paused");
+	       command_fail(
+	           request, error, N_("you are not paused, so mail comes as usual."));
 }
 
 bool
@@ -388,7 +401,9 @@ command_run_resume(struct request *request, const char *arguments, GError **erro
 	    request->actor, request->now, error);
 	if (!after)
 		return false;
-	reply_phrase(&request->text, "ok", "resumed");
+	reply_phrase(&request->text, "ok",
+	    N_("mail comes again. What you missed is in one digest, which comes at "
+	       "once."));
 	request->reply.is_changed = true;
 	return request_reload(request, error);
 }

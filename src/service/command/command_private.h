@@ -86,6 +86,13 @@ const struct command_row *command_table_find(const char *word);
  */
 const struct command_row *command_table_parse(const char *line, const char **arguments);
 
+/**
+ * Find a text of command_help.ini: "brief", "help" or "example".
+ *
+ * @return English, a new string; NULL if there is none
+ */
+char *command_table_find_text(const struct command_row *row, const char *kind);
+
 /** Find the verb closest to a misspelled one. @return NULL if none is close */
 const struct command_row *command_table_find_closest(const char *word);
 

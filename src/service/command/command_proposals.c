@@ -57,7 +57,9 @@ find_message(struct request *request, const GPtrArray *open, char **message,
 			*newest = proposal;
 	}
 	if (!*newest)
-		return command_fail(request, error, "proposal_none");
+		return command_fail(request, error,
+		    N_("no suggestion is open, so there is nothing to answer with yes "
+		       "or no."));
 	if (!request_find_answered(request, message, error))
 		return false;
 	if (*message)
@@ -96,8 +98,9 @@ add_shown(struct request *request, bool is_one, GArray *numbers, GError **error)
 			    is_one ? "yes" : "no", proposal->number);
 	}
 	if (!numbers->len || (is_one && numbers->len > 1))
-		return command_fail(
-		    request, error, "proposal_which", "choices", list->str);
+		return command_fail(request, error,
+		    N_("which of them? Reply with one of: {choices}"), "choices",
+		    list->str);
 	return true;
 }
 
@@ -120,7 +123,8 @@ parse_numbers(
 		add_number(numbers, number);
 	}
 	if (numbers->len > BOUNDS_COMMANDS) {
-		command_fail(request, error, "too_many_words");
+		command_fail(
+		    request, error, N_("that is too much for one line. Use several."));
 		return NULL;
 	}
 	if (!numbers->len && !add_shown(request, is_one, numbers, error))
@@ -142,8 +146,9 @@ find_number(struct request *request, unsigned number, GError **error)
 	    !was_shown(proposal))
 		g_clear_pointer(&proposal, g_free);
 	if (!proposal)
-		command_fail(
-		    request, error, "proposal_no_number", "number", MSG_INT(number));
+		command_fail(request, error,
+		    N_("there is no suggestion {number}, or it is too old."), "number",
+		    MSG_INT(number));
 	return proposal;
 }
 
@@ -167,7 +172,9 @@ check_follow(struct request *request, const struct proposal *proposal, GError **
 		if (one->subscription_id == proposal->subscription_id && one->name)
 			return true;
 	}
-	return follows && command_fail(request, error, "proposal_unshared");
+	return follows && command_fail(request, error,
+	                      N_("nothing was done: the filter that it is from is no "
+	                         "longer shared, or you do not follow it any more."));
 }
 
 static bool
@@ -182,8 +189,10 @@ check_filter(struct request *request, const struct proposal *proposal, GError **
 	if (!own)
 		return false;
 	if (proposal->subscription_id && g_strcmp0(shown, proposal->filter) != 0)
-		return command_fail(
-		    request, error, "proposal_changed", "command", proposal->command);
+		return command_fail(request, error,
+		    N_("nothing was done: the filter was changed or removed after this "
+		       "was suggested. To do it all the same, send: {command}"),
+		    "command", proposal->command);
 	return check_follow(request, proposal, error);
 }
 
@@ -196,13 +205,17 @@ check_open(struct request *request, const struct proposal *proposal, GError **er
 	case PROPOSAL_REFUSED: /* on second thoughts */
 		break;
 	case PROPOSAL_APPLIED:
-		return command_fail(request, error, "proposal_applied", "number",
-		    MSG_INT(proposal->number));
+		return command_fail(request, error,
+		    N_("suggestion {number} is applied already. To undo it: undo "
+		       "{number}"),
+		    "number", MSG_INT(proposal->number));
 	}
 	return proposal->expires_at > request->now
 	           ? check_filter(request, proposal, error)
-	           : command_fail(request, error, "proposal_expired", "command",
-	                 proposal->command);
+	           : command_fail(request, error,
+	                 N_("this suggestion is older than 30 days, so nothing was "
+	                    "done. To do it all the same, send: {command}"),
+	                 "command", proposal->command);
 }
 
 static bool
@@ -231,7 +244,7 @@ command_apply_proposal(
 	    !proposals_save_before(store, proposal, error))
 		return false;
 	shown = reply_text_quote(&request->text, proposal->command);
-	reply_phrase(&request->text, "ok", "proposal_runs", "command", shown);
+	reply_phrase(&request->text, "ok", N_("{command}"), "command", shown);
 	request->is_applying = true;
 	is_ok = request->run_line(request, proposal->command, error);
 	request->is_applying = false;
@@ -244,8 +257,8 @@ command_apply_proposal(
 		return false;
 	/* Pages have a button. */
 	if (!request->text.results)
-		reply_phrase(&request->text, "", "proposal_undo", "number",
-		    MSG_INT(proposal->number));
+		reply_phrase(&request->text, "", N_("To undo it, reply: undo {number}"),
+		    "number", MSG_INT(proposal->number));
 	return true;
 }
 
@@ -261,7 +274,9 @@ decide(struct request *request, const char *arguments, bool is_one,
 
 	/* Unsubscribed people have no proposals. */
 	if (!request->subscriber)
-		return command_fail(request, error, "proposal_none");
+		return command_fail(request, error,
+		    N_("no suggestion is open, so there is nothing to answer with yes "
+		       "or no."));
 	numbers = parse_numbers(request, arguments, is_one, error);
 	if (!numbers)
 		return false;
@@ -318,14 +333,17 @@ refuse(struct request *request, const struct proposal *proposal, GError **error)
 	g_autofree char *term = NULL;
 
 	if (proposal->state == PROPOSAL_APPLIED)
-		return command_fail(request, error, "proposal_applied", "number",
-		    MSG_INT(proposal->number));
+		return command_fail(request, error,
+		    N_("suggestion {number} is applied already. To undo it: undo "
+		       "{number}"),
+		    "number", MSG_INT(proposal->number));
 	if (!proposals_save_state(
 	        request->store, proposal->id, PROPOSAL_REFUSED, request->now, error) ||
 	    !audit(request, proposal, "proposal refused", error))
 		return false;
 	term = reply_text_quote(&request->text, proposal->term);
-	reply_phrase(&request->text, "ok", "proposal_refused", "term", term);
+	reply_phrase(&request->text, "ok",
+	    N_("this will not be suggested again: {term}"), "term", term);
 	return true;
 }
 
@@ -354,13 +372,17 @@ undo(struct request *request, const struct proposal *proposal, GError **error)
 	bool can;
 
 	if (proposal->state != PROPOSAL_APPLIED)
-		return command_fail(request, error, "proposal_not_applied", "number",
-		    MSG_INT(proposal->number));
+		return command_fail(request, error,
+		    N_("suggestion {number} is not applied, so there is nothing to "
+		       "undo."),
+		    "number", MSG_INT(proposal->number));
 	if (!proposals_can_undo(request->store, proposal, &can, error))
 		return false;
 	if (!can)
-		return command_fail(request, error, "proposal_undo_changed", "number",
-		    MSG_INT(proposal->number));
+		return command_fail(request, error,
+		    N_("suggestion {number} cannot be undone: the filter was changed "
+		       "again since. Nothing was done. \"list\" shows your filters."),
+		    "number", MSG_INT(proposal->number));
 	if (!filters_load_start(request->store, request->now, &start, error) ||
 	    !proposals_restore(request->store, proposal, start.matched_revision,
 	        request->now, &settings, error) ||
@@ -369,7 +391,8 @@ undo(struct request *request, const struct proposal *proposal, GError **error)
 	    !audit(request, proposal, "proposal undone", error))
 		return false;
 	shown = reply_text_quote(&request->text, proposal->command);
-	reply_phrase(&request->text, "ok", "proposal_undone", "command", shown);
+	reply_phrase(&request->text, "ok",
+	    N_("undone, and all is as before: {command}"), "command", shown);
 	request->reply.is_changed = true;
 	return run_settings(request, settings, error) &&
 	       command_add_changed_filter(request, proposal->subscription_id, error);

@@ -5,6 +5,7 @@
 
 #include "base/bounds.h"
 #include "base/error.h"
+#include "service/advice/backtest.h"
 #include "service/command/command_private.h"
 #include "store/subscriber/subscribers.h"
 
@@ -25,16 +26,16 @@ command_fail_with(GError **error, char *message)
 static void
 add_example(struct request *request, const struct command_row *row, bool is_usage)
 {
-	g_autofree char *name = g_strconcat("example.", row->verb, NULL);
 	g_autofree char *text = NULL;
 
 	/* A page has examples beside its fields. */
 	if (request->text.results || row == request->example_row ||
-	    !catalog_has(request->catalog, name) ||
 	    (!is_usage && strstr(row->arguments, "QUERY")))
 		return;
-	text = reply_text_format(&request->text, name);
-	reply_phrase(&request->text, "", "example", "line", text);
+	text = command_table_find_text(row, "example");
+	if (!text)
+		return;
+	reply_phrase(&request->text, "", N_("Example: {line}"), "line", text);
 	request->example_row = row;
 }
 
@@ -81,14 +82,15 @@ command_add_error(
 
 	add_error(request, row, text, false);
 	if (request->text.results && msg)
-		get_last_result(request)->msg = msg->id;
+		get_last_result(request)->message = msg->source;
 }
 
 void
 command_add_usage_error(struct request *request, const struct command_row *row)
 {
-	g_autofree char *message = reply_text_format(
-	    &request->text, "wanted", "verb", row->verb, "arguments", row->arguments);
+	g_autofree char *message = reply_text_format(&request->text,
+	    N_("something is missing: {verb} {arguments}"), "verb", row->verb,
+	    "arguments", row->arguments);
 
 	add_error(request, row, message, true);
 }
@@ -108,8 +110,8 @@ format_query_error(
 	g_autofree char *column = g_strdup_printf("%u", problem->column);
 	g_autofree char *message =
 	    reply_text_format_msg(&request->text, problem->message);
-	g_autofree char *head = reply_text_format(
-	    &request->text, "problem", "column", column, "message", message);
+	g_autofree char *head = reply_text_format(&request->text,
+	    N_("column {column}: {message}"), "column", column, "message", message);
 	g_autofree char *whole = NULL;
 	g_autofree char *below = NULL;
 	g_auto(GStrv) lines = NULL;
@@ -138,7 +140,7 @@ command_set_query_error(struct request *request, const char *text,
 	request->error_column = problem->column;
 	if (problem->example) {
 		g_autofree char *example = reply_text_format(
-		    &request->text, "example", "line", problem->example);
+		    &request->text, N_("Example: {line}"), "line", problem->example);
 		char *whole = g_strconcat(message, "\n", example, NULL);
 
 		g_free(message);
@@ -156,9 +158,10 @@ command_add_warnings(struct request *request, const GPtrArray *warnings)
 		g_autofree char *text = reply_text_format_msg(&request->text, warning);
 
 		/* It repeats what was typed, perhaps a link. */
-		if (request->text.is_guarded && warning->id == MSG_NOTE_NARROWER)
+		if (request->text.is_guarded &&
+		    g_str_equal(warning->source, BACKTEST_NARROWER))
 			continue;
-		reply_phrase(&request->text, "", "note", "text", text);
+		reply_phrase(&request->text, "", N_("Note: {text}"), "text", text);
 	}
 }
 
@@ -166,11 +169,34 @@ command_add_warnings(struct request *request, const GPtrArray *warnings)
 
 static const char *const confirm_phrases[] = {
     [COMMAND_CONFIRM_NOTHING] = NULL,
-    [COMMAND_CONFIRM_SUBSCRIBE] = "ask_subscribe",
-    [COMMAND_CONFIRM_CHANGE] = "ask_change",
-    [COMMAND_CONFIRM_EXPORT] = "ask_export",
-    [COMMAND_CONFIRM_ADDRESS] = "ask_address",
-    [COMMAND_CONFIRM_ERASE] = "ask_forget",
+    [COMMAND_CONFIRM_SUBSCRIBE] =
+        N_("Somebody, probably you, asked paperboy at {address} to mail new papers to "
+           "this address. paperboy collects new research papers every day and mails "
+           "each subscriber those that match the subscriber's filters.\n\n"
+           "Nothing is sent until you confirm. If it was not you, do nothing.\n\n"
+           "To start it, reply to this mail with the one word yes. Or write to "
+           "{address} with this line:"),
+    [COMMAND_CONFIRM_CHANGE] =
+        N_("paperboy at {address} mails you the new papers that match your filters. "
+           "Anybody can write a mail in your name, so this change waits until you "
+           "confirm it: reply to this mail with the one word yes. Or write to "
+           "{address} with the line below. If it was not you, do nothing.\n\n"
+           "Shorter next time: reply to a digest with your commands, and they are "
+           "carried out at once."),
+    [COMMAND_CONFIRM_EXPORT] =
+        N_("paperboy at {address} will mail you all that it stores about you as soon "
+           "as you confirm. To confirm, reply to this mail with the one word yes. Or "
+           "write to {address} with the line below. If it was not you, do nothing."),
+    [COMMAND_CONFIRM_ADDRESS] =
+        N_("The mail that paperboy at {address} sends you is to go to {new} from now "
+           "on. Both addresses have to confirm; a mail went to the new one, too. To "
+           "confirm, reply to this mail with the one word yes. Or write to {address} "
+           "with the line below. If it was not you, do nothing."),
+    [COMMAND_CONFIRM_ERASE] =
+        N_("paperboy at {address} will erase all that it stores about you as soon as "
+           "you confirm, and that cannot be undone. To confirm, reply to this mail "
+           "with the one word yes. Or write to {address} with the line below. If it "
+           "was not you, do nothing."),
 };
 
 void
@@ -184,7 +210,7 @@ command_add_token(struct request *request, struct reply_text *text, const char *
 	if (!*url)
 		return;
 	reply_text_add_blank(text);
-	reply_text_add_paragraph(text, "or_page");
+	reply_text_add_paragraph(text, N_("Or open this page and press its button:"));
 	g_string_append_printf(text->text, "%s/c/%s\n", url, mark);
 }
 
@@ -196,8 +222,15 @@ set_new_address_text(struct request *request)
 	if (request->reply.confirm != COMMAND_CONFIRM_ADDRESS)
 		return;
 	reply_text_init(&text, request->catalog, request->text_language, false);
-	reply_text_add_paragraph(
-	    &text, "ask_new_address", "address", request->commands_address);
+	reply_text_add_paragraph(&text,
+	    N_("Somebody, probably you, asked paperboy at {address} to send the mail "
+	       "of a subscription to this address from now on. paperboy collects new "
+	       "research papers every day and mails each subscriber those that match "
+	       "the subscriber's filters.\n\n"
+	       "Both addresses have to confirm. To confirm, reply to this mail with "
+	       "the one word yes. Or write to {address} with the line below. If it was "
+	       "not you, do nothing."),
+	    "address", request->commands_address);
 	reply_text_add_blank(&text);
 	command_add_token(request, &text, "confirm", COMMAND_CONFIRM_MARK);
 	request->reply.new_text = g_strdup(text.text->str);
@@ -232,7 +265,10 @@ add_suggestion(struct request *request)
 		return;
 	shown = reply_text_quote(&request->text, request->reply.suggestion);
 	reply_text_add_blank(&request->text);
-	reply_text_add_paragraph(&request->text, "ask_suggestion", "line", shown);
+	reply_text_add_paragraph(&request->text,
+	    N_("If you meant this, reply with the one word yes:\n\n"
+	       "{line}"),
+	    "line", shown);
 }
 
 static void
@@ -279,8 +315,10 @@ add_counts(struct request *request)
 	const struct {
 		const char *name;
 		unsigned count;
-	} counts[] = {{"done", reply->done}, {"waiting", reply->waiting},
-	    {"failed", reply->failed}};
+	} counts[] = {{PL_("1 done", "{count} done"), reply->done},
+	    {PL_("1 waits for your confirmation", "{count} wait for your confirmation"),
+	        reply->waiting},
+	    {PL_("1 failed", "{count} failed"), reply->failed}};
 	g_autoptr(GString) text = g_string_new(NULL);
 
 	if (reply->done + reply->failed + reply->waiting < 2 && !reply->failed)
@@ -320,19 +358,23 @@ format_due(struct request *request)
 		g_autofree char *day =
 		    reply_text_format_day(&request->text, subscriber->paused_until);
 
-		return *day
-		           ? reply_text_format(&request->text, "due_paused", "day", day)
-		           : reply_text_format(&request->text, "due_paused_open");
+		return *day ? reply_text_format(
+		                  &request->text, N_("paused until {day}."), "day", day)
+		            : reply_text_format(&request->text,
+		                  N_("paused until you write \"resume\"."));
 	}
 	if (subscriber->state == SUBSCRIBER_SUSPENDED)
-		return reply_text_format(&request->text, "due_suspended");
+		return reply_text_format(&request->text,
+		    N_("but nothing is sent at present, because mail to you bounced."));
 	if (subscriber->next_due_at <= request->now)
-		return reply_text_format(&request->text, "due_soon");
+		return reply_text_format(&request->text,
+		    N_("a digest is made at once if there are papers for it."));
 	{
 		g_autofree char *time = reply_text_format_time(
 		    &request->text, subscriber->next_due_at, subscriber->zone);
 
-		return reply_text_format(&request->text, "due_next", "time", time);
+		return reply_text_format(
+		    &request->text, N_("next digest {time}."), "time", time);
 	}
 }
 
@@ -353,10 +395,12 @@ add_status(struct request *request, GError **error)
 		return false;
 	filters = count_filters(own);
 	if (!filters) {
-		reply_text_add_paragraph(&request->text, "you_have_none");
+		reply_text_add_paragraph(&request->text,
+		    N_("You have no filters, so nothing comes. Try: add diffusion"));
 		return true;
 	}
-	count = reply_text_format_count(&request->text, "you_have", filters);
+	count = reply_text_format_count(&request->text,
+	    PL_("You have 1 filter;", "You have {count} filters;"), filters);
 	due = format_due(request);
 	whole = g_strdup_printf("%s %s", count, due);
 	reply_text_add_block(&request->text, whole);
@@ -377,14 +421,15 @@ command_finish(struct request *request, GError **error)
 	if (!add_status(request, error))
 		return false;
 	if (request->own_addresses->commands.delimiter)
-		reply_text_add_paragraph(
-		    &request->text, "footer", "help", request->help_address);
+		reply_text_add_paragraph(&request->text, N_("Help: write to {help}"),
+		    "help", request->help_address);
 	else
-		reply_text_add_paragraph(&request->text, "footer_word", "address",
+		reply_text_add_paragraph(&request->text,
+		    N_("Help: write \"help\" to {address}"), "address",
 		    request->commands_address);
 	if (!request->mail && !request->reply.subject)
 		request->reply.subject =
-		    reply_text_format(&request->text, "subject.page");
+		    reply_text_format(&request->text, N_("Your subscription"));
 	request->reply.text = g_strdup(request->text.text->str);
 	return true;
 }

@@ -72,11 +72,16 @@ command_find_filter(
 			return one;
 	}
 	if (*word == '#' && request->is_confirmed) {
-		command_fail(request, error, "filter_gone");
+		command_fail(request, error,
+		    N_("this filter was removed or has changed since. Nothing was done "
+		       "for this line."));
 		return NULL;
 	}
 	shown = reply_text_quote(&request->text, word);
-	command_fail(request, error, "no_such_filter", "filter", shown);
+	command_fail(request, error,
+	    N_("you have no filter \"{filter}\". \"list\" shows their numbers and "
+	       "names."),
+	    "filter", shown);
 	return NULL;
 }
 
@@ -103,8 +108,9 @@ command_describe_filter(
 	g_autofree char *filter = reply_text_quote(&request->text, accented);
 
 	return reply_text_format(&request->text,
-	    subscription->is_block ? "block_is" : "filter_is", "number",
-	    MSG_INT(subscription->number), "name", called, "filter", filter);
+	    subscription->is_block ? N_("block {number}{name}: {filter}")
+	                           : N_("filter {number}{name}: {filter}"),
+	    "number", MSG_INT(subscription->number), "name", called, "filter", filter);
 }
 
 char *
@@ -153,13 +159,18 @@ struct msg *
 command_format_effect(const struct proposal *proposal)
 {
 	int64_t count = proposal->gained ? proposal->gained : proposal->lost;
-	enum msg_id id = proposal->gained
-	                     ? count == 1 ? MSG_PROPOSAL_GAINS_ONE : MSG_PROPOSAL_GAINS
-	                     : MSG_PROPOSAL_LOSES;
+	const char *text =
+	    proposal->gained ? PL_("{term}: 1 more paper in {days} days: {title}",
+	                           "{term}: {count} more papers in {days} days, the "
+	                           "latest: {title}")
+	                     : PL_("{term}: it removes {count} of the papers in {days} "
+	                           "days, the latest: {title}",
+	                           "{term}: it removes {count} of the papers in {days} "
+	                           "days, the latest: {title}");
 
-	return msg_new(count ? id : MSG_PROPOSAL_SAME, "term", proposal->term, "count",
-	    MSG_INT(count), "days", MSG_INT(proposal->days), "title", proposal->title,
-	    NULL);
+	return count ? msg_new_count(text, count, "term", proposal->term, "days",
+	                   MSG_INT(proposal->days), "title", proposal->title, NULL)
+	             : msg_new("{term}", "term", proposal->term, NULL);
 }
 
 static void
@@ -170,8 +181,10 @@ add_proposal(struct request *request, const struct proposal *proposal)
 	g_autofree char *number = g_strdup_printf("%u", proposal->number);
 	g_autofree char *shown = reply_text_quote(&request->text, proposal->command);
 
-	reply_phrase(&request->text, "", "proposal", "number", number, "effect", text,
-	    "command", shown);
+	reply_phrase(&request->text, "",
+	    N_("{number}. {effect}\n"
+	       "   {command}"),
+	    "number", number, "effect", text, "command", shown);
 	if (!request->reply.shown)
 		request->reply.shown = g_array_new(FALSE, FALSE, sizeof(unsigned));
 	g_array_append_val(request->reply.shown, proposal->number);
@@ -186,11 +199,14 @@ command_add_proposals(struct request *request, const GPtrArray *proposals)
 	if (!first)
 		return;
 	reply_phrase(&request->text, "",
-	    proposals->len == 1 ? "proposals_one" : "proposals_many");
+	    proposals->len == 1 ? N_("A suggestion:") : N_("Suggestions:"));
 	for (unsigned i = 0; i < proposals->len; i++)
 		add_proposal(request, proposals->pdata[i]);
 	number = g_strdup_printf("%u", first->number);
-	reply_phrase(&request->text, "", "proposals_how", "number", number);
+	reply_phrase(&request->text, "",
+	    N_("To take one, reply \"yes {number}\"; it can be undone. \"no {number}\" "
+	       "means: never suggest it again."),
+	    "number", number);
 }
 
 /* ---- backtests ---- */
@@ -207,8 +223,8 @@ add_papers(struct request *request, const struct backtest *backtest)
 		reply_text_add(&request->text, "", shown);
 		if (paper->words && *paper->words) {
 			g_autofree char *words = sanitize_paper_text(paper->words, 0);
-			g_autofree char *hit =
-			    reply_text_format(&request->text, "hit", "words", words);
+			g_autofree char *hit = reply_text_format(
+			    &request->text, "            [{words}]", "words", words);
 
 			reply_text_add(&request->text, "", hit);
 		}
@@ -218,30 +234,35 @@ add_papers(struct request *request, const struct backtest *backtest)
 static void
 add_found(struct request *request, const struct backtest *backtest, bool is_block)
 {
-	g_autofree char *days =
-	    reply_text_format_count(&request->text, "days", backtest->covered_days);
+	g_autofree char *days = reply_text_format_count(
+	    &request->text, PL_("1 day", "{count} days"), backtest->covered_days);
 	g_autofree char *span =
 	    backtest->covered_days < backtest->days
-	        ? reply_text_format(&request->text, "days_covered", "days", days)
+	        ? reply_text_format(&request->text,
+	              N_("{days}, as far back as the archive goes"), "days", days)
 	        : g_strdup(days);
-	g_autofree char *papers =
-	    reply_text_format_count(&request->text, "papers", backtest->found);
+	g_autofree char *papers = reply_text_format_count(
+	    &request->text, PL_("1 paper", "{count} papers"), backtest->found);
 	g_autofree char *known = g_strdup_printf("%u", backtest->known);
 	g_autofree char *blocked = g_strdup_printf("%u", backtest->blocked);
 	g_autofree char *forecast =
 	    reply_text_format_forecast(&request->text, &backtest->forecast);
-	const char *name = "found";
+	const char *name = N_("{days}: {papers}.");
 
 	if (is_block)
-		name = "found_block";
+		name = N_(
+		    "{days}: {papers}. It removes {known} of them from your filters.");
 	else if (!backtest->found)
-		name = "found_none";
+		name = N_("{days}: no paper yet.");
 	else if (backtest->known)
-		name = "found_known";
+		name = N_(
+		    "{days}: {papers} (your other filters find {known} of them, too).");
 	reply_phrase(
 	    &request->text, "", name, "days", span, "papers", papers, "known", known);
 	if (backtest->blocked && !is_block)
-		reply_phrase(&request->text, "", "found_blocked", "blocked", blocked);
+		reply_phrase(&request->text, "",
+		    N_("One of your blocks removes {blocked} of them."), "blocked",
+		    blocked);
 	if (forecast)
 		reply_text_add(&request->text, "", forecast);
 }
@@ -288,7 +309,7 @@ command_add_backtest(struct request *request, const char *text, int number,
 	    .days = days,
 	    .now = request->now,
 	    .has_suggestions = has_suggestions(request, is_block),
-	    .texts = reply_text_get_texts(&request->text),
+	    .po = reply_text_get_po(&request->text),
 	};
 	pb_auto(backtest) backtest = backtest_run(request->store, &wanted, NULL, error);
 
@@ -296,7 +317,7 @@ command_add_backtest(struct request *request, const char *text, int number,
 		return false;
 	add_found(request, backtest, is_block);
 	if (backtest->newest->len && !is_block && !request->text.results) {
-		reply_phrase(&request->text, "", "newest");
+		reply_phrase(&request->text, "", N_("The newest:"));
 		add_papers(request, backtest);
 	}
 	command_add_warnings(request, backtest->notes);
@@ -315,13 +336,16 @@ command_add_edited(struct request *request, const struct subscription *before,
 	bool is_ok;
 
 	reply_text_add(&request->text, "ok", what);
-	reply_phrase(&request->text, "", "before", "filter", old);
+	reply_phrase(&request->text, "", N_("before: {filter}"), "filter", old);
 	is_ok = backtest_compare(request->store, before->canonical, after->canonical,
 	    BACKTEST_DAYS, request->now, &difference, error);
 	if (is_ok)
-		reply_phrase(&request->text, "", "difference", "before",
-		    MSG_INT(difference.before), "after", MSG_INT(difference.after),
-		    "come", MSG_INT(difference.after - difference.both), "go",
+		reply_phrase(&request->text, "",
+		    N_("30 days: {before} papers before, {after} now; {come} added, "
+		       "{go} removed."),
+		    "before", MSG_INT(difference.before), "after",
+		    MSG_INT(difference.after), "come",
+		    MSG_INT(difference.after - difference.both), "go",
 		    MSG_INT(difference.before - difference.both));
 	return is_ok && command_add_backtest(
 	                    request, query, after->number, after->is_block, 0, error);
@@ -332,15 +356,16 @@ command_add_edited(struct request *request, const struct subscription *before,
 static void
 add_follow(struct request *request, const struct follow *follow)
 {
-	const char *phrase = "list_follows";
+	const char *phrase = N_("   follows {name}, version {version}");
 
 	/* Its news is still to be told. */
 	if (!follow->name)
 		return;
 	if (follow->is_fork)
-		phrase = "list_forked";
+		phrase = N_("   from {name}, version {version}");
 	else if (follow->newest > follow->version)
-		phrase = "list_follows_old";
+		phrase = N_("   follows {name}, version {version}; version {newest} is "
+		            "out: follow {name}");
 	reply_phrase(&request->text, "", phrase, "name", follow->name, "version",
 	    MSG_INT(follow->version), "newest", MSG_INT(follow->newest));
 }
@@ -360,7 +385,8 @@ command_add_shares(
 		const struct share *one = shares->pdata[i];
 
 		if (one->subscription_id == filter->id)
-			reply_phrase(&request->text, "", "list_shared", "name",
+			reply_phrase(&request->text, "",
+			    N_("   shared as {name}, version {version}"), "name",
 			    one->name, "version", MSG_INT(one->version));
 	}
 	for (unsigned i = 0; i < follows->len; i++) {

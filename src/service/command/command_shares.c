@@ -21,7 +21,8 @@ take_last(struct request *request, const char *arguments, GError **error)
 	g_autofree char *word = command_take_word(&arguments);
 
 	if (*arguments) {
-		command_fail(request, error, "too_many_words");
+		command_fail(
+		    request, error, N_("that is too much for one line. Use several."));
 		return NULL;
 	}
 	return g_steal_pointer(&word);
@@ -43,7 +44,9 @@ parse_share(struct request *request, const GPtrArray *own, const char *arguments
 	g_autofree char *as = command_take_word(&arguments);
 
 	if (!as || g_ascii_strcasecmp(as, "as") != 0 || !*arguments) {
-		command_fail(request, error, "share_wants_name");
+		command_fail(request, error,
+		    N_("give the filter's number and the name: share 2 as "
+		       "rl-for-robots"));
 		return NULL;
 	}
 	*filter = command_find_filter(request, own, reference, error);
@@ -79,8 +82,12 @@ command_run_share(struct request *request, const char *arguments, GError **error
 
 	if (!wanted || !sharing_share(&actor, filter->number, wanted, &name, error))
 		return false;
-	reply_phrase(&request->text, "ok", "shared", "number", MSG_INT(filter->number),
-	    "name", name);
+	reply_phrase(&request->text, "ok",
+	    N_("filter {number} is shared as \"{name}\". To follow it, others write: "
+	       "follow {name}\n"
+	       "They do not see your address, and you do not see who they are. Your "
+	       "edits of the filter are proposed to them. \"unshare {name}\" ends it."),
+	    "number", MSG_INT(filter->number), "name", name);
 	return true;
 }
 
@@ -104,8 +111,10 @@ command_run_unshare(struct request *request, const char *arguments, GError **err
 
 	if (!name || !sharing_unshare(&actor, name, &number, error))
 		return false;
-	reply_phrase(
-	    &request->text, "ok", "unshared", "number", MSG_INT(number), "name", shown);
+	reply_phrase(&request->text, "ok",
+	    N_("filter {number} is no longer shared as \"{name}\", and stays yours. "
+	       "Others who followed it keep it as it is now."),
+	    "number", MSG_INT(number), "name", shown);
 	return true;
 }
 
@@ -121,7 +130,8 @@ parse_name(
 
 	*version = 0;
 	if (*arguments) {
-		command_fail(request, error, "too_many_words");
+		command_fail(
+		    request, error, N_("that is too much for one line. Use several."));
 		return NULL;
 	}
 	return text && !command_parse_number(
@@ -192,8 +202,12 @@ add_version(struct request *request, const struct subscription *filter, GError *
 
 		if (one->subscription_id == filter->id && one->name)
 			reply_phrase(&request->text, "",
-			    one->is_fork ? "forked" : "follows", "name", one->name,
-			    "version", MSG_INT(one->version));
+			    one->is_fork ? N_("   your own now, from \"{name}\", "
+			                      "version {version}")
+			                 : N_("   follows \"{name}\", version "
+			                      "{version}. Its changes are proposed to "
+			                      "you; nothing changes unless you agree."),
+			    "name", one->name, "version", MSG_INT(one->version));
 	}
 	return follows != NULL;
 }
@@ -255,10 +269,11 @@ command_run_unfollow(struct request *request, const char *arguments, GError **er
 
 	if (!filter)
 		return false;
-	reply_phrase(
-	    &request->text, "ok", "unfollowed", "number", MSG_INT(filter->number));
+	reply_phrase(&request->text, "ok", N_("filter {number} is removed."), "number",
+	    MSG_INT(filter->number));
 	if (!request->text.results)
-		reply_phrase(&request->text, "", "keep_copy");
+		reply_phrase(
+		    &request->text, "", N_("To keep a copy of your own, send:"));
 	line = command_format_filter(filter, false);
 	reply_text_add_command(&request->text, line);
 	return true;

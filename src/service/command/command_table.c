@@ -6,6 +6,7 @@
 #include "base/bounds.h"
 #include "base/edit_distance.h"
 #include "base/token.h"
+#include "service/command/command_help.h"
 #include "service/command/command_private.h"
 
 #define PREFIX_CHARS 3  /* minimum length of an abbreviated verb */
@@ -250,12 +251,34 @@ format_usage(const struct command_row *row)
 	    "%s%s%s", row->verb, *row->arguments ? " " : "", row->arguments);
 }
 
+/* Load command_help.ini once. */
+static void *
+load_texts(void *data)
+{
+	g_autoptr(GBytes) bytes = g_resource_lookup_data(
+	    command_help_get_resource(), data, G_RESOURCE_LOOKUP_FLAGS_NONE, NULL);
+	GKeyFile *texts = g_key_file_new();
+
+	g_assert(g_key_file_load_from_bytes(texts, bytes, G_KEY_FILE_NONE, NULL));
+	return texts;
+}
+
+char *
+command_table_find_text(const struct command_row *row, const char *kind)
+{
+	static GOnce once = G_ONCE_INIT;
+
+	return g_key_file_get_string(
+	    g_once(&once, load_texts, "/paperboy/commands/command_help.ini"), row->verb,
+	    kind, NULL);
+}
+
 static void
 add_command_help(struct request *request, const struct command_row *row)
 {
 	g_autofree char *usage = format_usage(row);
-	g_autofree char *help = g_strconcat("help.", row->verb, NULL);
-	g_autofree char *example = g_strconcat("example.", row->verb, NULL);
+	g_autofree char *help = command_table_find_text(row, "help");
+	g_autofree char *example = command_table_find_text(row, "example");
 
 	reply_text_add_block(&request->text, usage);
 	reply_phrase(&request->text, "", help, "most", MSG_INT(BOUNDS_FILTERS_PERSON));
@@ -263,30 +286,38 @@ add_command_help(struct request *request, const struct command_row *row)
 		g_auto(GStrv) words = g_strsplit(row->aliases, " ", -1);
 		g_autofree char *aliases = g_strjoinv(", ", words);
 
-		reply_phrase(&request->text, "", "help_aliases", "aliases", aliases);
+		reply_phrase(
+		    &request->text, "", N_("Also: {aliases}"), "aliases", aliases);
 	}
-	if (catalog_has(request->catalog, example)) {
-		g_autofree char *line = reply_text_format(&request->text, example);
-
-		reply_phrase(&request->text, "", "example", "line", line);
-	}
+	if (example)
+		reply_phrase(
+		    &request->text, "", N_("Example: {line}"), "line", example);
 }
 
 static void
 add_all_help(struct request *request)
 {
-	reply_text_add_paragraph(
-	    &request->text, "help_head", "address", request->commands_address);
+	reply_text_add_paragraph(&request->text,
+	    N_("Write to {address}, one command per line. Arguments in [brackets] are "
+	       "optional. \"help add\" explains one command."),
+	    "address", request->commands_address);
 	reply_text_add_blank(&request->text);
 	for (const struct command_row *row = command_rows; row->verb; row++) {
 		g_autofree char *usage = format_usage(row);
-		g_autofree char *brief = g_strconcat("brief.", row->verb, NULL);
+		g_autofree char *brief = command_table_find_text(row, "brief");
 
 		reply_text_add_block(&request->text, usage);
 		reply_phrase(&request->text, "", brief);
 	}
 	reply_text_add_blank(&request->text);
-	reply_text_add_paragraph(&request->text, "help_tail");
+	reply_text_add_paragraph(
+	    &request->text, N_("To begin, send these two lines:\n\n"
+	                       "subscribe\n"
+	                       "add diffusion\n\n"
+	                       "A filter is a few words; all of them must be in the "
+	                       "title or the abstract. \"state space\" in quotation "
+	                       "marks is a phrase, -survey excludes surveys, OR "
+	                       "matches either, author:hinton matches an author."));
 }
 
 bool
@@ -311,10 +342,20 @@ command_run_info(struct request *request, const char *arguments, GError **error)
 {
 	(void)arguments;
 	(void)error;
-	reply_phrase(&request->text, "ok", "info", "name",
-	    request->settings->mail_from_name, "owner", request->settings->mail_owner);
+	reply_phrase(&request->text, "ok",
+	    N_("{name} reads what the sources list each day, compares it with your "
+	       "filters, and mails you the papers that match: one digest, each paper "
+	       "once. It stores your address, your filters and settings, and which "
+	       "papers you were sent. It does not track what you open or click. "
+	       "\"export\" shows all data stored about you, \"forget me\" erases it. "
+	       "Operated by: {owner}"),
+	    "name", request->settings->mail_from_name, "owner",
+	    request->settings->mail_owner);
 	if (*request->settings->web_url)
-		reply_phrase(
-		    &request->text, "", "info_page", "url", request->settings->web_url);
+		reply_phrase(&request->text, "",
+		    N_("The page {url} shows and changes all this, too: the "
+		       "unsubscribe link of a digest leads there, and mails you a link "
+		       "to your preferences."),
+		    "url", request->settings->web_url);
 	return true;
 }

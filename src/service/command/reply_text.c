@@ -63,16 +63,18 @@ reply_text_format_forecast(
 {
 	static const char *const phrases[] = {
 	    [FORECAST_UNKNOWN] = NULL,
-	    [FORECAST_DAY] = "forecast_day",
-	    [FORECAST_WEEK] = "forecast_week",
-	    [FORECAST_RARE] = "forecast_rare",
+	    [FORECAST_DAY] = N_("Expect about {papers} a day ({low} to {high})."),
+	    [FORECAST_WEEK] = N_("Expect about {papers} a week ({low} to {high})."),
+	    [FORECAST_RARE] = N_("Expect less than one paper a week."),
 	};
 	bool is_day = forecast->span == FORECAST_DAY;
-	const char *phrase = is_day && forecast->is_weekdays ? "forecast_weekday"
-	                                                     : phrases[forecast->span];
+	const char *phrase = is_day && forecast->is_weekdays
+	                         ? N_("Expect about {papers} a day from Monday to "
+	                              "Friday ({low} to {high}).")
+	                         : phrases[forecast->span];
 	double rate = is_day ? forecast->a_day : forecast->a_week;
-	g_autofree char *papers =
-	    reply_text_format_count(reply, "papers", (int64_t)(rate + 0.5));
+	g_autofree char *papers = reply_text_format_count(
+	    reply, PL_("1 paper", "{count} papers"), (int64_t)(rate + 0.5));
 
 	return phrase ? reply_text_format(reply, phrase, "papers", papers, "low",
 	                    MSG_INT(forecast->low), "high", MSG_INT(forecast->high))
@@ -224,10 +226,11 @@ pick_word(const struct reply_text *reply, const char *name, int n)
 static char *
 format_date(const struct reply_text *reply, GDateTime *at, const char *name)
 {
-	g_autofree char *weekday =
-	    pick_word(reply, "weekdays", g_date_time_get_day_of_week(at) - 1);
+	g_autofree char *weekday = pick_word(reply, N_("Mon Tue Wed Thu Fri Sat Sun"),
+	    g_date_time_get_day_of_week(at) - 1);
 	g_autofree char *month =
-	    pick_word(reply, "months", g_date_time_get_month(at) - 1);
+	    pick_word(reply, N_("Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec"),
+	        g_date_time_get_month(at) - 1);
 	g_autofree char *day = g_date_time_format(at, "%-d");
 	g_autofree char *year = g_date_time_format(at, "%Y");
 
@@ -245,10 +248,10 @@ reply_text_format_time(const struct reply_text *reply, int64_t at, const char *z
 	g_autofree char *clock = NULL;
 
 	if (at < 0)
-		return reply_text_format(reply, "never");
+		return reply_text_format(reply, N_("never"));
 	utc = g_date_time_new_from_unix_utc(at);
 	local = g_date_time_to_timezone(utc, loaded);
-	date = format_date(reply, local, "date");
+	date = format_date(reply, local, N_("{weekday} {day} {month}"));
 	clock = g_date_time_format(local, "%H:%M");
 	return g_strdup_printf("%s %s %s", date, clock, zone);
 }
@@ -259,5 +262,7 @@ reply_text_format_day(const struct reply_text *reply, const char *day)
 	g_autofree char *whole = g_strconcat(day, "T12:00:00Z", NULL);
 	g_autoptr(GDateTime) at = g_date_time_new_from_iso8601(whole, NULL);
 
-	return at ? format_date(reply, at, "date_year") : g_strdup(day);
+	return at ? format_date(
+	                reply, at, NC_("short date", "{weekday} {day} {month} {year}"))
+	          : g_strdup(day);
 }

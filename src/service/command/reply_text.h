@@ -19,9 +19,9 @@
 struct reply_result {
 	char *kind; /* "ok", "error" or "wait" */
 	char *text;
-	char *filter;    /* with a syntax error, or NULL */
-	unsigned column; /* of the error in it, from 1, in characters */
-	enum msg_id msg; /* of the error, or MSG_NONE */
+	char *filter;        /* with a syntax error, or NULL */
+	unsigned column;     /* of the error in it, from 1, in characters */
+	const char *message; /* English text of the error (struct msg), or NULL */
 };
 
 /** @param kind, text  copied */
@@ -54,12 +54,11 @@ char *reply_text_format_count(
 char *reply_text_format_forecast(
     const struct reply_text *reply, const struct forecast *forecast);
 
-/** Texts of messages in its language, by enum msg_id. */
-#define reply_text_get_texts(reply) \
-	catalog_get_texts((reply)->catalog, (reply)->language)
+/** Get the translations to its language. */
+#define reply_text_get_po(reply) catalog_get_po((reply)->catalog, (reply)->language)
 
 /** Format a message in its language. @return a new string */
-#define reply_text_format_msg(reply, msg) msg_format(msg, reply_text_get_texts(reply))
+#define reply_text_format_msg(reply, msg) msg_format(msg, reply_text_get_po(reply))
 
 /** Add user input as lines that start with "> ". */
 void reply_text_add_quoted(struct reply_text *reply, const char *line);

@@ -421,10 +421,10 @@ format_message_token(struct digest_cache *cache,
 }
 
 static void
-choose_texts(struct digest_cache *cache, const struct subscriber *subscriber)
+choose_language(struct digest_cache *cache, const struct subscriber *subscriber)
 {
 	if (cache->book)
-		cache->texts = catalog_get_texts(cache->book, subscriber->language);
+		cache->po = catalog_get_po(cache->book, subscriber->language);
 }
 
 /* Changes to save for a subscriber. */
@@ -471,7 +471,7 @@ plan_digest(struct digest_cache *cache, const GPtrArray *filters, struct plan *p
 {
 	const struct subscriber *subscriber = plan->subscriber;
 
-	choose_texts(cache, subscriber);
+	choose_language(cache, subscriber);
 	digest_contents_init(&plan->contents);
 	if (!make_contents(cache, subscriber, filters, &plan->contents, error))
 		return false;
@@ -481,7 +481,7 @@ plan_digest(struct digest_cache *cache, const GPtrArray *filters, struct plan *p
 	if (cache->has_news) {
 		plan->reported = g_array_new(FALSE, FALSE, sizeof(struct digest_news));
 		if (!digest_news_add(cache->store, subscriber->id, cache->now,
-		        cache->texts, &plan->contents, plan->reported, error))
+		        cache->po, &plan->contents, plan->reported, error))
 			return false;
 	}
 	plan->digest = (struct digest_record){
@@ -856,7 +856,7 @@ digest_build_preview(struct store *store, const struct catalog *book,
 		return NULL;
 	digest_cache_init(&cache, store, now);
 	cache.book = book;
-	choose_texts(&cache, subscriber);
+	choose_language(&cache, subscriber);
 	cache.coverage = coverage = coverage_load(store, now, error);
 	digest_contents_init(&contents);
 	if (coverage)

@@ -475,12 +475,12 @@ digest_cache_get_coverage(struct digest_cache *cache, int64_t since, GError **er
 	if (since < 0)
 		since = cache->now - DIGEST_FIRST_DAYS * CLOCK_DAY_S;
 	day_format(since, after);
-	key = g_strdup_printf("%p %s", (const void *)cache->texts, after);
+	key = g_strdup_printf("%p %s", (const void *)cache->po, after);
 	coverage = g_hash_table_lookup(cache->coverage_lines, key);
 	if (coverage)
 		return coverage;
 	line = cache->coverage ? coverage_format_line(cache->coverage, cache->store,
-	                             after, cache->texts, &missing, error)
+	                             after, cache->po, &missing, error)
 	                       : g_strdup("");
 	if (!line)
 		return NULL;

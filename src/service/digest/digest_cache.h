@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/day.h"
+#include "base/po.h"
 #include "model/subscriber.h"
 #include "query/query.h"
 #include "render/catalog.h"
@@ -42,8 +43,8 @@ struct digest_cache {
 	bool has_news;        /* some filters that are followed have changed */
 	int64_t through; /* digests due later wait, except first and immediate ones */
 	const struct coverage *coverage; /* of the sources */
-	/* Current language, by enum msg_id; NULL: English */
-	const char *const *texts;
+	/* Translations to the current language; NULL: English */
+	const struct po *po;
 	GHashTable
 	    *coverage_lines; /* language and day -> struct digest_cache_coverage * */
 };

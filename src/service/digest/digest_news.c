@@ -14,8 +14,7 @@
 
 /* Append "adds A, B", or nothing. */
 static void
-append_clauses(
-    GString *text, enum msg_id id, const char *clauses, const char *const *texts)
+append_clauses(GString *text, const char *id, const char *clauses, const struct po *po)
 {
 	g_auto(GStrv) lines = g_strsplit(clauses, "\n", -1);
 	g_autofree char *list = g_strjoinv(", ", lines);
@@ -26,41 +25,44 @@ append_clauses(
 	if (!*clauses)
 		return;
 	msg = msg_new(id, "clauses", part, NULL);
-	words = msg_format(msg, texts);
+	words = msg_format(msg, po);
 	g_string_append_printf(text, "%s%s", text->len ? "; " : "", words);
 }
 
 char *
-digest_news_format_change(
-    const char *added, const char *removed, const char *const *texts)
+digest_news_format_change(const char *added, const char *removed, const struct po *po)
 {
 	g_autoptr(GString) text = g_string_new(NULL);
-	pb_auto(msg) same = msg_new(MSG_SHARE_REORDERS, NULL);
+	pb_auto(msg) same = msg_new(N_("other combination of the same clauses"), NULL);
 
-	append_clauses(text, MSG_SHARE_ADDS, added, texts);
-	append_clauses(text, MSG_SHARE_REMOVES, removed, texts);
-	return text->len ? g_strdup(text->str) : msg_format(same, texts);
+	append_clauses(text, N_("adds {clauses}"), added, po);
+	append_clauses(text, N_("removes {clauses}"), removed, po);
+	return text->len ? g_strdup(text->str) : msg_format(same, po);
 }
 
 static char *
-format_news(const struct share_news *news, const char *const *texts)
+format_news(const struct share_news *news, const struct po *po)
 {
 	g_autofree char *label = text_quote(news->label, LABEL_CHARS);
 	g_autofree char *change = NULL;
 	pb_auto(msg) msg = NULL;
 
 	if (!news->news) {
-		msg = msg_new(MSG_NOTICE_SHARE_ENDED, "number", MSG_INT(news->number),
-		    "filter", label, NULL);
+		msg = msg_new(N_("Filter {number} ({filter}) is no longer shared by "
+		                 "its owner. It stays as it is, and is your own now"),
+		    "number", MSG_INT(news->number), "filter", label, NULL);
 	} else {
-		change = digest_news_format_change(news->added, news->removed, texts);
-		msg = msg_new(MSG_NOTICE_SHARE, "number", MSG_INT(news->number), "name",
-		    news->name, "version", MSG_INT(news->news), "own",
-		    MSG_INT(news->version), "change", change, "gained",
-		    MSG_INT(news->gained), "lost", MSG_INT(news->lost), "proposal",
-		    MSG_INT(news->proposal), NULL);
+		change = digest_news_format_change(news->added, news->removed, po);
+		msg = msg_new(N_("\"{name}\" (your filter {number}) has a version "
+		                 "{version}: {change}; papers of 30 days: {gained} "
+		                 "more, {lost} less. Reply \"yes {proposal}\" to take "
+		                 "it, \"no {proposal}\" to keep version {own}"),
+		    "number", MSG_INT(news->number), "name", news->name, "version",
+		    MSG_INT(news->news), "own", MSG_INT(news->version), "change",
+		    change, "gained", MSG_INT(news->gained), "lost",
+		    MSG_INT(news->lost), "proposal", MSG_INT(news->proposal), NULL);
 	}
-	return msg_format(msg, texts);
+	return msg_format(msg, po);
 }
 
 /* Whether it can be reported: its effect is known, and it is proposed. */
@@ -72,7 +74,7 @@ is_ready(const struct share_news *news)
 
 bool
 digest_news_add(struct store *store, int64_t subscriber_id, int64_t now,
-    const char *const *texts, struct digest_contents *contents, GArray *reported,
+    const struct po *po, struct digest_contents *contents, GArray *reported,
     GError **error)
 {
 	g_autoptr(GPtrArray) all = shares_load_news(
@@ -82,8 +84,7 @@ digest_news_add(struct store *store, int64_t subscriber_id, int64_t now,
 	for (unsigned i = 0; all && i < all->len && reported->len < DIGEST_NEWS_MAX;
 	     i++) {
 		const struct share_news *news = all->pdata[i];
-		g_autofree char *line =
-		    is_ready(news) ? format_news(news, texts) : NULL;
+		g_autofree char *line = is_ready(news) ? format_news(news, po) : NULL;
 
 		if (!line)
 			continue;

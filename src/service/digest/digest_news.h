@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "base/clock.h"
+#include "base/po.h"
 #include "model/digest_contents.h"
 #include "store/core/store.h"
 #include "store/mail/digests.h"
@@ -29,11 +30,11 @@ struct digest_news {
 /**
  * Add the news for a subscriber to the notices of a digest.
  *
- * @param texts  by enum msg_id; NULL: English
+ * @param po     translations; NULL: English
  * @param reported   gets struct digest_news, for digest_news_save()
  */
 bool digest_news_add(struct store *store, int64_t subscriber_id, int64_t now,
-    const char *const *texts, struct digest_contents *contents, GArray *reported,
+    const struct po *po, struct digest_contents *contents, GArray *reported,
     GError **error);
 
 /** Record what a digest reports; in the transaction that stores it. */
@@ -41,7 +42,7 @@ bool digest_news_save(struct store *store, const struct digest_record *digest,
     const GArray *reported, GError **error);
 
 /** Format "adds A, B; removes C". @param added, removed  one a line @return new */
-char *digest_news_format_change(
-    const char *added, const char *removed, const char *const *texts);
+char *
+digest_news_format_change(const char *added, const char *removed, const struct po *po);
 
 #endif

@@ -94,9 +94,9 @@ add_filter(struct digest_contents *contents, const struct matched *matched)
 
 /* @param msg  taken */
 static void
-append_notice(GString *notices, struct msg *msg, const char *const *texts)
+append_notice(GString *notices, struct msg *msg, const struct po *po)
 {
-	g_autofree char *line = msg_format(msg, texts);
+	g_autofree char *line = msg_format(msg, po);
 
 	if (notices->len)
 		g_string_append_c(notices, '\n');
@@ -107,7 +107,7 @@ append_notice(GString *notices, struct msg *msg, const char *const *texts)
 /* Name the filters that were added since the last digest. */
 static void
 append_new_filters(GString *notices, const struct digest_history *history,
-    const GArray *filters, const char *const *texts)
+    const GArray *filters, const struct po *po)
 {
 	g_autoptr(GString) names = g_string_new(NULL);
 	unsigned count = 0;
@@ -126,10 +126,14 @@ append_new_filters(GString *notices, const struct digest_history *history,
 	}
 	if (count > NEW_NAMES)
 		append_notice(notices,
-		    msg_new(MSG_NOTICE_NEW_MANY, "count", MSG_INT(count), NULL), texts);
+		    msg_new(N_("First papers for {count} new filters"), "count",
+		        MSG_INT(count), NULL),
+		    po);
 	else if (count)
 		append_notice(notices,
-		    msg_new(MSG_NOTICE_NEW, "filters", names->str, NULL), texts);
+		    msg_new(
+		        N_("First papers for {filters}"), "filters", names->str, NULL),
+		    po);
 }
 
 unsigned
@@ -149,7 +153,7 @@ digest_overview_find_usual(const struct digest_history *history, int64_t now)
 
 static void
 append_many(GString *notices, const struct digest_history *history, unsigned papers,
-    int64_t now, const char *const *texts)
+    int64_t now, const struct po *po)
 {
 	unsigned usual = digest_overview_find_usual(history, now);
 
@@ -157,7 +161,9 @@ append_many(GString *notices, const struct digest_history *history, unsigned pap
 	    papers > DIGEST_USUAL_FACTOR * usual &&
 	    papers > usual + DIGEST_USUAL_MARGIN)
 		append_notice(notices,
-		    msg_new(MSG_NOTICE_MANY, "usual", MSG_INT(usual), NULL), texts);
+		    msg_new(N_("More papers than usual (about {usual})"), "usual",
+		        MSG_INT(usual), NULL),
+		    po);
 }
 
 static bool
@@ -188,8 +194,8 @@ digest_overview_add(struct digest_cache *cache, int64_t subscriber_id,
 	if (!coverage)
 		return false;
 	notices = g_string_new(coverage->missing);
-	append_new_filters(notices, &history, filters, cache->texts);
-	append_many(notices, &history, items->len, cache->now, cache->texts);
+	append_new_filters(notices, &history, filters, cache->po);
+	append_many(notices, &history, items->len, cache->now, cache->po);
 	contents->coverage = coverage->line;
 	contents->notices = digest_contents_keep(contents, notices->str);
 	for (unsigned i = 0; i < filters->len; i++)

@@ -164,9 +164,14 @@ report_half_confirmed(
 	g_auto(GStrv) words = g_strsplit_set(confirmation->action, " \n", 3);
 
 	/* The new address may belong to another person: do not disclose the old one. */
-	return is_new ? reply_to_recipient(request, confirmation, "half_confirmed_new",
+	return is_new ? reply_to_recipient(request, confirmation,
+	                    N_("Confirmed here. The address that the mail goes to now "
+	                       "has to confirm as well. Until then nothing changes."),
 	                    NULL, NULL, error)
-	              : reply_to_recipient(request, confirmation, "half_confirmed_old",
+	              : reply_to_recipient(request, confirmation,
+	                    N_("Confirmed here. The new address, {value}, has to "
+	                       "confirm as well: the mail that went there waits for "
+	                       "its reply. Until then nothing changes."),
 	                    words[0] ? words[1] : NULL, NULL, error);
 }
 
@@ -222,7 +227,10 @@ ask_again(struct request *request, const struct confirmation *confirmation,
 	}
 	return confirmations_save_questioned(
 	           request->store, confirmation->id, request->now, error) &&
-	       reply_to_recipient(request, confirmation, "unclear", NULL, token, error);
+	       reply_to_recipient(request, confirmation,
+	           N_("Nothing was done yet. To start it, reply with the one word yes. "
+	              "If you do not want it, do nothing."),
+	           NULL, token, error);
 }
 
 enum consent

@@ -136,11 +136,11 @@ route_init(const struct request *request, const struct draft *draft,
 char *
 handler_format_confirm_subject(const struct request *request, const char *language)
 {
-	return request->catalog
-	           ? catalog_format(request->catalog, language, "subject.confirm",
-	                 "address", request->commands_address, NULL)
-	           : g_strdup_printf("Please confirm your request to %s",
-	                 request->commands_address);
+	return request->catalog ? catalog_format(request->catalog, language,
+	                              N_("Please confirm your request to {address}"),
+	                              "address", request->commands_address, NULL)
+	                        : g_strdup_printf("Please confirm your request to %s",
+	                              request->commands_address);
 }
 
 char *
@@ -391,10 +391,16 @@ static const char *
 get_last_reply_phrase(enum rate_case rate_case)
 {
 	if (rate_case == RATE_CASE_UNPROVEN || rate_case == RATE_CASE_UNPROVEN_HELP)
-		return "last_reply_unproven";
+		return N_("This is the last reply for now to messages that anybody "
+		          "could have sent in your name: the limit is {most} in 24 "
+		          "hours. Replies to this message or to a digest still get a "
+		          "reply, and \"unsubscribe\" always does.");
 	return rate_case == RATE_CASE_UNKNOWN || rate_case == RATE_CASE_UNKNOWN_HELP
-	           ? "last_reply_unknown"
-	           : "last_reply";
+	           ? N_("This is the last reply for now: the limit is {most} in 24 "
+	                "hours. Only \"subscribe\" still gets a reply.")
+	           : N_("This is the last reply for now: the limit is {most} in 24 "
+	                "hours. Further commands are carried out if they need no "
+	                "reply. \"unsubscribe\" always gets a reply.");
 }
 
 /* The last reply of a day says so, or further silence would look like a fault. */

@@ -78,8 +78,11 @@ static bool
 run_or_refuse(struct request *request, GError **error)
 {
 	if (request->envelope && request->envelope->full_size && !request->verb)
-		return command_reply_with(
-		    request, "too_large", G_STRINGIFY(BOUNDS_MAIL_MB), error);
+		return command_reply_with(request,
+		    N_("Your message is too large, so it was not read: the limit is "
+		       "{value} MB. Nothing was done. Send the commands again in a "
+		       "short message without attachments."),
+		    G_STRINGIFY(BOUNDS_MAIL_MB), error);
 	return command_run(request, error);
 }
 
@@ -135,7 +138,11 @@ process_removed(struct request *request, GError **error)
 	request->undo = undo;
 	if (!undo)
 		return handler_run_commands(request, error);
-	if (!command_reply_with(request, "left_before", NULL, error))
+	if (!command_reply_with(request,
+	        N_("This address is already unsubscribed, so no digests come. This "
+	           "line brings everything back, filters and settings too:\n\n"
+	           "undo {undo}"),
+	        NULL, error))
 		return false;
 	/* A second token, since only the hash of the first is stored. */
 	request->reply.undo = g_strdup(undo->action);

@@ -139,11 +139,15 @@ add_point(struct draft *draft, unsigned number, char *text, const char *command)
 	if (number)
 		g_array_append_val(draft->shown, number);
 	if (number)
-		reply_text_add_paragraph(&draft->text, "checkup.point", "text", text,
-		    "number", MSG_INT(number), "command", command);
+		reply_text_add_paragraph(&draft->text,
+		    N_("{text}\n"
+		       "   yes {number}: {command}"),
+		    "text", text, "number", MSG_INT(number), "command", command);
 	else
-		reply_text_add_paragraph(&draft->text, "checkup.point_word", "text",
-		    text, "command", command);
+		reply_text_add_paragraph(&draft->text,
+		    N_("{text}\n"
+		       "   {command}"),
+		    "text", text, "command", command);
 	draft->points++;
 	g_free(text);
 }
@@ -193,9 +197,11 @@ add_empty(struct draft *draft, const struct looked *looked, GError **error)
 	g_autofree char *command = looked->found ? NULL : format_removal(looked);
 
 	return !command || propose(draft, looked->filter, command, NULL,
-	                       reply_text_format(&draft->text, "checkup.none", "number",
-	                           MSG_INT(looked->filter->number), "filter", filter,
-	                           "days", MSG_INT(BACKTEST_DAYS)),
+	                       reply_text_format(&draft->text,
+	                           N_("Filter {number} ({filter}) has found no paper "
+	                              "in {days} days. Remove it?"),
+	                           "number", MSG_INT(looked->filter->number), "filter",
+	                           filter, "days", MSG_INT(BACKTEST_DAYS)),
 	                       error);
 }
 
@@ -209,8 +215,11 @@ add_flood(struct draft *draft, const struct looked *looked, GError **error)
 	if (!looked->is_flood || looked->filter->max_papers)
 		return true;
 	return propose(draft, looked->filter, command, NULL,
-	    reply_text_format(&draft->text, "checkup.flood", "number",
-	        MSG_INT(looked->filter->number), "filter", filter, "count",
+	    reply_text_format(&draft->text,
+	        N_("Filter {number} ({filter}) has found {count} papers in {days} "
+	           "days, more than anybody reads. Show at most {max} of them in a "
+	           "digest?"),
+	        "number", MSG_INT(looked->filter->number), "filter", filter, "count",
 	        MSG_INT(looked->found), "days", MSG_INT(BACKTEST_DAYS), "max",
 	        MSG_INT(FLOOD_MAX)),
 	    error);
@@ -239,8 +248,11 @@ add_overlap(struct draft *draft, const struct looked *one, const struct looked *
 	by = quote_filter(draft, large->filter);
 	return propose(draft, small->filter, command,
 	    &(struct backtest_difference){.before = both.before - both.both},
-	    reply_text_format(&draft->text, "checkup.overlap", "number",
-	        MSG_INT(small->filter->number), "filter", filter, "found",
+	    reply_text_format(&draft->text,
+	        N_("Filter {number} ({filter}) has found {found} papers in {days} "
+	           "days, and filter {other} ({by}) found {both} of them, too. Remove "
+	           "it?"),
+	        "number", MSG_INT(small->filter->number), "filter", filter, "found",
 	        MSG_INT(both.before), "both", MSG_INT(both.both), "days",
 	        MSG_INT(BACKTEST_DAYS), "other", MSG_INT(large->filter->number), "by",
 	        by),
@@ -267,7 +279,7 @@ static bool
 add_news(struct draft *draft, GError **error)
 {
 	const struct system_mailer *mailer = &draft->checkup->mailer;
-	const char *const *texts = reply_text_get_texts(&draft->text);
+	const struct po *po = reply_text_get_po(&draft->text);
 	g_autoptr(GPtrArray) all = shares_load_news(mailer->store,
 	    draft->subscriber->id, mailer->now + DIGEST_NEWS_PROPOSAL_S / 2, error);
 
@@ -278,12 +290,15 @@ add_news(struct draft *draft, GError **error)
 		if (news->news <= 0 || !news->added || news->proposal <= 0 ||
 		    draft->points >= CHECKUP_POINTS_MAX)
 			continue;
-		change = digest_news_format_change(news->added, news->removed, texts);
+		change = digest_news_format_change(news->added, news->removed, po);
 		command =
 		    g_strdup_printf("follow %s version=%d", news->name, news->news);
 		add_point(draft, (unsigned)news->proposal,
-		    reply_text_format(&draft->text, "checkup.version", "number",
-		        MSG_INT(news->number), "name", news->name, "version",
+		    reply_text_format(&draft->text,
+		        N_("Filter {number} follows {name}, which has a version "
+		           "{version}: {change}; papers of {days} days: {gained} more, "
+		           "{lost} less. Take it?"),
+		        "number", MSG_INT(news->number), "name", news->name, "version",
 		        MSG_INT(news->news), "change", change, "gained",
 		        MSG_INT(news->gained), "lost", MSG_INT(news->lost), "days",
 		        MSG_INT(BACKTEST_DAYS)),
@@ -324,7 +339,9 @@ add_suggestions(struct draft *draft, GError **error)
 
 			if (draft->points < CHECKUP_POINTS_MAX)
 				add_point(draft, proposal->number,
-				    reply_text_format(&draft->text, "checkup.suggest",
+				    reply_text_format(&draft->text,
+				        N_("Filter {number} ({filter}) would find more "
+				           "with one more term. {effect}"),
 				        "number", MSG_INT(looked->filter->number),
 				        "filter", filter, "effect", words),
 				    proposal->command);
@@ -351,8 +368,10 @@ add_silent(struct draft *draft, GError **error)
 			continue;
 		day = reply_text_format_day(&draft->text, list->since_day);
 		add_point(draft, 0,
-		    reply_text_format(&draft->text, "checkup.silent", "list",
-		        list->label, "day", day),
+		    reply_text_format(&draft->text,
+		        N_("{list} has brought no papers since {day}. To see all "
+		           "sources, reply:"),
+		        "list", list->label, "day", day),
 		    "sources");
 	}
 	return coverage != NULL;
@@ -439,7 +458,8 @@ send(struct draft *draft, GError **error)
 	g_autofree char *page =
 	    has_one_click ? g_strconcat(settings->web_url, "/u/", leave, NULL) : NULL;
 	g_autofree char *list = sender_format_unsubscribe(page, link);
-	g_autofree char *subject = reply_text_format(&draft->text, "checkup.subject");
+	g_autofree char *subject =
+	    reply_text_format(&draft->text, N_("Your filters: what could be better"));
 	g_autofree char *message_id = system_mail_new_token(mailer);
 	g_autofree char *message = g_strconcat("letter.", message_id, NULL);
 	const struct system_mail mail = {
@@ -478,12 +498,17 @@ make_report(const struct checkup *checkup, const struct subscriber *subscriber,
 
 	reply_text_init(&draft.text, checkup->catalog,
 	    catalog_has_language(checkup->catalog, language) ? language : "en", false);
-	reply_text_add_paragraph(&draft.text, "checkup.head");
+	reply_text_add_paragraph(&draft.text,
+	    N_("Once a month paperboy looks at your filters. To do what a point says, "
+	       "reply with its yes and number; it can be undone. no and the number "
+	       "keeps things as they are, and the point never comes again."));
 	report->due++;
 	is_ok = add_points(&draft, error);
 	if (is_ok && draft.points) {
 		reply_text_add_blank(&draft.text);
-		reply_text_add_paragraph(&draft.text, "checkup.foot");
+		reply_text_add_paragraph(&draft.text,
+		    N_("This report comes at most once a month, and only if there is "
+		       "something to say. To end it, reply: set checkup off"));
 		report->sent++;
 		is_ok = send(&draft, error);
 	}

@@ -129,8 +129,9 @@ add_alternative(const struct query_stats *query_stats, const struct node *clause
 	node_append_field(clause, form);
 	g_string_append(form, gain.shown ? gain.shown : quoted);
 	g_ptr_array_add(query_stats->notes,
-	    msg_new(gain.papers == 1 ? MSG_NOTE_FORM_ONE : MSG_NOTE_FORM_MANY, "count",
-	        MSG_INT(gain.papers), "form", form->str, "title", gain.title, NULL));
+	    msg_new_count(PL_("1 more paper with {form}: {title}",
+	                      "{count} more papers with {form}, the latest: {title}"),
+	        gain.papers, "form", form->str, "title", gain.title, NULL));
 	return true;
 }
 
@@ -169,15 +170,15 @@ add_unknown(const struct query_stats *query_stats, const char *folded, GError **
 		return false;
 	if (!near) {
 		g_ptr_array_add(query_stats->notes,
-		    msg_new(MSG_NOTE_UNKNOWN, "word", folded, NULL));
+		    msg_new(N_("{word}: in no paper"), "word", folded, NULL));
 		return true;
 	}
 	near_folded = stem_plural(near, strlen(near));
 	if (!archive_count_papers(query_stats->store, near_folded, &papers, error))
 		return false;
-	g_ptr_array_add(
-	    query_stats->notes, msg_new(MSG_NOTE_UNKNOWN_NEAR, "word", folded, "near",
-	                            near, "count", MSG_INT(papers), NULL));
+	g_ptr_array_add(query_stats->notes,
+	    msg_new(N_("{word}: in no paper; {near} is in {count}"), "word", folded,
+	        "near", near, "count", MSG_INT(papers), NULL));
 	return true;
 }
 
@@ -199,7 +200,8 @@ add_phrase(struct query_stats *query_stats, const struct phrase *phrase, GError 
 			return false;
 		if (!papers && is_prefix)
 			g_ptr_array_add(query_stats->notes,
-			    msg_new(MSG_NOTE_PREFIX, "word", text, NULL));
+			    msg_new(N_("{word}*: no word starts with this"), "word",
+			        text, NULL));
 		if (!papers && !is_prefix && !add_unknown(query_stats, text, error))
 			return false;
 	}

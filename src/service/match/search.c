@@ -181,7 +181,7 @@ add_result(struct search *search, struct search_match *match)
 	result->score = one.score;
 	result->stored = g_steal_pointer(&match->stored);
 	result->words =
-	    query_explain_text(search->query, match->document, search->scope->texts);
+	    query_explain_text(search->query, match->document, search->scope->po);
 	g_ptr_array_insert(results, (int)at, result);
 	if (results->len > search->limit)
 		g_ptr_array_remove_index(results, search->limit);
@@ -248,7 +248,10 @@ warn_of_relative_date(const struct query *query, int64_t now, GPtrArray *warning
 	if (!query_has_relative_date(query))
 		return;
 	day_format(now - 7 * (int64_t)CLOCK_DAY_S, day);
-	g_ptr_array_add(warnings, msg_new(MSG_NOTE_RELATIVE_DATE, "day", day, NULL));
+	g_ptr_array_add(warnings,
+	    msg_new(N_("a relative date is measured from the day on which a paper was "
+	               "first seen; for the last week write date:{day}.."),
+	        "day", day, NULL));
 }
 
 struct search_answer *

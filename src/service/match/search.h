@@ -15,6 +15,7 @@
 
 #include "base/cleanup.h"
 #include "base/day.h"
+#include "base/po.h"
 #include "query/eval/rank.h"
 #include "query/query.h"
 #include "store/core/store.h"
@@ -29,8 +30,8 @@ struct search_scope {
 	/* Evaluates about so many candidates at most; for search_foreach(). 0: all. */
 	unsigned sample;
 	int64_t now; /* origin of ages, s */
-	/* Language of explanations, by enum msg_id; NULL: English */
-	const char *const *texts;
+	/* Translations of explanations; NULL: English */
+	const struct po *po;
 };
 
 /* A match, valid during the call. */

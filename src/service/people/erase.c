@@ -57,8 +57,8 @@ erase_all(struct store *store, const struct erase_request *request, GError **err
 	    !erasure_delete_address(store, key, text, &count, error))
 		return false;
 	return subscriber || count ||
-	       pb_error_set(
-	           error, PB_ERROR_NOT_FOUND, MSG_PERSON_NONE, "address", text, NULL);
+	       pb_error_set(error, PB_ERROR_NOT_FOUND,
+	           N_("{address} is not a subscriber"), "address", text, NULL);
 }
 
 /* A request in its transaction. */

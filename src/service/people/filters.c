@@ -49,9 +49,9 @@ add_source_notes(
 	for (unsigned i = 0; i < asked->len && *list; i++)
 		if (!g_strv_contains(
 		        (const char *const *)known->pdata, asked->pdata[i]))
-			g_ptr_array_add(
-			    notes, msg_new(MSG_NOTE_NO_SOURCE, "name",
-			               (char *)asked->pdata[i], "all", list, NULL));
+			g_ptr_array_add(notes,
+			    msg_new(N_("unknown source '{name}'; known: {all}"), "name",
+			        (char *)asked->pdata[i], "all", list, NULL));
 	return true;
 }
 
@@ -78,13 +78,16 @@ add_delay_note(const struct query *query, const GPtrArray *slow, GPtrArray *note
 	g_autofree char *other = join_slow(slow, false);
 
 	if (negated)
-		g_ptr_array_add(
-		    notes, msg_new(MSG_NOTE_LATE_NOT, "days", MSG_INT(MATCH_WAIT_DAYS),
-		               "clauses", negated, NULL));
+		g_ptr_array_add(notes,
+		    msg_new(N_("papers come up to {days} days late: until then a "
+		               "source can make this false: {clauses}"),
+		        "days", MSG_INT(MATCH_WAIT_DAYS), "clauses", negated, NULL));
 	else if (other && query_has_relative_date(query))
-		g_ptr_array_add(
-		    notes, msg_new(MSG_NOTE_LATE_DATE, "days", MSG_INT(MATCH_WAIT_DAYS),
-		               "clauses", other, NULL));
+		g_ptr_array_add(notes,
+		    msg_new(N_("papers come up to {days} days late: the date is "
+		               "measured from the day on which a paper is first seen, "
+		               "and this can become known later: {clauses}"),
+		        "days", MSG_INT(MATCH_WAIT_DAYS), "clauses", other, NULL));
 }
 
 static bool
@@ -98,11 +101,16 @@ add_undecided_notes(
 		if (!papers_has_field(store, one->name, &has, error))
 			return false;
 		if (!has)
-			g_ptr_array_add(
-			    notes, msg_new(one->is_negated ? MSG_NOTE_UNDECIDED_TRUE
-			                                   : MSG_NOTE_UNDECIDED_FALSE,
-			               "clause", one->text, "days",
-			               MSG_INT(MATCH_WAIT_DAYS), NULL));
+			g_ptr_array_add(notes,
+			    msg_new(one->is_negated
+			                ? N_("{clause} can never be decided: no source "
+			                     "has reported this for any paper so far; "
+			                     "after {days} days it counts as true")
+			                : N_("{clause} can never be decided: no source "
+			                     "has reported this for any paper so far; "
+			                     "after {days} days it counts as false"),
+			        "clause", one->text, "days", MSG_INT(MATCH_WAIT_DAYS),
+			        NULL));
 	}
 	return true;
 }
@@ -123,7 +131,11 @@ filters_add_notes(struct store *store, const struct query *query, bool is_block,
 	    !papers_has_categories(store, &has_categories, error))
 		return false;
 	if (!has_categories)
-		g_ptr_array_add(notes, msg_new(MSG_NOTE_NO_ARXIV, NULL));
+		g_ptr_array_add(
+		    notes, msg_new(N_("no data from arXiv yet: until then categories, "
+		                      "comment, journal and doi can never be decided "
+		                      "and count as missing after two hours"),
+		               NULL));
 	return add_source_notes(store, query, notes, error);
 }
 
@@ -179,7 +191,7 @@ check_name_is_free(const GPtrArray *own, int number, const char *name, GError **
 		return true;
 	if (*name && strspn(name, "0123456789") == strlen(name)) {
 		return pb_error_set(
-		    error, PB_ERROR_INPUT, MSG_FILTER_NAME_NUMBER, "name", name, NULL);
+		    error, PB_ERROR_INPUT, FILTERS_NAME_NUMBER, "name", name, NULL);
 	}
 	for (unsigned i = 0; i < own->len; i++) {
 		const struct subscription *one = own->pdata[i];
@@ -187,8 +199,8 @@ check_name_is_free(const GPtrArray *own, int number, const char *name, GError **
 		if (one->number == number || !one->name ||
 		    g_ascii_strcasecmp(one->name, name) != 0)
 			continue;
-		return pb_error_set(error, PB_ERROR_INPUT, MSG_FILTER_NAME_TAKEN,
-		    "name", name, "number", MSG_INT(one->number), NULL);
+		return pb_error_set(error, PB_ERROR_INPUT, FILTERS_NAME_TAKEN, "name",
+		    name, "number", MSG_INT(one->number), NULL);
 	}
 	return true;
 }
@@ -213,9 +225,10 @@ check_is_new(
 
 		if (one->number != subscription->number &&
 		    strcmp(one->canonical, subscription->canonical) == 0)
-			return pb_error_set(error, PB_ERROR_INPUT, MSG_FILTER_SAME,
-			    "number", MSG_INT(one->number), "filter",
-			    subscription->canonical, NULL);
+			return pb_error_set(error, PB_ERROR_INPUT,
+			    N_("filter {number} is the same: {filter}"), "number",
+			    MSG_INT(one->number), "filter", subscription->canonical,
+			    NULL);
 	}
 	return true;
 }
@@ -241,7 +254,8 @@ prepare(struct store *store, const GPtrArray *own,
 	    !check_name_is_free(own, 0, filter->name, error))
 		return NULL;
 	if (own->len >= BOUNDS_FILTERS_PERSON) {
-		pb_error_set(error, PB_ERROR_LIMIT, MSG_FILTER_LIMIT, "most",
+		pb_error_set(error, PB_ERROR_LIMIT,
+		    N_("limit of {most} filters reached"), "most",
 		    MSG_INT(BOUNDS_FILTERS_PERSON), NULL);
 		return NULL;
 	}
@@ -300,8 +314,8 @@ find_number(const GPtrArray *own, int number, GError **error)
 	struct subscription *found = subscription_find_number(own, number);
 
 	if (!found)
-		pb_error_set(error, PB_ERROR_NOT_FOUND, MSG_FILTER_NONE, "number",
-		    MSG_INT(number), NULL);
+		pb_error_set(error, PB_ERROR_NOT_FOUND, N_("no such filter: {number}"),
+		    "number", MSG_INT(number), NULL);
 	return found;
 }
 

@@ -11,11 +11,18 @@
 #include <stdint.h>
 
 #include "base/day.h"
+#include "base/po.h"
 #include "model/subscriber.h"
 #include "query/query.h"
 #include "query/query_error.h"
 #include "service/people/subscribe.h"
 #include "store/core/store.h"
+
+/* Errors that callers recognise, by struct msg. */
+#define FILTERS_NAME_NUMBER                                                        \
+	N_("a filter's name cannot be a number: \"{name}\" would mean the filter " \
+	   "with that number")
+#define FILTERS_NAME_TAKEN N_("the name \"{name}\" is already used by filter {number}")
 
 /* Maximum number of a filter. */
 #define FILTERS_NUMBER_MAX 9999

@@ -29,7 +29,8 @@ load(struct store *store, const char *text, bool is_any, GError **error)
 		return NULL;
 	if (subscriber && (is_any || subscriber->state != SUBSCRIBER_GONE))
 		return g_steal_pointer(&subscriber);
-	pb_error_set(error, PB_ERROR_NOT_FOUND, MSG_PERSON_NONE, "address", text, NULL);
+	pb_error_set(error, PB_ERROR_NOT_FOUND, N_("{address} is not a subscriber"),
+	    "address", text, NULL);
 	return NULL;
 }
 

@@ -25,8 +25,8 @@ profile_check_max(int max_full, GError **error)
 {
 	if (max_full >= 1 && max_full <= BOUNDS_DIGEST_FULL_MAX)
 		return true;
-	return pb_error_set(error, PB_ERROR_INPUT, MSG_MAX, "most",
-	    MSG_INT(BOUNDS_DIGEST_FULL_MAX), NULL);
+	return pb_error_set(error, PB_ERROR_INPUT, N_("max must be from 1 to {most}"),
+	    "most", MSG_INT(BOUNDS_DIGEST_FULL_MAX), NULL);
 }
 
 bool
@@ -42,7 +42,8 @@ profile_parse_minute(const char *text, int *minute, GError **error)
 	case NATURAL_TIME_HOUR_EITHER:
 		schedule_format_minute(found, morning);
 		schedule_format_minute((found + 12 * 60) % (24 * 60), evening);
-		return pb_error_set(error, PB_ERROR_INPUT, MSG_MINUTE_EITHER, "morning",
+		return pb_error_set(error, PB_ERROR_INPUT,
+		    N_("ambiguous time: write {morning} or {evening}"), "morning",
 		    morning, "evening", evening, NULL);
 	case NATURAL_TIME_HOUR_NOTHING:
 		break;
@@ -94,7 +95,8 @@ profile_check_language(const char *text, GError **error)
 {
 	if (!*text || g_regex_match_simple("^[a-z]{2}\\z", text, 0, 0))
 		return true;
-	return pb_error_set(error, PB_ERROR_INPUT, MSG_LANGUAGE, NULL);
+	return pb_error_set(error, PB_ERROR_INPUT,
+	    N_("a language is two letters, such as en or de"), NULL);
 }
 
 bool
@@ -266,11 +268,14 @@ profile_parse_until(
 		g_strlcpy(wanted, text, sizeof(wanted));
 	}
 	if (strcmp(wanted, today) <= 0)
-		return pb_error_set(error, PB_ERROR_INPUT, MSG_PAUSE_PAST, "day",
-		    wanted, "today", today, NULL);
+		return pb_error_set(error, PB_ERROR_INPUT,
+		    N_("a pause must end in the future: {day} is not after {today}"),
+		    "day", wanted, "today", today, NULL);
 	if (strcmp(wanted, last_day) > 0)
-		return pb_error_set(error, PB_ERROR_LIMIT, MSG_PAUSE_LONG, "most",
-		    MSG_INT(BOUNDS_PAUSE_DAYS), "day", last_day, NULL);
+		return pb_error_set(error, PB_ERROR_LIMIT,
+		    N_("a pause with an end may last at most {most} days, until {day}; "
+		       "without one it lasts until resumed"),
+		    "most", MSG_INT(BOUNDS_PAUSE_DAYS), "day", last_day, NULL);
 	g_strlcpy(day, wanted, DAY_BYTES);
 	return true;
 }
@@ -283,7 +288,8 @@ profile_apply_pause(
 
 	if (subscriber->state != SUBSCRIBER_ACTIVE &&
 	    subscriber->state != SUBSCRIBER_PAUSED)
-		return pb_error_set(error, PB_ERROR_INPUT, MSG_PAUSE_STATE, "address",
+		return pb_error_set(error, PB_ERROR_INPUT,
+		    N_("{address} cannot be paused: its state is {state}"), "address",
 		    subscriber->address, "state",
 		    subscriber_state_name(subscriber->state), NULL);
 	if (until &&
@@ -343,7 +349,8 @@ resume(struct store *store, struct subscriber *subscriber,
 	const int *catch_up = change->data;
 
 	if (subscriber->state != SUBSCRIBER_PAUSED)
-		return pb_error_set(error, PB_ERROR_INPUT, MSG_PAUSE_NONE, "address",
+		return pb_error_set(error, PB_ERROR_INPUT,
+		    N_("{address} is not paused: its state is {state}"), "address",
 		    subscriber->address, "state",
 		    subscriber_state_name(subscriber->state), NULL);
 	/* A digest off schedule is named by its due time: the slot's name may be that

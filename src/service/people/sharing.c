@@ -28,14 +28,16 @@ sharing_fold_name(const char *name, GError **error)
 	if (size < BOUNDS_SHARE_NAME_MIN || size > BOUNDS_SHARE_NAME ||
 	    !g_ascii_isalpha(folded[0]) || folded[size - 1] == '-' ||
 	    strspn(folded, "abcdefghijklmnopqrstuvwxyz0123456789-") != size) {
-		pb_error_set(error, PB_ERROR_INPUT, MSG_SHARE_NAME, "least",
-		    MSG_INT(BOUNDS_SHARE_NAME_MIN), "most", MSG_INT(BOUNDS_SHARE_NAME),
-		    NULL);
+		pb_error_set(error, PB_ERROR_INPUT,
+		    N_("the name of a shared filter has {least} to {most} letters, "
+		       "digits and hyphens, and begins with a letter"),
+		    "least", MSG_INT(BOUNDS_SHARE_NAME_MIN), "most",
+		    MSG_INT(BOUNDS_SHARE_NAME), NULL);
 		return NULL;
 	}
 	if (g_strv_contains(reserved, folded)) {
-		pb_error_set(
-		    error, PB_ERROR_INPUT, MSG_SHARE_RESERVED, "name", folded, NULL);
+		pb_error_set(error, PB_ERROR_INPUT,
+		    N_("the name \"{name}\" is reserved"), "name", folded, NULL);
 		return NULL;
 	}
 	return g_steal_pointer(&folded);
@@ -96,15 +98,20 @@ check_filter(
 	if (!load_names(actor->store, own, &shared, &followed, &count, error))
 		return false;
 	if (own->is_block)
-		return pb_error_set(error, PB_ERROR_INPUT, MSG_SHARE_BLOCK, NULL);
+		return pb_error_set(
+		    error, PB_ERROR_INPUT, N_("a block cannot be shared"), NULL);
 	if (shared)
-		return pb_error_set(error, PB_ERROR_INPUT, MSG_SHARE_ALREADY, "number",
+		return pb_error_set(error, PB_ERROR_INPUT,
+		    N_("filter {number} is already shared as \"{name}\""), "number",
 		    MSG_INT(own->number), "name", shared, NULL);
 	if (followed)
-		return pb_error_set(error, PB_ERROR_INPUT, MSG_SHARE_FOLLOWED, "number",
-		    MSG_INT(own->number), "name", followed, NULL);
+		return pb_error_set(error, PB_ERROR_INPUT,
+		    N_("filter {number} follows \"{name}\"; it can be shared after: "
+		       "fork {name}"),
+		    "number", MSG_INT(own->number), "name", followed, NULL);
 	if (count >= BOUNDS_SHARES_PERSON)
-		return pb_error_set(error, PB_ERROR_LIMIT, MSG_SHARE_LIMIT, "most",
+		return pb_error_set(error, PB_ERROR_LIMIT,
+		    N_("limit of {most} shared filters reached"), "most",
 		    MSG_INT(BOUNDS_SHARES_PERSON), NULL);
 	return true;
 }
@@ -119,8 +126,8 @@ sharing_check_share(const struct sharing_actor *actor, const struct subscription
 	if (!name || !check_filter(actor, own, error) ||
 	    !shares_find(actor->store, name, &taken, error))
 		return false;
-	return !taken ||
-	       pb_error_set(error, PB_ERROR_INPUT, MSG_SHARE_TAKEN, "name", name, NULL);
+	return !taken || pb_error_set(error, PB_ERROR_INPUT,
+	                     N_("the name \"{name}\" is in use"), "name", name, NULL);
 }
 
 /* Arguments and results of a work function. */
@@ -180,8 +187,9 @@ load_share(struct store *store, const char *text, struct share **share, GError *
 	g_autofree char *name = g_ascii_strdown(text, -1);
 
 	return shares_find(store, name, share, error) &&
-	       (*share || pb_error_set(error, PB_ERROR_NOT_FOUND, MSG_SHARE_NONE,
-	                      "name", name, NULL));
+	       (*share ||
+	           pb_error_set(error, PB_ERROR_NOT_FOUND,
+	               N_("there is no shared filter \"{name}\""), "name", name, NULL));
 }
 
 static bool
@@ -194,7 +202,8 @@ unshare_own(struct store *store, struct subscriber *subscriber,
 	if (!load_share(store, work->name, &found, error))
 		return false;
 	if (found->subscriber_id != subscriber->id)
-		return pb_error_set(error, PB_ERROR_INPUT, MSG_SHARE_NOT_OWN, "name",
+		return pb_error_set(error, PB_ERROR_INPUT,
+		    N_("no filter of yours is shared as \"{name}\""), "name",
 		    found->name, NULL);
 	work->number = found->number;
 	return shares_delete(store, found->id, error) &&
@@ -261,16 +270,18 @@ find_offer(const struct sharing_actor *actor, const char *name, int version,
 		return false;
 	share = offer->share;
 	if (share->subscriber_id == subscriber->id)
-		return pb_error_set(error, PB_ERROR_INPUT, MSG_SHARE_OWN, "name",
-		    share->name, "number", MSG_INT(share->number), NULL);
+		return pb_error_set(error, PB_ERROR_INPUT,
+		    N_("\"{name}\" is your own filter {number}"), "name", share->name,
+		    "number", MSG_INT(share->number), NULL);
 	offer->version = version ? version : share->version;
 	return shares_find_version(
 	           actor->store, share->id, offer->version, &offer->text, error) &&
 	       shares_find_follow(
 	           actor->store, subscriber->id, share->id, &offer->follow, error) &&
 	       (offer->text ||
-	           pb_error_set(error, PB_ERROR_NOT_FOUND, MSG_SHARE_VERSION, "name",
-	               share->name, "version", MSG_INT(offer->version), NULL));
+	           pb_error_set(error, PB_ERROR_NOT_FOUND,
+	               N_("\"{name}\" has no version {version}"), "name", share->name,
+	               "version", MSG_INT(offer->version), NULL));
 }
 
 bool
@@ -389,9 +400,11 @@ follow(struct store *store, void *data, GError **error)
 	if (!find_offer(actor, work->name, work->version, &offer, error))
 		return false;
 	if (offer.follow && offer.follow->version == offer.version)
-		return pb_error_set(error, PB_ERROR_INPUT, MSG_SHARE_FOLLOWS, "number",
-		    MSG_INT(offer.follow->number), "name", offer.share->name, "version",
-		    MSG_INT(offer.version), NULL);
+		return pb_error_set(error, PB_ERROR_INPUT,
+		    N_("filter {number} follows \"{name}\" already, and has version "
+		       "{version}"),
+		    "number", MSG_INT(offer.follow->number), "name", offer.share->name,
+		    "version", MSG_INT(offer.version), NULL);
 	if (offer.follow) {
 		work->before =
 		    filters_load(store, actor->address, offer.follow->number, error);
@@ -456,8 +469,9 @@ unfollow(struct store *store, void *data, GError **error)
 	if (!find_offer(actor, work->name, 0, &offer, error))
 		return false;
 	if (!offer.follow)
-		return pb_error_set(error, PB_ERROR_NOT_FOUND, MSG_SHARE_FOLLOWS_NOT,
-		    "name", offer.share->name, NULL);
+		return pb_error_set(error, PB_ERROR_NOT_FOUND,
+		    N_("no filter of yours follows \"{name}\""), "name",
+		    offer.share->name, NULL);
 	work->filter = filters_load(store, actor->address, offer.follow->number, error);
 	return work->filter && subscribe_remove_filter(store, actor->address,
 	                           work->filter->number, actor->who, actor->now, error);

@@ -31,7 +31,8 @@ apply_request(struct subscriber *subscriber, const struct subscribe_request *req
 	if (!zone)
 		return false;
 	if (!request->consent || !*request->consent)
-		return pb_error_set(error, PB_ERROR_INPUT, MSG_PERSON_CONSENT, NULL);
+		return pb_error_set(error, PB_ERROR_INPUT,
+		    N_("missing consent: how the person agreed, in words"), NULL);
 	if (!text_check_line(
 	        "consent", request->consent, BOUNDS_CONSENT_BYTES, error) ||
 	    !text_check_line(
@@ -69,8 +70,9 @@ check_suppression(struct store *store, GBytes *key, const char *address_key,
 	if (!found || (is_return && suppression_can_end(found->reason)))
 		return true;
 	day_format(found->at, day);
-	return pb_error_set(error, PB_ERROR_INPUT, MSG_ADDRESS_SUPPRESSED, "day", day,
-	    "reason", found->reason, NULL);
+	return pb_error_set(error, PB_ERROR_INPUT,
+	    N_("this address is suppressed since {day} ({reason}): it gets no mail"),
+	    "day", day, "reason", found->reason, NULL);
 }
 
 /* After check_suppression(). */
@@ -106,7 +108,8 @@ subscribe_prepare(struct store *store, const struct subscribe_request *request,
 		return NULL;
 	is_new = !subscriber;
 	if (!is_new && subscriber->state != SUBSCRIBER_GONE) {
-		pb_error_set(error, PB_ERROR_INPUT, MSG_PERSON_ALREADY, NULL);
+		pb_error_set(error, PB_ERROR_INPUT,
+		    N_("this address is already subscribed"), NULL);
 		return NULL;
 	}
 	if (is_new) {
@@ -201,7 +204,9 @@ apply_address(struct store *store, struct subscriber *subscriber,
 	if (!subscribers_find(store, address_key, &other, error))
 		return false;
 	if (other && other->id != subscriber->id)
-		return pb_error_set(error, PB_ERROR_INPUT, MSG_ADDRESS_TAKEN, NULL);
+		return pb_error_set(error, PB_ERROR_INPUT,
+		    N_("this address cannot be used: it is or was subscribed here"),
+		    NULL);
 	if (!check_suppression(store, key, address_key, false, error))
 		return false;
 	/* An address that differs only in case is not a different mailbox. */

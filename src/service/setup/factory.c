@@ -431,6 +431,7 @@ factory_new_renderer(const struct settings *settings, GBytes *key, GError **erro
 	                               : g_strdup_printf("digest.%s", domain);
 	const struct renderer_settings options = {
 	    .template_dir = settings->template_dir,
+	    .po_dir = settings->po_dir,
 	    .from_name = *settings->mail_from_name ? settings->mail_from_name : NULL,
 	    .from_address = settings->mail_from,
 	    .message_domain = domain,

@@ -12,13 +12,13 @@
 static char *
 format_count(struct web_call *call, const struct backtest *backtest)
 {
-	g_autofree char *papers =
-	    reply_text_format_count(&call->text, "papers", backtest->found);
-	g_autofree char *days =
-	    reply_text_format_count(&call->text, "days", backtest->days);
+	g_autofree char *papers = reply_text_format_count(
+	    &call->text, PL_("1 paper", "{count} papers"), backtest->found);
+	g_autofree char *days = reply_text_format_count(
+	    &call->text, PL_("1 day", "{count} days"), backtest->days);
 
 	return reply_text_format(
-	    &call->text, "page_found", "papers", papers, "days", days);
+	    &call->text, N_("{papers} in {days}"), "papers", papers, "days", days);
 }
 
 static GVariantBuilder *
@@ -93,7 +93,7 @@ web_add_test(
 	    .subscriber_id = subscriber_id,
 	    .now = call->handler->options.now,
 	    .has_suggestions = subscriber_id != 0,
-	    .texts = reply_text_get_texts(&call->text),
+	    .po = reply_text_get_po(&call->text),
 	};
 	pb_local(query_error) problem = {0};
 	g_autoptr(GError) wrong = NULL;
@@ -135,8 +135,8 @@ format_results(const struct search_answer *found)
 static bool
 search(struct web_call *call, const char *filter, GError **error)
 {
-	const struct search_scope scope = {.now = call->handler->options.now,
-	    .texts = reply_text_get_texts(&call->text)};
+	const struct search_scope scope = {
+	    .now = call->handler->options.now, .po = reply_text_get_po(&call->text)};
 	pb_local(query_error) problem = {0};
 	g_autoptr(GError) wrong = NULL;
 	pb_auto(search_answer) found = search_run(
@@ -150,8 +150,10 @@ search(struct web_call *call, const char *filter, GError **error)
 		web_add_query_error(call, filter, &problem);
 		return true;
 	}
-	count = reply_text_format_count(
-	    &call->text, found->is_more ? "papers_least" : "papers", found->found);
+	count = reply_text_format_count(&call->text,
+	    found->is_more ? PL_("at least 1 paper", "at least {count} papers")
+	                   : PL_("1 paper", "{count} papers"),
+	    found->found);
 	results = web_values_new();
 	web_values_add(results, "count", count);
 	web_values_take(results, "papers", format_results(found));

@@ -7,9 +7,11 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "base/token.h"
 #include "service/inbound/handler_request.h"
 #include "service/log/event.h"
+#include "service/people/filters.h"
 #include "store/mail/outbox.h"
 #include "transport/token_bucket.h"
 
@@ -81,7 +83,9 @@ web_take_test(struct web_call *call, enum web_limit limit)
 	g_mutex_unlock(&budget->lock);
 	if (!is_left) {
 		call->status = WEB_STATUS_LIMITED;
-		web_add_phrase(call, "error", "page_busy");
+		web_add_phrase(call, "error",
+		    N_("There are too many requests at the moment. Please try again in "
+		       "a minute."));
 	}
 	return is_left;
 }
@@ -145,7 +149,11 @@ web_refuse_form(struct web_call *call, const char *reason)
 		event_log_committed(call->handler->store, EVENT_REPLY_SUPPRESSED,
 		    EVENT_WORD("actor", "web"), EVENT_WORD("reason", reason));
 	call->status = WEB_STATUS_LIMITED;
-	web_add_phrase(call, "error", "page_full", "address", address);
+	web_add_phrase(call, "error",
+	    N_("The form has had too many requests in the last hour. Please try again "
+	       "later, or\n"
+	       "write a mail with the subject \"subscribe\" to {address}."),
+	    "address", address);
 }
 
 /* Outside of the transaction, which may run twice. */
@@ -262,14 +270,9 @@ web_add_message(
 	add_message(call, kind, text, field, NULL, 0);
 }
 
-/* Fields by the errors that only they can have. */
-static const struct {
-	enum msg_id first, last;
-	const char *field;
-} error_fields[] = {
-    {MSG_LINE_EMPTY, MSG_LINE_CONTROL, "name"},
-    {MSG_FILTER_NAME_NUMBER, MSG_FILTER_NAME_TAKEN, "name"},
-};
+/* Errors that only the field "name" of a form can have. */
+static const char *const name_errors[] = {TEXT_LINE_EMPTY, TEXT_LINE_LONG,
+    TEXT_LINE_UTF8, TEXT_LINE_CONTROL, FILTERS_NAME_NUMBER, FILTERS_NAME_TAKEN, NULL};
 
 /* @param field  of other errors, or NULL */
 static const char *
@@ -279,10 +282,8 @@ find_field(const struct reply_result *result, const char *field)
 		return "filter";
 	if (strcmp(result->kind, "error") != 0)
 		return NULL;
-	for (size_t i = 0; i < G_N_ELEMENTS(error_fields); i++)
-		if (result->msg >= error_fields[i].first &&
-		    result->msg <= error_fields[i].last)
-			return error_fields[i].field;
+	if (result->message && g_strv_contains(name_errors, result->message))
+		return "name";
 	return field;
 }
 
@@ -320,8 +321,8 @@ web_add_query_error(
 {
 	g_autofree char *message = reply_text_format_msg(&call->text, problem->message);
 	g_autofree char *column = g_strdup_printf("%u", problem->column);
-	g_autofree char *text = reply_text_format(
-	    &call->text, "problem", "column", column, "message", message);
+	g_autofree char *text = reply_text_format(&call->text,
+	    N_("column {column}: {message}"), "column", column, "message", message);
 
 	add_message(call, "error", text, "filter", filter, problem->column);
 }

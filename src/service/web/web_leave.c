@@ -74,7 +74,9 @@ run_unsubscribe(struct web_call *call, GError **error)
 	if (!unsubscribe(call, error))
 		return false;
 	web_add_undo(call);
-	web_add_phrase(call, "ok", "page_left");
+	web_add_phrase(call, "ok",
+	    N_("If this link belongs to a subscription, it has ended, and no more "
+	       "digests come. A mail confirms it."));
 	return true;
 }
 
@@ -114,20 +116,29 @@ run_pause(struct web_call *call, GError **error)
 
 	if (g_hash_table_contains(call->request->fields, "days") &&
 	    !*web_get(call, "days")) {
-		web_add_phrase(call, "ok", "page_paused_open");
+		web_add_phrase(call, "ok",
+		    N_("If this link belongs to a subscription, digests pause until "
+		       "they are resumed. A mail confirms it, and says how to resume "
+		       "them."));
 		return reduce(call, HANDLER_REDUCE_PAUSE, 0, error);
 	}
 	if (!days)
-		return fail_field(call, "days", "wrong_number", BOUNDS_PAUSE_DAYS);
-	text = reply_text_format_count(&call->text, "days", days);
-	web_add_phrase(call, "ok", "page_paused", "days", text);
+		return fail_field(call, "days",
+		    N_("{key} is a number from 1 to {most}."), BOUNDS_PAUSE_DAYS);
+	text = reply_text_format_count(&call->text, PL_("1 day", "{count} days"), days);
+	web_add_phrase(call, "ok",
+	    N_("If this link belongs to a subscription, digests pause for {days}. A "
+	       "mail confirms it."),
+	    "days", text);
 	return reduce(call, HANDLER_REDUCE_PAUSE, days, error);
 }
 
 static bool
 run_weekly(struct web_call *call, GError **error)
 {
-	web_add_phrase(call, "ok", "page_weekly");
+	web_add_phrase(call, "ok",
+	    N_("If this link belongs to a subscription, its digest comes once a week "
+	       "now. A mail confirms it."));
 	return reduce(call, HANDLER_REDUCE_WEEKLY, 0, error);
 }
 
@@ -138,9 +149,14 @@ run_fewer(struct web_call *call, GError **error)
 	g_autofree char *text = NULL;
 
 	if (!max)
-		return fail_field(call, "max", "wrong_number", BOUNDS_DIGEST_FULL_MAX);
-	text = reply_text_format_count(&call->text, "papers", max);
-	web_add_phrase(call, "ok", "page_fewer", "papers", text);
+		return fail_field(call, "max",
+		    N_("{key} is a number from 1 to {most}."), BOUNDS_DIGEST_FULL_MAX);
+	text =
+	    reply_text_format_count(&call->text, PL_("1 paper", "{count} papers"), max);
+	web_add_phrase(call, "ok",
+	    N_("If this link belongs to a subscription, a digest has {papers} at most "
+	       "now. A mail confirms it."),
+	    "papers", text);
 	return reduce(call, HANDLER_REDUCE_FEWER, max, error);
 }
 
@@ -158,7 +174,9 @@ web_run_undo(struct web_call *call, GError **error)
 	            handler_apply_confirmation(&request, confirmation, error));
 	request_clear(&request);
 	call->page = WEB_PAGE_LEFT;
-	web_add_phrase(call, "ok", "page_undone");
+	web_add_phrase(call, "ok",
+	    N_("If this was still possible, everything is as before. A mail confirms "
+	       "it."));
 	return is_ok;
 }
 
@@ -177,9 +195,11 @@ send_link(struct web_call *call, struct request *request, enum rate_case rate_ca
 	g_autofree char *token = web_token_format_preferences(
 	    options->key, request->subscriber, options->now);
 	g_autofree char *subject =
-	    catalog_format(catalog, language, "subject.link", NULL);
-	g_autofree char *words =
-	    catalog_format(catalog, language, "page_link_mail", NULL);
+	    catalog_format(catalog, language, N_("Your preferences"), NULL);
+	g_autofree char *words = catalog_format(catalog, language,
+	    N_("This link opens the page with your filters and settings. It works for "
+	       "24 hours, and whoever has it can change them: do not forward it."),
+	    NULL);
 	g_autofree char *wrapped = wrap_format_text(words, BOUNDS_TEXT_COLUMNS);
 	g_autofree char *text = g_strdup_printf(
 	    "%s\n%s/p/%s\n", wrapped, options->settings->web_url, token);
@@ -221,7 +241,9 @@ run_link(struct web_call *call, GError **error)
 	        (!request.subscriber ||
 	            web_send_link(call, &request, RATE_CASE_LINK, error));
 	request_clear(&request);
-	web_add_phrase(call, "ok", "page_link");
+	web_add_phrase(call, "ok",
+	    N_("If this link belongs to a subscription, a link to its preferences is "
+	       "on its way by mail. It works for 24 hours."));
 	return is_ok;
 }
 

@@ -118,9 +118,13 @@ mail_reply(
 	if (!handler_reply(request, error))
 		return false;
 	if (call->report->outcome == HANDLER_LIMITED)
-		web_add_phrase(call, "error", "page_mail_limit");
+		web_add_phrase(call, "error",
+		    N_("Nothing was done: too many mails have gone to you today. Try "
+		       "again tomorrow."));
 	else if (request->reply.undo)
-		web_add_phrase(call, "ok", "page_left");
+		web_add_phrase(call, "ok",
+		    N_("If this link belongs to a subscription, it has ended, and no "
+		       "more digests come. A mail confirms it."));
 	else
 		web_add_results(call, request->reply.results, field);
 	return true;
@@ -193,7 +197,7 @@ move(struct web_call *call, const struct subscriber *subscriber, bool is_up,
 
 	if (!own || !to)
 		return own != NULL;
-	web_add_phrase(call, "ok", "page_moved");
+	web_add_phrase(call, "ok", N_("Moved."));
 	call->is_done = true;
 	return filters_move(store, subscriber->address, number, to, "web",
 	    call->handler->options.now, error);
@@ -206,7 +210,11 @@ set_feeds(struct web_call *call, const struct subscriber *subscriber, bool is_on
 	struct store *store = call->handler->store;
 	int64_t now = call->handler->options.now;
 
-	web_add_phrase(call, "ok", is_on ? "page_feeds_on" : "page_feeds_off");
+	web_add_phrase(call, "ok",
+	    is_on
+	        ? N_("Your feeds are on. Their addresses are secret: whoever has one "
+	             "can read what your filters find.")
+	        : N_("Your feeds are off, and their addresses do not work any more."));
 	return (is_on ? private_feeds_turn_on(store, subscriber->id, now, error)
 	              : private_feeds_turn_off(store, subscriber->id, error)) &&
 	       audit_insert(store, now, "web", is_on ? "feeds on" : "feeds off",
@@ -257,7 +265,7 @@ run_set(struct web_call *call, const struct subscriber *subscriber, GError **err
 
 	web_list_changes(call, subscriber, lines, fields);
 	if (!lines->len)
-		web_add_phrase(call, "ok", "set_same");
+		web_add_phrase(call, "ok", N_("already set; nothing was changed."));
 	for (unsigned i = 0; i < lines->len; i++)
 		if (!run_line(call, subscriber, lines->pdata[i], fields->pdata[i],
 		        &is_left, error))
@@ -340,8 +348,9 @@ check_labels(struct web_call *call, bool *is_valid, GError **error)
 
 	*is_valid = !*max || web_get_number(call, "max", BOUNDS_DIGEST_FULL_MAX);
 	if (!*is_valid)
-		web_add_field_phrase(call, "error", "max", "wrong_number", "key", "max",
-		    "most", G_STRINGIFY(BOUNDS_DIGEST_FULL_MAX));
+		web_add_field_phrase(call, "error", "max",
+		    N_("{key} is a number from 1 to {most}."), "key", "max", "most",
+		    G_STRINGIFY(BOUNDS_DIGEST_FULL_MAX));
 	if (!*name || text_check_line("name", name, BOUNDS_FILTER_NAME, &problem))
 		return true;
 	*is_valid = false;

@@ -232,6 +232,8 @@ web_run_confirm(struct web_call *call, GError **error)
 	        (!confirmation ||
 	            handler_apply_confirmation(&request, confirmation, error));
 	request_clear(&request);
-	web_add_phrase(call, "ok", "page_confirmed");
+	web_add_phrase(call, "ok",
+	    N_("Thank you. If the link was still valid, the request is carried out "
+	       "now, and a mail brings the result."));
 	return is_ok;
 }

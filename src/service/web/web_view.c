@@ -92,12 +92,13 @@ add_feed(struct view *view, const struct subscription *one, GError **error)
 static char *
 format_follow(struct view *view, const struct follow *follow)
 {
-	const char *phrase = "list_follows";
+	const char *phrase = N_("   follows {name}, version {version}");
 
 	if (follow->is_fork)
-		phrase = "list_forked";
+		phrase = N_("   from {name}, version {version}");
 	else if (follow->newest > follow->version)
-		phrase = "page_follows_old";
+		phrase =
+		    N_("follows {name}, version {version}; version {newest} is out");
 	return reply_text_format(&view->call->text, phrase, "name", follow->name,
 	    "version", MSG_INT(follow->version), "newest", MSG_INT(follow->newest));
 }
@@ -110,8 +111,9 @@ format_sharing(struct view *view, int64_t id)
 		const struct share *one = view->shares->pdata[i];
 
 		if (one->subscription_id == id)
-			return reply_text_format(&view->call->text, "list_shared",
-			    "name", one->name, "version", MSG_INT(one->version));
+			return reply_text_format(&view->call->text,
+			    N_("   shared as {name}, version {version}"), "name",
+			    one->name, "version", MSG_INT(one->version));
 	}
 	for (unsigned i = 0; i < view->follows->len; i++) {
 		const struct follow *one = view->follows->pdata[i];

@@ -448,7 +448,8 @@ subscribers_insert_subscription(struct store *store, struct subscription *subscr
 	        SQL_INT(subscription->filter_id)))
 		return false;
 	if (number) {
-		return pb_error_set(error, PB_ERROR_INPUT, MSG_FILTER_SAME, "number",
+		return pb_error_set(error, PB_ERROR_INPUT,
+		    N_("filter {number} is the same: {filter}"), "number",
 		    MSG_INT(number), "filter", subscription->canonical, NULL);
 	}
 	number = subscription->number;
@@ -490,7 +491,8 @@ subscribers_change_subscription(struct store *store, struct subscription *subscr
 	        SQL_INT(subscription->id)))
 		return false;
 	if (number) {
-		return pb_error_set(error, PB_ERROR_INPUT, MSG_FILTER_SAME, "number",
+		return pb_error_set(error, PB_ERROR_INPUT,
+		    N_("filter {number} is the same: {filter}"), "number",
 		    MSG_INT(number), "filter", subscription->canonical, NULL);
 	}
 	return sql_has(store, sql_is_same, &is_same, error, SQL_INT(subscription->id),
@@ -561,8 +563,8 @@ subscribers_delete_subscription(
 		return false;
 	if (count)
 		return true;
-	return pb_error_set(error, PB_ERROR_NOT_FOUND, MSG_FILTER_NONE, "number",
-	    MSG_INT(number), NULL);
+	return pb_error_set(error, PB_ERROR_NOT_FOUND, N_("no such filter: {number}"),
+	    "number", MSG_INT(number), NULL);
 }
 
 bool
