@@ -1,8 +1,9 @@
 /*
  * helper_web_page.c - write the sample web pages to a directory.
  *
- * helper_web_page TEMPLATES DIRECTORY writes NAME.LANGUAGE.html and its
- * Content-Security-Policy, NAME.LANGUAGE.policy.
+ * helper_web_page TEMPLATES PO DIRECTORY writes NAME.LANGUAGE.html and its
+ * Content-Security-Policy, NAME.LANGUAGE.policy, in English, German and, with a file PO/fa.po, in
+ * the test language of lib/po.py.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,18 +46,21 @@ write_sample(const struct web_pages *pages, const struct web_sample *sample,
 int
 main(int argc, char **argv)
 {
+	static const char *const languages[] = {"en", "de", "fa"};
 	g_autoptr(GPtrArray) samples = web_sample_load();
 	g_autoptr(GError) error = NULL;
 	pb_auto(web_pages) pages = NULL;
 
-	if (argc != 3)
+	if (argc != 4)
 		return EXIT_FAILURE;
-	pages = web_pages_load(argv[1], NULL, "https://papers.example.org", &error);
+	pages = web_pages_load(argv[1], argv[2], "https://papers.example.org", &error);
 	if (!pages)
 		g_error("%s", error->message);
 	for (unsigned i = 0; i < samples->len; i++) {
-		write_sample(pages, samples->pdata[i], argv[2], "en");
-		write_sample(pages, samples->pdata[i], argv[2], "de");
+		for (size_t j = 0; j < G_N_ELEMENTS(languages); j++)
+			if (web_pages_has_language(pages, languages[j]))
+				write_sample(
+				    pages, samples->pdata[i], argv[3], languages[j]);
 	}
 	return EXIT_SUCCESS;
 }

@@ -267,7 +267,7 @@ TEST(a_wrong_file_of_the_operator_is_refused)
 	        "de.po:2: the program has no text: nevr"},
 	    {"de.po", "msgid \"never\" msgstr \"{x}\"\n", "no placeholder {x}"},
 	};
-	g_autofree char *large = g_strnfill(BOUNDS_TEMPLATE_BYTES + 1, '\n');
+	g_autofree char *large = g_strnfill(BOUNDS_PO_BYTES + 1, '\n');
 	pb_auto(catalog) other = NULL;
 	g_autofree char *problem = load_with("de.po", large, &other);
 
@@ -280,7 +280,7 @@ TEST(a_wrong_file_of_the_operator_is_refused)
 		if (!strstr(said, rows[i].says))
 			g_error("%zu: %s", i, said);
 	}
-	large[BOUNDS_TEMPLATE_BYTES] = '\0';
+	large[BOUNDS_PO_BYTES] = '\0';
 	g_free(problem);
 	problem = load_with("de.po", large, &other);
 	g_assert_cmpstr(problem, ==, NULL);

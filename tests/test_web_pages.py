@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """test_web_pages.py - each page in Chromium, axe-core and lynx, and the feeds.
 
-Sample replies (tests/lib/web_samples.ini) in both languages and colour schemes, served
-with their Content-Security-Policy.
+Sample replies (tests/lib/web_samples.ini) in English, German and the test language of
+tests/lib/po.py, in both colour schemes, served with their Content-Security-Policy.
 """
 
 import contextlib
 import glob
 import html
+import html.parser
 import http.server
 import json
 import os
@@ -19,6 +20,7 @@ import xml.parsers.expat
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
 
 import browser
+import po
 from tap import Skip, Tap, run, top_builddir, top_srcdir, use_debian_python
 
 WIDTHS = (320, 390, 1280)
@@ -27,8 +29,10 @@ RFC3339 = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"
 
 def make_pages(directory):
     """Render the samples.  @return names of the HTML pages"""
+    po.write_test_language(os.path.join(top_srcdir(), "po/paperboy.pot"),
+                           os.path.join(directory, "fa.po"))
     run([os.path.join(top_builddir(), "tests/helper_web_page"),
-         os.path.join(top_srcdir(), "etc/templates"), directory],
+         os.path.join(top_srcdir(), "etc/templates"), directory, directory],
         env={**os.environ, "top_srcdir": top_srcdir()})
     return sorted(os.path.basename(path)[: -len(".html")]
                   for path in glob.glob(os.path.join(directory, "*.html")))
@@ -142,6 +146,52 @@ def test_lynx(directory, names):
             at = found
 
 
+class Texts(html.parser.HTMLParser):
+    """What a page says: texts, labels of buttons, descriptions."""
+
+    def __init__(self, path):
+        super().__init__()
+        self.found, self.is_style = set(), False
+        with open(path, encoding="utf-8") as file:
+            self.feed(file.read())
+
+    def add(self, text):
+        # The bidirectional isolates of a list of days are not words.
+        words = " ".join(text.split())
+        if re.search(r"[A-Za-z]{2}", words) and not self.is_style:
+            self.found.add(words)
+
+    def handle_starttag(self, tag, attrs):
+        self.is_style = tag == "style"
+        values = dict(attrs)
+        for name in ("aria-label", "alt", "title", "placeholder"):
+            self.add(values.get(name) or "")
+        if values.get("type") == "submit":
+            self.add(values["value"])
+
+    def handle_endtag(self, tag):
+        self.is_style = False
+
+    def handle_data(self, data):
+        self.add(data)
+
+
+def test_translated(directory, names):
+    "no text of a page but data is out of reach of translators"
+    with open(os.path.join(top_srcdir(), "tests/lib/web_samples.ini"), encoding="utf-8") as file:
+        data = " ".join(file.read().replace("\\", "").split())
+    problems = []
+    for name in names:
+        if not name.endswith(".fa") or name.startswith("largest-"):
+            continue
+        for text in Texts(os.path.join(directory, name + ".html")).found:
+            rest = re.sub(po.OPEN + ".*?" + po.CLOSE, "", text)
+            left = [word for word in re.findall(r"[A-Za-z]{3,}", rest) if word not in data]
+            if left and text not in ("Deutsch", "English", "Atom", "JSON", "JSON Feed"):
+                problems.append(f"{name}: {text}")
+    assert not problems, "\n".join(problems)
+
+
 # ---- feeds ----
 
 
@@ -207,6 +257,7 @@ def main():
         tap.run(test_atom, directory)
         tap.run(test_json_feed, directory)
         tap.run(test_lynx, directory, names)
+        tap.run(test_translated, directory, names)
         missing = browser.find_missing()
         if missing:
             tap.skip("pages in Chromium", missing)

@@ -130,6 +130,8 @@
 
 /* Templates and their output. */
 #define BOUNDS_TEMPLATE_BYTES        (64 * 1024)
+/* Size of a PO file; a complete one has about 200 KB. */
+#define BOUNDS_PO_BYTES              (1024 * 1024)
 #define BOUNDS_TEMPLATE_DEPTH        16
 #define BOUNDS_TEXT_COLUMNS          72
 #define BOUNDS_HTML_COLUMNS          66

@@ -56,9 +56,9 @@ parse_file(struct catalog *catalog, struct po *po, const char *path, GError **er
 
 	if (!g_file_get_contents(path, &text, &size, &problem))
 		return pb_fail(error, PB_ERROR_INPUT, "%s", problem->message);
-	if (size > BOUNDS_TEMPLATE_BYTES)
+	if (size > BOUNDS_PO_BYTES)
 		return pb_fail(error, PB_ERROR_LIMIT, "%s: larger than %d bytes", path,
-		    BOUNDS_TEMPLATE_BYTES);
+		    BOUNDS_PO_BYTES);
 	return parse(catalog, po, path, text, catalog->known, error);
 }
 
