@@ -29,7 +29,7 @@
 /* Verdict on a reply, calls, confirmations that are left. */
 #define DECLINED  "no reply: declined", "", "0"
 #define AUTOMATIC "no reply: automatic", "", "1"
-#define UNCLEAR   "replied", "say " EVA " unclear;", "1"
+#define UNCLEAR   "replied", "say " EVA " Nothing was done yet.;", "1"
 #define CONSENT   "replied", "pending " EVA " proven subscribe;", "0"
 
 static void
@@ -262,7 +262,7 @@ static const struct step conversations[] = {
         .field = "Auto-Submitted: auto-generated", .envelope = ""),
     /* A request by the user on another day gets a reply with an undo token. */
     LATER(DAY),
-    MAIL(EVA, "$leave", "stop", "replied", "say " EVA " left_before;"),
+    MAIL(EVA, "$leave", "stop", "replied", "say " EVA " This address is already;"),
     SAVE_UNDO("undo"),
     MAIL(EVA, HOME, "$undo", "replied",
         "run " EVA " undo;pending " EVA " proven restore;"),
@@ -361,7 +361,8 @@ static const struct step conversations[] = {
 
     TITLE("change of address is confirmed at both addresses"),
     CHANGE_ADDRESS(EVA_NET),
-    MAIL(EVA, "$old", "ok", "replied", "say " EVA " half_confirmed_old " EVA_NET ";"),
+    MAIL(EVA, "$old", "ok", "replied",
+        "say " EVA " Confirmed here. The new " EVA_NET ";"),
     MAIL(EVA, "$old", "ok", "replied", "run " EVA " confirm;"),
     MAIL(EVA_NET, "$new", "ok", "replied", "pending " EVA " proven address e;"),
     /* One alone is not enough, even if the other one bounced. */
@@ -369,12 +370,13 @@ static const struct step conversations[] = {
     SAVE("old"),
     RUN("DELETE FROM confirmation WHERE recipient = 'wrong@example.net'"),
     MAIL(EVA_NET, "$old", "ok", "replied",
-        "say " EVA_NET " half_confirmed_old wrong@example.net;"),
+        "say " EVA_NET " Confirmed here. The new wrong@example.net;"),
 
     TITLE("old address that confirms first is notified of the change"),
     CHANGE_ADDRESS(THIEF),
     RUN("DELETE FROM outbox"),
-    MAIL(EVA, "$old", "yes", "replied", "say " EVA " half_confirmed_old " THIEF ";"),
+    MAIL(EVA, "$old", "yes", "replied",
+        "say " EVA " Confirmed here. The new " THIEF ";"),
     ROWS("SELECT recipient FROM outbox", EVA),
     RUN("DELETE FROM outbox"),
     MAIL(EVA, "$new", "yes", "replied", NULL),
@@ -385,7 +387,7 @@ static const struct step conversations[] = {
     TITLE("old address that confirms last is notified of the change"),
     CHANGE_ADDRESS(THIEF),
     RUN("DELETE FROM outbox"),
-    MAIL(EVA, "$new", "yes", "replied", "say " THIEF " half_confirmed_new;"),
+    MAIL(EVA, "$new", "yes", "replied", "say " THIEF " Confirmed here. The address;"),
     ROWS("SELECT recipient FROM outbox", THIEF),
     RUN("DELETE FROM outbox"),
     MAIL(EVA, "$old", "yes", "replied", NULL),
@@ -420,7 +422,8 @@ static const struct step conversations[] = {
         HOME "\n$old\npaperboy+help@example.org\n"
              "paperboy+nothing-that-is-known@example.org\n$new",
         "yes", "replied",
-        "say " EVA " half_confirmed_old " EVA_NET ";pending " EVA " proven address e;"),
+        "say " EVA " Confirmed here. The new " EVA_NET ";pending " EVA
+        " proven address e;"),
     ROWS(ADDRESSES, EVA_NET),
     /* Of a subscriber whose address has not changed. */
     CALL(subscribe_adam),
@@ -500,7 +503,7 @@ TEST(unclear_reply_is_questioned_once)
 		    MAIL(EVA, HOME, commands[i], "confirmation requested", NULL),
 		    SAVE("confirm"),
 		    MAIL(EVA, "$confirm", "What is this?", "replied",
-		        "say " EVA " unclear;"),
+		        "say " EVA " Nothing was done yet.;"),
 		    MAIL(EVA, "$confirm", "What is this?", "no reply: unclear", "",
 		        .times = 19),
 		    /* The question can be answered like the request. */

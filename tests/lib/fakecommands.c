@@ -94,15 +94,28 @@ command_run(struct request *request, GError **error)
 	return true;
 }
 
+/* Four words recognise a text. @return a new string */
+static char *
+first_words(const char *text)
+{
+	g_auto(GStrv) words = g_strsplit(text, " ", 5);
+
+	if (g_strv_length(words) > 4)
+		g_clear_pointer(&words[4], g_free);
+	return g_strjoinv(" ", words);
+}
+
 bool
 command_reply_with(
-    struct request *request, const char *phrase, const char *value, GError **error)
+    struct request *request, const char *text, const char *value, GError **error)
 {
+	g_autofree char *begin = first_words(text);
+
 	(void)error;
 	g_string_append_printf(conversation_calls, "say %s %s%s%s;", request->address,
-	    phrase, value ? " " : "", value ? value : "");
+	    begin, value ? " " : "", value ? value : "");
 	request->reply.text =
-	    g_strconcat(phrase, "; undo " COMMAND_UNDO_MARK "\n", NULL);
+	    g_strconcat(begin, "; undo " COMMAND_UNDO_MARK "\n", NULL);
 	return true;
 }
 
