@@ -2,8 +2,8 @@
  * helper_web_page.c - write the sample web pages to a directory.
  *
  * helper_web_page TEMPLATES PO DIRECTORY writes NAME.LANGUAGE.html and its
- * Content-Security-Policy, NAME.LANGUAGE.policy, in English, German and, with a file PO/fa.po, in
- * the test language of lib/po.py.
+ * Content-Security-Policy, NAME.LANGUAGE.policy, in English, German and, with a file
+ * PO/fa.po, in the test language of lib/po.py.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,8 +6,8 @@
 
 #include "lib/conversation.h"
 #include "lib/unit.h"
+#include "model/phrases.h"
 #include "service/inbound/confirm_match.h"
-#include "service/inbound/confirm_phrases.h"
 
 #define TOKEN   "abcdefghijklmnopqrstuvwx23"
 #define ID      "letter.0123456789@example.org"
@@ -611,7 +611,7 @@ check_phrases(enum consent wanted, const char *const *phrases)
 {
 	unsigned wrong = 0;
 
-	for (; phrases && *phrases; phrases++) {
+	for (; *phrases; phrases++) {
 		g_autofree char *text = format_phrase(*phrases);
 
 		wrong += wanted == CONSENT_AUTOMATIC ? check(wanted, text, "")
@@ -624,15 +624,18 @@ TEST(every_phrase_matches_beside_all_others)
 {
 	unsigned wrong = 0;
 
-	for (size_t i = 0; i < confirm_phrases_count; i++) {
-		const struct confirm_phrases *language = &confirm_phrases[i];
+	const struct phrases *const *all = phrases_get_all();
 
-		wrong += check_phrases(CONSENT_YES, language->consents);
-		wrong += check_phrases(CONSENT_YES, language->agreements);
-		wrong += check_phrases(CONSENT_NO, language->refusals);
-		wrong += check_phrases(CONSENT_UNCLEAR, language->neutral);
-		wrong += check_phrases(CONSENT_AUTOMATIC, language->automatic);
-		for (const char *const *at = language->greetings; at && *at; at++) {
+	for (; *all; all++) {
+		const char *const *at = phrases_get(*all, "greetings");
+
+		wrong += check_phrases(CONSENT_YES, phrases_get(*all, "consents"));
+		wrong += check_phrases(CONSENT_YES, phrases_get(*all, "agreements"));
+		wrong += check_phrases(CONSENT_NO, phrases_get(*all, "refusals"));
+		wrong += check_phrases(CONSENT_UNCLEAR, phrases_get(*all, "neutral"));
+		wrong +=
+		    check_phrases(CONSENT_AUTOMATIC, phrases_get(*all, "automatic"));
+		for (; *at; at++) {
 			g_autofree char *phrase = format_phrase(*at);
 			g_autofree char *text = g_strconcat(phrase, ",\nyes", NULL);
 

@@ -2,6 +2,7 @@
  * schedule.c - when a subscriber's digests are due.
  */
 #include "model/schedule.h"
+#include "model/phrases.h"
 
 #include <string.h>
 
@@ -277,84 +278,12 @@ schedule_parse_minute(const char *text, int *minute, GError **error)
 
 #define HALF_DAY_HOURS 12
 
-/* Length of a unit in days or months. */
-static const struct unit {
-	const char *name;
-	int days, months;
-} units[] = {
-    {"d", 1, 0},
-    {"day", 1, 0},
-    {"days", 1, 0},
-    {"tag", 1, 0},
-    {"tage", 1, 0},
-    {"tagen", 1, 0},
-    {"w", 7, 0},
-    {"week", 7, 0},
-    {"weeks", 7, 0},
-    {"woche", 7, 0},
-    {"wochen", 7, 0},
-    {"fortnight", 14, 0},
-    {"fortnights", 14, 0},
-    {"month", 0, 1},
-    {"months", 0, 1},
-    {"monat", 0, 1},
-    {"monate", 0, 1},
-    {"monaten", 0, 1},
-    {"year", 0, 12},
-    {"jahr", 0, 12},
-};
-
-static const struct number {
-	const char *name;
-	int value;
-} numbers[] = {
-    {"a", 1},
-    {"an", 1},
-    {"one", 1},
-    {"ein", 1},
-    {"eine", 1},
-    {"einen", 1},
-    {"two", 2},
-    {"zwei", 2},
-    {"three", 3},
-    {"drei", 3},
-    {"four", 4},
-    {"vier", 4},
-    {"five", 5},
-    {"fünf", 5},
-    {"fuenf", 5},
-    {"six", 6},
-    {"sechs", 6},
-    {"seven", 7},
-    {"sieben", 7},
-    {"eight", 8},
-    {"acht", 8},
-    {"nine", 9},
-    {"neun", 9},
-    {"ten", 10},
-    {"zehn", 10},
-    {"eleven", 11},
-    {"elf", 11},
-    {"twelve", 12},
-    {"zwölf", 12},
-    {"zwoelf", 12},
-};
-
-/* Words that may precede a duration or day, longest first. */
-static const char *const before[] = {
-    "for the next ", "for ", "the next ", "next ", "für ", "fuer "};
-static const char *const until[] = {"until ", "till ", "til ", "bis "};
-
-static const char *const hour_words[] = {
-    "am", "a.m.", "a.m", "pm", "p.m.", "p.m", "h", "uhr", "o'clock"};
-
 bool
 natural_time_is_of_hour(const char *word)
 {
-	for (size_t i = 0; i < G_N_ELEMENTS(hour_words); i++)
-		if (g_ascii_strcasecmp(word, hour_words[i]) == 0)
-			return true;
-	return false;
+	g_autofree char *lower = g_ascii_strdown(word, -1);
+
+	return phrases_find_value("hours", lower) != NULL;
 }
 
 /* @return in lower case, without trailing punctuation; owned by the caller */
@@ -370,17 +299,18 @@ make_plain(const char *text)
 	return plain;
 }
 
+/* @param kind  of the hour: "am", "pm", "24", "either" */
 static enum natural_time_hour
-set_hour(int hour, int minutes, const char *word, int *minute)
+set_hour(int hour, int minutes, const char *kind, int *minute)
 {
-	bool is_half = *word == 'a' || *word == 'p';
-	bool is_open = !*word || strcmp(word, "o'clock") == 0;
+	bool is_half = *kind == 'a' || *kind == 'p';
+	bool is_open = strcmp(kind, "either") == 0;
 
 	if (hour > 23 || minutes > 59 ||
 	    (is_half && (hour < 1 || hour > HALF_DAY_HOURS)))
 		return NATURAL_TIME_HOUR_NOTHING;
 	if (is_half)
-		hour = hour % HALF_DAY_HOURS + (*word == 'p' ? HALF_DAY_HOURS : 0);
+		hour = hour % HALF_DAY_HOURS + (*kind == 'p' ? HALF_DAY_HOURS : 0);
 	*minute = hour * 60 + minutes;
 	return is_open && hour >= 1 && hour <= HALF_DAY_HOURS ? NATURAL_TIME_HOUR_EITHER
 	                                                      : NATURAL_TIME_HOUR_CLEAR;
@@ -394,30 +324,37 @@ natural_time_parse_minute(const char *text, int *minute)
 	g_autoptr(GRegex) regex = g_regex_new(shape, 0, 0, NULL);
 	g_autoptr(GMatchInfo) match = NULL;
 	g_autofree char *hour = NULL, *minutes = NULL, *word = NULL;
+	const char *value = phrases_find_value("times", plain), *kind;
 
-	if (strcmp(plain, "noon") == 0 || strcmp(plain, "midnight") == 0) {
-		*minute = *plain == 'n' ? HALF_DAY_HOURS * 60 : 0;
+	if (value && schedule_parse_minute(value, minute, NULL))
 		return NATURAL_TIME_HOUR_CLEAR;
-	}
 	if (!g_regex_match(regex, plain, 0, &match))
 		return NATURAL_TIME_HOUR_NOTHING;
 	hour = g_match_info_fetch(match, 1);
 	minutes = g_match_info_fetch(match, 2);
 	word = g_match_info_fetch(match, 3);
-	if (*word && !natural_time_is_of_hour(word))
-		return NATURAL_TIME_HOUR_NOTHING;
 	/* With minutes, it is a 24-hour time unless a suffix says otherwise. */
+	kind = *word ? phrases_find_value("hours", word) : *minutes ? "24" : "either";
+	if (!kind)
+		return NATURAL_TIME_HOUR_NOTHING;
 	return set_hour((int)g_ascii_strtoll(hour, NULL, 10),
-	    (int)g_ascii_strtoll(minutes, NULL, 10), *minutes && !*word ? "h" : word,
-	    minute);
+	    (int)g_ascii_strtoll(minutes, NULL, 10), kind, minute);
 }
 
+/* Skip the first phrase of a section that the text begins with, and the blank after it.
+ */
 static const char *
-skip_any(const char *text, const char *const *words, size_t count)
+skip_any(const char *text, const char *section)
 {
-	for (size_t i = 0; i < count; i++)
-		if (g_str_has_prefix(text, words[i]))
-			return text + strlen(words[i]);
+	const struct phrases *const *language = phrases_get_all();
+
+	for (; *language; language++) {
+		const char *const *word = phrases_get(*language, section);
+
+		for (; *word; word++)
+			if (g_str_has_prefix(text, *word) && text[strlen(*word)] == ' ')
+				return text + strlen(*word) + 1;
+	}
 	return text;
 }
 
@@ -425,14 +362,13 @@ skip_any(const char *text, const char *const *words, size_t count)
 static int
 parse_number(const char *text)
 {
+	const char *value = phrases_find_value("numbers", text);
 	guint64 parsed;
 
-	if (g_ascii_string_to_unsigned(text, 10, 0, 9999, &parsed, NULL))
-		return (int)parsed;
-	for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++)
-		if (strcmp(text, numbers[i].name) == 0)
-			return numbers[i].value;
-	return -1;
+	return g_ascii_string_to_unsigned(
+	           value ? value : text, 10, 0, 9999, &parsed, NULL)
+	           ? (int)parsed
+	           : -1;
 }
 
 /* "2 weeks", "2weeks", "two weeks". @return NULL if not a duration */
@@ -443,27 +379,30 @@ add_span(const char *text, GDateTime *here)
 	size_t size = digits ? digits : strcspn(text, " ");
 	g_autofree char *number = g_strndup(text, size);
 	const char *name = text + size + strspn(text + size, " ");
-	int count = parse_number(number);
+	const char *unit = phrases_find_value("units", name);
+	int count = parse_number(number), length;
 
-	for (size_t i = 0; count >= 0 && i < G_N_ELEMENTS(units); i++) {
-		if (strcmp(name, units[i].name) != 0)
-			continue;
-		return units[i].days
-		           ? g_date_time_add_days(here, count * units[i].days)
-		           : g_date_time_add_months(here, count * units[i].months);
-	}
-	return NULL;
+	if (!unit || count < 0)
+		return NULL;
+	/* "7 days", "12 months" */
+	length = count * (int)g_ascii_strtoll(unit, NULL, 10);
+	return strstr(unit, "month") ? g_date_time_add_months(here, length)
+	                             : g_date_time_add_days(here, length);
 }
 
-/* The next such weekday after today. @return NULL if not a weekday */
+/* "tomorrow", or the next such weekday after today. @return NULL if it is neither */
 static GDateTime *
-find_weekday(const char *text, GDateTime *here)
+find_day(const char *text, GDateTime *here)
 {
+	const char *value = phrases_find_value("days", text);
 	unsigned bits;
 	int wanted, days;
 
-	if (!g_regex_match_simple("^[a-z]+$", text, 0, 0) ||
-	    !schedule_parse_weekdays(text, &bits, NULL))
+	if (value && g_ascii_isdigit(*value))
+		return g_date_time_add_days(here, g_ascii_digit_value(*value));
+	if (!value && !g_regex_match_simple("^[a-z]+$", text, 0, 0))
+		return NULL;
+	if (!schedule_parse_weekdays(value ? value : text, &bits, NULL))
 		return NULL;
 	wanted = g_bit_nth_lsf(bits, -1) + 1;
 	days = (wanted - g_date_time_get_day_of_week(here) + 7) % 7;
@@ -480,13 +419,10 @@ natural_time_parse_day(const char *text, GDateTime *here, char day[DAY_BYTES])
 
 	if (g_str_has_suffix(plain, "."))
 		plain[strlen(plain) - 1] = '\0';
-	rest = skip_any(plain, until, G_N_ELEMENTS(until));
-	if (strcmp(rest, "tomorrow") == 0 || strcmp(rest, "morgen") == 0)
-		then = g_date_time_add_days(here, 1);
-	else
-		then = find_weekday(rest, here);
+	rest = skip_any(plain, "until");
+	then = find_day(rest, here);
 	if (!then)
-		then = add_span(skip_any(rest, before, G_N_ELEMENTS(before)), here);
+		then = add_span(skip_any(rest, "before"), here);
 	if (!then)
 		return false;
 	found = g_date_time_format(then, "%Y-%m-%d");

@@ -1,12 +1,17 @@
 /*
  * confirm_match.c - classify a reply to a confirmation request: yes, no, or unclear.
+ *
+ * Phrases of etc/phrases are in lower case, without apostrophes and Latin accents,
+ * words separated by one blank, as a line is folded here.  Those with other non-ASCII
+ * letters are matched with accents.  A final "*" matches the rest of a word, "$" the
+ * end of a clause.
  */
 #include "service/inbound/confirm_match.h"
 
 #include <string.h>
 
 #include "message/command_text.h"
-#include "service/inbound/confirm_phrases.h"
+#include "model/phrases.h"
 
 /* Maximum length of a greeting: words, and characters where words are not separated. */
 #define GREETING_WORDS 6
@@ -15,14 +20,9 @@
 /* Maximum number of words of a salutation that is only a name and a comma. */
 #define SALUTATION_WORDS 3
 
-static const char *const honorifics[] = {
-    "様", "さま", "さん", "殿", "御中", "先生", "各位", "님", NULL};
-
-/* Allowed beside a consent in the subject. */
-static const char *const courtesies[] = {"please", "thanks", "thank you", "thx",
-    "bitte", "danke", "merci", "svp", "sil vous plait", "por favor", "gracias",
-    "grazie", "per favore", "obrigado", "obrigada", "dank je", "dank u", "bedankt",
-    "alstublieft", "prosze", "dziekuje", "ありがとうございます", "谢谢", "謝謝", NULL};
+#define FOREACH_LANGUAGE(language)                                                 \
+	for (const struct phrases *const *language = phrases_get_all(); *language; \
+	     language++)
 
 /*
  * A text prepared for matching: words separated by blanks, " | " or " ? " at the end of
@@ -247,7 +247,7 @@ contains_one(const struct folded *folded, const char *const *phrases)
 {
 	const char *end;
 
-	for (; phrases && *phrases; phrases++)
+	for (; *phrases; phrases++)
 		if (find(get_text(folded, *phrases)->str + 1, *phrases, &end))
 			return true;
 	return false;
@@ -262,7 +262,7 @@ struct start {
 static void
 find_start(const struct folded *folded, const char *const *phrases, struct start *start)
 {
-	for (; phrases && *phrases; phrases++) {
+	for (; *phrases; phrases++) {
 		const char *at = get_text(folded, *phrases)->str + 1;
 		const char *end = match(at, *phrases);
 
@@ -316,9 +316,9 @@ count_clause_words(const struct folded *folded)
 static bool
 is_automatic(const struct folded *folded)
 {
-	for (size_t i = 0; i < confirm_phrases_count; i++)
-		if (contains_one(folded, confirm_phrases[i].automatic))
-			return true;
+	FOREACH_LANGUAGE(language)
+	if (contains_one(folded, phrases_get(*language, "automatic")))
+		return true;
 	return false;
 }
 
@@ -326,7 +326,7 @@ is_automatic(const struct folded *folded)
 static void
 mask(const struct folded *folded, const char *const *phrases, struct folded *masked)
 {
-	for (; phrases && *phrases; phrases++) {
+	for (; *phrases; phrases++) {
 		const GString *text = get_text(folded, *phrases);
 		GString *out = get_text(masked, *phrases);
 		const char *at = text->str + 1, *end;
@@ -342,13 +342,14 @@ is_refusal(const struct folded *folded)
 {
 	pb_local(folded) rest = copy(folded);
 
-	for (size_t i = 0; i < confirm_phrases_count; i++) {
-		mask(folded, confirm_phrases[i].agreements, &rest);
-		mask(folded, confirm_phrases[i].neutral, &rest);
+	FOREACH_LANGUAGE(language)
+	{
+		mask(folded, phrases_get(*language, "agreements"), &rest);
+		mask(folded, phrases_get(*language, "neutral"), &rest);
 	}
-	for (size_t i = 0; i < confirm_phrases_count; i++)
-		if (contains_one(&rest, confirm_phrases[i].refusals))
-			return true;
+	FOREACH_LANGUAGE(language)
+	if (contains_one(&rest, phrases_get(*language, "refusals")))
+		return true;
 	return false;
 }
 
@@ -366,18 +367,19 @@ starts_with_consent(const struct folded *line)
 {
 	struct start consent = {0}, agreement = {0}, neutral = {0};
 
-	for (size_t i = 0; i < confirm_phrases_count; i++) {
-		find_start(line, confirm_phrases[i].consents, &consent);
-		find_start(line, confirm_phrases[i].agreements, &agreement);
-		find_start(line, confirm_phrases[i].neutral, &neutral);
+	FOREACH_LANGUAGE(language)
+	{
+		find_start(line, phrases_get(*language, "consents"), &consent);
+		find_start(line, phrases_get(*language, "agreements"), &agreement);
+		find_start(line, phrases_get(*language, "neutral"), &neutral);
 	}
 	if (neutral.size > MAX(consent.size, agreement.size))
 		return false;
 	if (agreement.size || !consent.size || !is_question(line))
 		return agreement.size || consent.size;
-	for (size_t i = 0; i < confirm_phrases_count; i++)
-		if (contains_one(line, confirm_phrases[i].agreements))
-			return true;
+	FOREACH_LANGUAGE(language)
+	if (contains_one(line, phrases_get(*language, "agreements")))
+		return true;
 	return false;
 }
 
@@ -392,10 +394,11 @@ is_only_consent(const struct folded *line)
 	while (!is_empty(&rest)) {
 		struct start start = {0};
 
-		find_start(&rest, courtesies, &start);
-		for (size_t i = 0; i < confirm_phrases_count; i++) {
-			find_start(&rest, confirm_phrases[i].consents, &start);
-			find_start(&rest, confirm_phrases[i].agreements, &start);
+		FOREACH_LANGUAGE(language)
+		{
+			find_start(&rest, phrases_get(*language, "courtesies"), &start);
+			find_start(&rest, phrases_get(*language, "consents"), &start);
+			find_start(&rest, phrases_get(*language, "agreements"), &start);
 		}
 		if (!start.size)
 			return false;
@@ -411,9 +414,14 @@ has_honorific(const struct folded *line)
 	g_autofree char *clause = g_strndup(line->exact->str, size);
 
 	g_strchomp(clause);
-	for (size_t i = 0; honorifics[i]; i++)
-		if (g_str_has_suffix(clause, honorifics[i]))
-			return true;
+	FOREACH_LANGUAGE(language)
+	{
+		const char *const *title = phrases_get(*language, "honorifics");
+
+		for (; *title; title++)
+			if (g_str_has_suffix(clause, *title))
+				return true;
+	}
 	return false;
 }
 
@@ -446,8 +454,8 @@ skip_greetings(struct folded *line)
 	while (!is_empty(line)) {
 		struct start start = {0}, clause = {0};
 
-		for (size_t i = 0; i < confirm_phrases_count; i++)
-			find_start(line, confirm_phrases[i].greetings, &start);
+		FOREACH_LANGUAGE(language)
+		find_start(line, phrases_get(*language, "greetings"), &start);
 		if (start.size && drop_greeting_word(line, &start))
 			return;
 		if ((!start.size && !has_honorific(line)) || !is_short_clause(line))
