@@ -852,6 +852,34 @@ TEST(every_error_is_translated)
 	}
 }
 
+TEST(verbs_of_other_languages_are_commands_but_sentences_are_not)
+{
+	static const struct {
+		const char *line;
+		enum command_kind kind;
+		const char *verb; /* or NULL */
+	} rows[] = {
+	    {"Hilfe", COMMAND_KIND_VERB, "help"},
+	    {"ABMELDEN", COMMAND_KIND_VERB, "unsubscribe"},
+	    {"suche diffusion", COMMAND_KIND_VERB, "search"},
+	    {"désabonner", COMMAND_KIND_VERB, "unsubscribe"},
+	    {"订阅", COMMAND_KIND_VERB, "subscribe"},
+	    {"Abmelden will ich mich nicht", COMMAND_KIND_NONE, NULL},
+	    {"Liste der Artikel folgt", COMMAND_KIND_NONE, NULL},
+	    {"Suche", COMMAND_KIND_VERB, "search"},
+	    {"\xff", COMMAND_KIND_NONE, NULL},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		const char *arguments;
+		const struct command_row *row =
+		    command_table_parse(rows[i].line, &arguments);
+
+		g_assert_cmpint(command_table_classify(rows[i].line), ==, rows[i].kind);
+		g_assert_cmpstr(row ? row->verb : NULL, ==, rows[i].verb);
+	}
+}
+
 TEST(numbers_and_lengths_are_limited)
 {
 	g_autofree char *note = g_strnfill(BOUNDS_FILTER_NOTE, 'n');

@@ -15,8 +15,8 @@
 
 static const char *const section_names[] = {"writing", "greetings", "closings",
     "courtesies", "honorifics", "fillers", "consents", "agreements", "refusals",
-    "neutral", "automatic", "subscribe", "leave", "numbers", "units", "before", "until",
-    "days", "hours", "times", NULL};
+    "neutral", "automatic", "verbs", "subscribe", "leave", "numbers", "units", "before",
+    "until", "days", "hours", "times", NULL};
 
 struct phrases {
 	char *language;

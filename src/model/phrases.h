@@ -1,10 +1,10 @@
 /*
  * phrases.h - words and phrases of languages that mails are recognised by.
  *
- * Files of etc/phrases, one for each language, which are compiled in.  A line `[section]`
- * precedes its phrases, one on a line, some with a value: `zwei = 2`; a final "_" is a
- * blank.  A line that starts with "#" is a comment.  doc/translating.md describes the
- * sections.
+ * Files of etc/phrases, one for each language, which are compiled in.  A line
+ * `[section]` precedes its phrases, one on a line, some with a value: `zwei = 2`; a
+ * final "_" is a blank.  A line that starts with "#" is a comment.  doc/translating.md
+ * describes the sections.
  */
 #ifndef PAPERBOY_MODEL_PHRASES_H
 #define PAPERBOY_MODEL_PHRASES_H

@@ -6,6 +6,7 @@
 #include "base/bounds.h"
 #include "base/edit_distance.h"
 #include "base/token.h"
+#include "model/phrases.h"
 #include "service/command/command_help.h"
 #include "service/command/command_private.h"
 
@@ -117,16 +118,29 @@ has_alias(const struct command_row *row, const char *word)
 	return g_strv_contains((const char *const *)aliases, word);
 }
 
+/* The English verb for one of another language: "hilfe". @return NULL if it is none */
+static const char *
+find_foreign(const char *word)
+{
+	g_autofree char *lower =
+	    g_utf8_validate(word, -1, NULL) ? g_utf8_strdown(word, -1) : NULL;
+
+	return lower ? phrases_find_value("verbs", lower) : NULL;
+}
+
 const struct command_row *
 command_table_find(const char *text)
 {
 	g_autofree char *word = g_ascii_strdown(text, -1);
 	const struct command_row *found = NULL;
+	const char *verb;
 	unsigned count = 0;
 
 	for (const struct command_row *row = command_rows; row->verb; row++)
 		if (strcmp(word, row->verb) == 0 || has_alias(row, word))
 			return row;
+	if ((verb = find_foreign(text)))
+		return command_table_find(verb);
 	/* Aliases are not abbreviated: "Can you ..." is not `cancel`. */
 	for (const struct command_row *row = command_rows; row->verb; row++) {
 		if (strlen(word) >= PREFIX_CHARS && g_str_has_prefix(row->verb, word)) {
@@ -152,6 +166,10 @@ choose_row(const struct command_row *row, const char *word, const char *argument
 	bool is_number = *arguments && command_is_numbers(arguments);
 	bool is_yes = row && row->run == command_run_yes;
 
+	/* "Abmelden will ich mich nicht" is a sentence. */
+	if (row && *arguments && row->arity != COMMAND_ARITY_REQUIRED &&
+	    find_foreign(word))
+		return NULL;
 	if (row && row->run == command_run_undo && is_number)
 		return &undo_number;
 	if (row && row->run == command_run_confirm && is_number)
