@@ -833,15 +833,15 @@ TEST(every_error_is_translated)
 	    "add author:*", "add a^99", "add ,", "add name=7 mamba", "add max=0 mamba",
 	    "add diffusion", "add type:", "add date:20..10", "del 7", "del 1 9",
 	    "edit 1", "edit 1 ti:", "edit 9 a", "block ti:", "unblock 1",
-	    "set colour blue", "set when never", "set at 25:00", "set at 9",
-	    "set tz Europe/Berln", "set tz Qqqqqqqq", "set max 0", "set order x",
-	    "set language xx", "set language deutsch", "set days noday", "set days ,",
-	    "set format", "pause for ever", "pause until 2026-01-01", "pause 9999d",
-	    "resume", "resume catchup=0", "test ti:", "test since=0d a",
-	    "search max=0 a", "search since=x a", "why 1", "why 9911.00001",
-	    "last 2020-01-01", "last yesterday", "address nowhere", "address a@b",
-	    "address a@[1.2.3.4]", "address a b@c.example", "export pdf", "forget you",
-	    "undo abcdefgh", "confirm abcdefgh", "lsit", "remove 1"};
+	    "set colour blue", "set when never", "set at 25:00", "set tz Europe/Berln",
+	    "set tz Qqqqqqqq", "set max 0", "set order x", "set language xx",
+	    "set language deutsch", "set days noday", "set days ,", "set format",
+	    "pause for ever", "pause until 2026-01-01", "pause 9999d", "resume",
+	    "resume catchup=0", "test ti:", "test since=0d a", "search max=0 a",
+	    "search since=x a", "why 1", "why 9911.00001", "last 2020-01-01",
+	    "address nowhere", "address a@b", "address a@[1.2.3.4]",
+	    "address a b@c.example", "export pdf", "forget you", "undo abcdefgh",
+	    "confirm abcdefgh", "lsit", "remove 1"};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(lines); i++) {
 		g_autofree char *english = run_for_error(lines[i], "en");

@@ -278,14 +278,6 @@ schedule_parse_minute(const char *text, int *minute, GError **error)
 
 #define HALF_DAY_HOURS 12
 
-bool
-natural_time_is_of_hour(const char *word)
-{
-	g_autofree char *lower = g_ascii_strdown(word, -1);
-
-	return phrases_find_value("hours", lower) != NULL;
-}
-
 /* @return in lower case, without trailing punctuation; owned by the caller */
 static char *
 make_plain(const char *text)
@@ -299,46 +291,42 @@ make_plain(const char *text)
 	return plain;
 }
 
-/* @param kind  of the hour: "am", "pm", "24", "either" */
-static enum natural_time_hour
+/* @param kind  of the hour: "am", "pm", or "24" */
+static bool
 set_hour(int hour, int minutes, const char *kind, int *minute)
 {
-	bool is_half = *kind == 'a' || *kind == 'p';
-	bool is_open = strcmp(kind, "either") == 0;
+	bool is_half = strcmp(kind, "24") != 0, is_pm = strcmp(kind, "pm") == 0;
 
-	if (hour > 23 || minutes > 59 ||
-	    (is_half && (hour < 1 || hour > HALF_DAY_HOURS)))
-		return NATURAL_TIME_HOUR_NOTHING;
+	if (hour > 23 || minutes > 59 || (is_half && hour < 1) ||
+	    (is_half && !is_pm && hour > HALF_DAY_HOURS))
+		return false;
 	if (is_half)
-		hour = hour % HALF_DAY_HOURS + (*kind == 'p' ? HALF_DAY_HOURS : 0);
+		hour = hour % HALF_DAY_HOURS + (is_pm ? HALF_DAY_HOURS : 0);
 	*minute = hour * 60 + minutes;
-	return is_open && hour >= 1 && hour <= HALF_DAY_HOURS ? NATURAL_TIME_HOUR_EITHER
-	                                                      : NATURAL_TIME_HOUR_CLEAR;
+	return true;
 }
 
-enum natural_time_hour
+bool
 natural_time_parse_minute(const char *text, int *minute)
 {
-	static const char shape[] = "^(\\d{1,2})(?:[:.](\\d\\d))? *(\\S*)$";
+	static const char shape[] = "^(\\d{1,2})(?:[:.](\\d\\d))? *(.*)$";
 	g_autofree char *plain = make_plain(text);
 	g_autoptr(GRegex) regex = g_regex_new(shape, 0, 0, NULL);
 	g_autoptr(GMatchInfo) match = NULL;
-	g_autofree char *hour = NULL, *minutes = NULL, *word = NULL;
+	g_autofree char *hour = NULL, *minutes = NULL, *words = NULL;
 	const char *value = phrases_find_value("times", plain), *kind;
 
-	if (value && schedule_parse_minute(value, minute, NULL))
-		return NATURAL_TIME_HOUR_CLEAR;
+	if (value)
+		return schedule_parse_minute(value, minute, NULL);
 	if (!g_regex_match(regex, plain, 0, &match))
-		return NATURAL_TIME_HOUR_NOTHING;
+		return false;
 	hour = g_match_info_fetch(match, 1);
 	minutes = g_match_info_fetch(match, 2);
-	word = g_match_info_fetch(match, 3);
-	/* With minutes, it is a 24-hour time unless a suffix says otherwise. */
-	kind = *word ? phrases_find_value("hours", word) : *minutes ? "24" : "either";
-	if (!kind)
-		return NATURAL_TIME_HOUR_NOTHING;
-	return set_hour((int)g_ascii_strtoll(hour, NULL, 10),
-	    (int)g_ascii_strtoll(minutes, NULL, 10), kind, minute);
+	words = g_match_info_fetch(match, 3);
+	/* "8" is eight in the morning, as on a clock with 24 hours. */
+	kind = *words ? phrases_find_value("hours", words) : "24";
+	return kind && set_hour((int)g_ascii_strtoll(hour, NULL, 10),
+	                   (int)g_ascii_strtoll(minutes, NULL, 10), kind, minute);
 }
 
 /* Skip the first phrase of a section that the text begins with, and the blank after it.
@@ -390,7 +378,7 @@ add_span(const char *text, GDateTime *here)
 	                             : g_date_time_add_days(here, length);
 }
 
-/* "tomorrow", or the next such weekday after today. @return NULL if it is neither */
+/* "yesterday", or the next such weekday after today. @return NULL if it is neither */
 static GDateTime *
 find_day(const char *text, GDateTime *here)
 {
@@ -398,8 +386,9 @@ find_day(const char *text, GDateTime *here)
 	unsigned bits;
 	int wanted, days;
 
-	if (value && g_ascii_isdigit(*value))
-		return g_date_time_add_days(here, g_ascii_digit_value(*value));
+	if (value && !g_ascii_isalpha(*value))
+		return g_date_time_add_days(
+		    here, (int)g_ascii_strtoll(value, NULL, 10));
 	if (!value && !g_regex_match_simple("^[a-z]+$", text, 0, 0))
 		return NULL;
 	if (!schedule_parse_weekdays(value ? value : text, &bits, NULL))
@@ -420,9 +409,10 @@ natural_time_parse_day(const char *text, GDateTime *here, char day[DAY_BYTES])
 	if (g_str_has_suffix(plain, "."))
 		plain[strlen(plain) - 1] = '\0';
 	rest = skip_any(plain, "until");
+	rest = skip_any(rest, "before");
 	then = find_day(rest, here);
 	if (!then)
-		then = add_span(skip_any(rest, "before"), here);
+		then = add_span(rest, here);
 	if (!then)
 		return false;
 	found = g_date_time_format(then, "%Y-%m-%d");

@@ -68,25 +68,17 @@ void schedule_format_minute(int minute, char text[SCHEDULE_MINUTE_BYTES]);
 
 /* ---- times as people write them ---- */
 
-enum natural_time_hour {
-	NATURAL_TIME_HOUR_CLEAR,   /* unambiguous */
-	NATURAL_TIME_HOUR_EITHER,  /* "9": morning or evening */
-	NATURAL_TIME_HOUR_NOTHING, /* not recognised as a time of day */
-};
-
 /**
- * Parse "9pm", "9:30 p.m.", "21h", "21 Uhr", "21", "07.30", "noon".
+ * Parse "9pm", "9:30 p.m.", "8 in the morning", "21h", "21 Uhr", "8", "07.30", "noon".
  *
- * @param minute  after midnight; for NATURAL_TIME_HOUR_EITHER the one in the morning
+ * @param minute  set: after midnight
+ * @return false if it is not a time of day
  */
-enum natural_time_hour natural_time_parse_minute(const char *text, int *minute);
-
-/** Whether a word qualifies the hour before it: "pm", "Uhr", "o'clock". */
-bool natural_time_is_of_hour(const char *word);
+bool natural_time_parse_minute(const char *text, int *minute);
 
 /**
- * Parse "14d", "for 2 weeks", "two weeks", "a month", "tomorrow", or "until friday"
- * (the next one after today).
+ * Parse "14d", "for 2 weeks", "two weeks", "a month", "tomorrow", "yesterday", or
+ * "until friday" (the next one after today).
  *
  * @param here  today in the subscriber's zone
  * @return false if not recognised; day is unchanged then

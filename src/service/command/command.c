@@ -251,6 +251,7 @@ execute(struct request *request, const char *line, GError **error)
 	const char *arguments;
 	const struct command_row *row = command_table_parse(line, &arguments);
 
+	request->line = line;
 	if (!row) {
 		add_unknown_command(request, line);
 		return true;

@@ -346,11 +346,6 @@ parse_address(struct request *request, const char *arguments, GError **error)
 		    N_("this is not an address that your mail can be sent to."));
 		return NULL;
 	}
-	if (is_same_address(word, request->address)) {
-		command_fail(
-		    request, error, N_("your mail goes to this address already."));
-		return NULL;
-	}
 	return g_steal_pointer(&word);
 }
 
@@ -364,6 +359,11 @@ command_decide_address(struct request *request, const char *arguments,
 	(void)decision;
 	if (!word)
 		return false;
+	if (is_same_address(word, request->address))
+		return command_fail(
+		    request, error, N_("your mail goes to this address already."));
+	if (waiting && is_same_address(word, waiting))
+		return true;
 	if (waiting)
 		return command_fail(request, error,
 		    N_("the change to {address} waits already, and only one can wait. "
@@ -384,6 +384,11 @@ command_run_address(struct request *request, const char *arguments, GError **err
 
 	if (!word)
 		return false;
+	if (is_same_address(word, request->address)) {
+		reply_phrase(&request->text, "ok",
+		    N_("your mail goes to this address already."));
+		return true;
+	}
 	after = subscribe_change_address(request->store, request->address, word,
 	    request->key, request->actor, request->now, error);
 	if (!after)

@@ -30,20 +30,33 @@ command_take_word(const char **arguments)
 	return g_strndup(start, (gsize)(end - start));
 }
 
+/* A time has at most this many words: "8 o'clock in the morning". */
+#define TIME_WORDS 5
+
 char *
 command_take_value(const char **arguments, const char *key)
 {
-	g_autofree char *value = command_take_word(arguments);
+	char *value = command_take_word(arguments);
 	const char *rest = *arguments;
-	g_autofree char *word = NULL;
+	g_autofree char *longer = g_strdup(value);
+	int minute;
 
 	if (!value || g_ascii_strcasecmp(key, "at") != 0)
-		return g_steal_pointer(&value);
-	word = command_take_word(&rest);
-	if (!word || !natural_time_is_of_hour(word))
-		return g_steal_pointer(&value);
-	*arguments = rest;
-	return g_strconcat(value, " ", word, NULL);
+		return value;
+	for (unsigned words = 1; words < TIME_WORDS; words++) {
+		g_autofree char *word = command_take_word(&rest);
+		g_autofree char *before = g_steal_pointer(&longer);
+
+		if (!word)
+			break;
+		longer = g_strconcat(before, " ", word, NULL);
+		if (!natural_time_parse_minute(longer, &minute))
+			continue;
+		g_free(value);
+		value = g_strdup(longer);
+		*arguments = rest;
+	}
+	return value;
 }
 
 char *

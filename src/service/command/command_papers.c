@@ -7,7 +7,9 @@
 #include "base/clock.h"
 #include "base/day.h"
 #include "base/error.h"
+#include "base/zone.h"
 #include "message/sanitize.h"
+#include "model/schedule.h"
 #include "service/advice/backtest.h"
 #include "service/advice/why.h"
 #include "service/collect/source_status.h"
@@ -153,10 +155,18 @@ command_find_paper(
 	}
 	if (!*digest)
 		*digest = digests_load(request->store, request->digest_id, &problem);
-	if (!*digest || (*digest)->subscriber_id != request->subscriber->id ||
-	    number > (*digest)->entries->len) {
+	if (!*digest || (*digest)->subscriber_id != request->subscriber->id) {
 		command_fail(request, error, N_("that digest has no paper {number}."),
 		    "number", word);
+		return NULL;
+	}
+	if (number > (*digest)->entries->len) {
+		g_autofree char *papers = reply_text_format_count(&request->text,
+		    PL_("1 paper", "{count} papers"), (*digest)->entries->len);
+
+		command_fail(request, error,
+		    N_("that digest has {papers}, and so no paper {number}."), "papers",
+		    papers, "number", word);
 		return NULL;
 	}
 	return g_strdup(
@@ -304,17 +314,23 @@ command_run_last(struct request *request, const char *arguments, GError **error)
 	g_autoptr(GPtrArray) rows = NULL;
 	g_autofree char *text = NULL;
 	g_autofree char *day = NULL;
+	g_autoptr(GTimeZone) zone = zone_load_or_utc(request->subscriber->zone);
+	g_autoptr(GDateTime) here = g_date_time_new_from_unix_utc(request->now);
+	g_autoptr(GDateTime) local = g_date_time_to_timezone(here, zone);
 	pb_auto(digest) digest = NULL;
+	char wanted[DAY_BYTES] = "";
 	int64_t id;
 
-	if (*arguments && !day_parse_time(arguments, &id, NULL))
+	if (day_parse_time(arguments, &id, NULL))
+		g_strlcpy(wanted, arguments, sizeof(wanted));
+	else if (*arguments && !natural_time_parse_day(arguments, local, wanted))
 		return command_fail(
 		    request, error, N_("a day is written like this: 2026-11-20"));
 	rows = digests_load_newest(
 	    request->store, request->subscriber->id, DIGESTS_SEARCHED, error);
 	if (!rows)
 		return false;
-	id = choose_digest(rows, arguments);
+	id = choose_digest(rows, wanted);
 	if (!id)
 		return command_fail(request, error,
 		    *arguments ? N_("there is no digest of that day. Only digests of "

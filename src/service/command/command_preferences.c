@@ -17,11 +17,8 @@ is_time(const char *value)
 {
 	int minute;
 
-	/*
-	 * "at 9" and "at 25:00" are recognised as times, since their errors are
-	 * helpful.
-	 */
-	return natural_time_parse_minute(value, &minute) != NATURAL_TIME_HOUR_NOTHING ||
+	/* "at 25:00" is recognised as a time, since its error is helpful. */
+	return natural_time_parse_minute(value, &minute) ||
 	       g_regex_match_simple("^\\d{1,2}([:.]\\d\\d?)?$", value, 0, 0);
 }
 

@@ -135,6 +135,7 @@ struct request {
 	struct subscriber *planned;
 	GPtrArray *planned_filters;            /* struct subscription * */
 	const struct command_row *example_row; /* example that was shown last */
+	const char *line;                      /* that is being carried out; borrowed */
 	bool has_filters; /* lines with filters follow a subscription */
 	bool is_applying; /* a proposal */
 	bool is_inferred; /* the line is a keyword offered as a filter */

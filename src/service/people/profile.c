@@ -32,23 +32,8 @@ profile_check_max(int max_full, GError **error)
 bool
 profile_parse_minute(const char *text, int *minute, GError **error)
 {
-	int found;
-	char morning[SCHEDULE_MINUTE_BYTES], evening[SCHEDULE_MINUTE_BYTES];
-
-	switch (natural_time_parse_minute(text, &found)) {
-	case NATURAL_TIME_HOUR_CLEAR:
-		*minute = found;
-		return true;
-	case NATURAL_TIME_HOUR_EITHER:
-		schedule_format_minute(found, morning);
-		schedule_format_minute((found + 12 * 60) % (24 * 60), evening);
-		return pb_error_set(error, PB_ERROR_INPUT,
-		    N_("ambiguous time: write {morning} or {evening}"), "morning",
-		    morning, "evening", evening, NULL);
-	case NATURAL_TIME_HOUR_NOTHING:
-		break;
-	}
-	return schedule_parse_minute(text, minute, error);
+	return natural_time_parse_minute(text, minute) ||
+	       schedule_parse_minute(text, minute, error);
 }
 
 bool
