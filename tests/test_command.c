@@ -317,6 +317,7 @@ static const struct scene scenes[] = {
     SCENE("add-name-taken", PROVEN,
         "\nadd name=one mamba\nadd name=One weather\nadd name=7 weather\n"
         "edit 1 name=one\n"),
+    SCENE("add-mixed", PROVEN, "\nadd mamba OR diffusion model\n"),
     SCENE("add-typo", PROVEN, "\nadd difusion machines\n"),
     SCENE("add-same", PROVEN, "\nadd diffusion\n"),
     SCENE("add-long-wrong", PROVEN,

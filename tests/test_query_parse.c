@@ -501,6 +501,47 @@ QUERY_TEST(lower_case_operators_are_words_with_a_warning)
 	}
 }
 
+QUERY_TEST(and_inside_or_without_brackets_gives_both_readings)
+{
+	static const struct {
+		const char *text, *meant, *other; /* NULL: no warning */
+	} rows[] = {
+	    {"agent* OR \"tool use\" upvotes:>=10",
+	        "agent* OR (\"tool use\" upvotes:>=10)",
+	        "(agent* OR \"tool use\") upvotes:>=10"},
+	    {"a OR b AND c", "a OR (b c)", "(a OR b) c"},
+	    {"a b OR c d OR e", "(a b) OR (c d) OR e", "a (b OR c) (d OR e)"},
+	    {"a OR b -survey", "a OR (b NOT survey)", "(a OR b) NOT survey"},
+	    {"a OR b ANDNOT c", "a OR (b NOT c)", "(a OR b) NOT c"},
+	    {"title:(a OR b) c | d", "(title:(a OR b) c) OR d",
+	        "title:(a OR b) (c OR d)"},
+	    {"a NEAR/5 b OR c d", "a NEAR/5 b OR (c d)", "(a NEAR/5 b OR c) d"},
+	    {"NEAR(a b) c OR d^2", "(NEAR(a b) c) OR d^2", "NEAR(a b) (c OR d^2)"},
+	    {"a OR b OR c", NULL, NULL},
+	    {"a b c", NULL, NULL},
+	    {"(a OR b) c", NULL, NULL},
+	    {"a OR (b c)", NULL, NULL},
+	    {"a -b OR c", NULL, NULL},
+	    {"a", NULL, NULL},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autoptr(GPtrArray) warnings = NULL;
+		pb_auto(query) query = query_parse(
+		    rows[i].text, fixture->tokenizer, &warnings, NULL, NULL);
+		const struct msg *warning;
+
+		g_assert_nonnull(query);
+		g_assert_cmpuint(warnings->len, ==, rows[i].meant ? 1 : 0);
+		if (!rows[i].meant)
+			continue;
+		warning = warnings->pdata[0];
+		g_assert_cmpstr(warning->source, ==, QUERY_MIXED);
+		g_assert_cmpstr(msg_get_arg(warning, "meant"), ==, rows[i].meant);
+		g_assert_cmpstr(msg_get_arg(warning, "reading"), ==, rows[i].other);
+	}
+}
+
 QUERY_TEST(signs_of_other_languages_give_a_warning)
 {
 	static const struct {

@@ -14,6 +14,12 @@ find_value(const char *const *args, const char *name, size_t size)
 	return NULL;
 }
 
+const char *
+msg_get_arg(const struct msg *msg, const char *name)
+{
+	return find_value((const char *const *)msg->args, name, strlen(name));
+}
+
 char *
 msg_fill(const char *text, const char *const *args)
 {

@@ -46,6 +46,9 @@ char *msg_format(const struct msg *msg, const struct po *po);
  */
 char *msg_fill(const char *text, const char *const *args);
 
+/** Get an argument. @return borrowed; NULL if there is none of the name */
+const char *msg_get_arg(const struct msg *msg, const char *name);
+
 #define MSG_INT_BYTES 24
 
 /** Format a number as an argument, in a buffer with the scope of the caller's block. */

@@ -68,6 +68,12 @@ enum query_finality {
 	QUERY_FINALITY_ALL,      /* after 14 days: all, and no value changes */
 };
 
+/* Warning of a filter such as `a OR b c`: {meant} is how it is read, {reading} the
+ * other reading. */
+#define QUERY_MIXED                                                              \
+	N_("AND binds before OR: this is read as {meant}. The other reading is " \
+	   "{reading}")
+
 /* A place where a query matches a document. */
 struct query_hit {
 	enum hit_field field;

@@ -672,9 +672,134 @@ parse_or(struct parser *parser, const struct field *field)
 	return NULL;
 }
 
+/* ---- AND inside OR ---- */
+
+/* An operand of the outermost level. */
+struct item {
+	char *text;
+	bool is_or;      /* joined to the one before by OR */
+	bool is_negated; /* by NOT or ANDNOT before it */
+};
+
+static void
+item_clear(void *data)
+{
+	g_free(((struct item *)data)->text);
+}
+
+/* Whether a lexeme begins an operand, of which there was none or another before. */
+static bool
+begins_item(const GArray *lexemes, unsigned at)
+{
+	const struct lexeme *one = &g_array_index(lexemes, struct lexeme, at);
+	enum lexeme_kind before = at ? (one - 1)->kind : LEXEME_AND;
+
+	return (starts_operand(one->kind) ||
+	           (one->kind == LEXEME_NEAR && (one + 1)->kind == LEXEME_OPEN &&
+	               (one + 1)->start == one->end)) &&
+	       (ends_operand(before) || before == LEXEME_AND || before == LEXEME_OR ||
+	           before == LEXEME_ANDNOT);
+}
+
+/* @return of struct item */
+static GArray *
+list_items(const GArray *lexemes, const char *text)
+{
+	GArray *items = g_array_new(FALSE, FALSE, sizeof(struct item));
+	unsigned depth = 0;
+
+	g_array_set_clear_func(items, item_clear);
+	for (unsigned i = 0; i + 1 < lexemes->len; i++) {
+		const struct lexeme *one = &g_array_index(lexemes, struct lexeme, i);
+		enum lexeme_kind before = i ? (one - 1)->kind : LEXEME_AND;
+		bool is_new = depth == 0 && begins_item(lexemes, i);
+		struct item *last;
+
+		depth += one->kind == LEXEME_OPEN;
+		depth -= one->kind == LEXEME_CLOSE;
+		if (is_new) {
+			struct item item = {g_strdup(""), before == LEXEME_OR,
+			    before == LEXEME_ANDNOT || one->kind == LEXEME_NOT};
+
+			g_array_append_val(items, item);
+		}
+		if (depth == 0 && (one->kind == LEXEME_AND || one->kind == LEXEME_OR ||
+		                      one->kind == LEXEME_ANDNOT))
+			continue;
+		/* Without the NOT, which is written again. */
+		last = &g_array_index(items, struct item, items->len - 1);
+		if (!(is_new && one->kind == LEXEME_NOT)) {
+			g_autofree char *part =
+			    g_strndup(text + one->start, one->end - one->start);
+			const char *blank =
+			    *last->text && (one - 1)->end < one->start ? " " : "";
+			char *longer = g_strconcat(last->text, blank, part, NULL);
+
+			g_free(last->text);
+			last->text = longer;
+		}
+	}
+	return items;
+}
+
+/* Write the operands with brackets around those that OR joins, or else AND. */
+static char *
+format_items(const GArray *items, bool is_or)
+{
+	GString *out = g_string_new(NULL);
+
+	for (unsigned i = 0, end; i < items->len; i = end) {
+		bool is_group;
+
+		for (end = i + 1;
+		     end < items->len &&
+		     g_array_index(items, struct item, end).is_or == is_or;)
+			end++;
+		is_group = end > i + 1;
+		if (i)
+			g_string_append(out, is_or ? " " : " OR ");
+		g_string_append(out, is_group ? "(" : "");
+		for (unsigned j = i; j < end; j++) {
+			const struct item *item = &g_array_index(items, struct item, j);
+
+			g_string_append_printf(out, "%s%s%s",
+			    j == i  ? ""
+			    : is_or ? " OR "
+			            : " ",
+			    item->is_negated ? "NOT " : "", item->text);
+		}
+		g_string_append(out, is_group ? ")" : "");
+	}
+	return g_string_free(out, FALSE);
+}
+
+/* Warn of `a OR b c`, which is a OR (b c), and name the other reading. */
+static void
+warn_of_mixed(const struct parser *parser, const char *text)
+{
+	g_autoptr(GArray) items = list_items(parser->lexemes, text);
+	g_autofree char *meant = NULL, *other = NULL;
+	unsigned ors = 0;
+
+	for (unsigned i = 1; i < items->len; i++) {
+		const struct item *item = &g_array_index(items, struct item, i);
+
+		ors += item->is_or;
+		/* An OR with a negated operand would be refused. */
+		if (item->is_negated && i + 1 < items->len && (item + 1)->is_or)
+			return;
+	}
+	if (ors == 0 || ors + 1 >= items->len)
+		return;
+	meant = format_items(items, false);
+	other = format_items(items, true);
+	g_ptr_array_add(parser->warnings,
+	    msg_new(QUERY_MIXED, "meant", meant, "reading", other, NULL));
+}
+
 struct node *
-parse_tree(GArray *lexemes, const struct tokenizer *tokenizer, GPtrArray *warnings,
-    struct query_error *problem)
+parse_tree(const char *text, GArray *lexemes, const struct tokenizer *tokenizer,
+    GPtrArray *warnings, struct query_error *problem)
 {
 	struct parser parser = {
 	    .lexemes = lexemes,
@@ -683,6 +808,11 @@ parse_tree(GArray *lexemes, const struct tokenizer *tokenizer, GPtrArray *warnin
 	    .problem = problem,
 	};
 
+	struct node *root;
+
 	/* The outermost level ends only at the end: parse_and() reports a ")". */
-	return parse_or(&parser, NULL);
+	root = parse_or(&parser, NULL);
+	if (root && warnings)
+		warn_of_mixed(&parser, text);
+	return root;
 }

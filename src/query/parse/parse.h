@@ -9,10 +9,12 @@
 /**
  * Parse lexemes (lex.h) into a tree that is not simplified.
  *
+ * @param text      that the lexemes are of
  * @param warnings  of struct msg *, or NULL
  * @return NULL and sets problem on error
  */
-struct node *parse_tree(GArray *lexemes, const struct tokenizer *tokenizer,
+struct node *
+parse_tree(const char *text, GArray *lexemes, const struct tokenizer *tokenizer,
     GPtrArray *warnings, struct query_error *problem);
 
 #endif

@@ -47,7 +47,7 @@ parse_text(const char *text, size_t limit_bytes, const struct tokenizer *tokeniz
 	lexemes = lex_split(text, problem);
 	if (!lexemes)
 		return NULL;
-	root = parse_tree(lexemes, tokenizer, warnings, problem);
+	root = parse_tree(text, lexemes, tokenizer, warnings, problem);
 	if (!root)
 		return NULL;
 	negative = node_find_negative(root);
@@ -106,7 +106,7 @@ query_parse_clause(const char *text, const struct tokenizer *tokenizer)
 	pb_auto(node) root = NULL;
 
 	if (lexemes)
-		root = parse_tree(lexemes, tokenizer, NULL, &problem);
+		root = parse_tree(text, lexemes, tokenizer, NULL, &problem);
 	return root ? new_query(g_steal_pointer(&root)) : NULL;
 }
 

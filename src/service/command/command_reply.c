@@ -5,6 +5,7 @@
 
 #include "base/bounds.h"
 #include "base/error.h"
+#include "query/query.h"
 #include "service/advice/backtest.h"
 #include "service/command/command_private.h"
 #include "store/subscriber/subscribers.h"
@@ -151,12 +152,43 @@ command_set_query_error(struct request *request, const char *text,
 	return pb_fail(error, problem->code, "%s", message);
 }
 
+/* The number of papers that the other reading of `a OR b c` finds; 0: not known. */
+static unsigned
+count_other(struct request *request, const char *text)
+{
+	pb_auto(query) query =
+	    query_parse(text, store_get_tokenizer(request->store), NULL, NULL, NULL);
+	g_autofree char *canonical = query ? query_format(query) : NULL;
+	unsigned found = 0;
+
+	if (!canonical || !backtest_count(request->store, canonical, BACKTEST_DAYS,
+	                      request->now, &found, NULL))
+		return 0;
+	return found;
+}
+
+/* Add the count to the other reading of `a OR b c`. */
+static char *
+format_warning(struct request *request, const struct msg *warning)
+{
+	g_autofree char *text = reply_text_format_msg(&request->text, warning);
+	g_autofree char *papers = NULL;
+
+	if (!g_str_equal(warning->source, QUERY_MIXED))
+		return g_steal_pointer(&text);
+	papers =
+	    reply_text_format_count(&request->text, PL_("1 paper", "{count} papers"),
+	        count_other(request, msg_get_arg(warning, "reading")));
+	return reply_text_format(&request->text, N_("{text} ({papers} in {days} days)"),
+	    "text", text, "papers", papers, "days", G_STRINGIFY(BACKTEST_DAYS));
+}
+
 void
 command_add_warnings(struct request *request, const GPtrArray *warnings)
 {
 	for (unsigned i = 0; i < warnings->len; i++) {
 		const struct msg *warning = warnings->pdata[i];
-		g_autofree char *text = reply_text_format_msg(&request->text, warning);
+		g_autofree char *text = format_warning(request, warning);
 
 		/* It repeats what was typed, perhaps a link. */
 		if (request->text.is_guarded &&
