@@ -93,6 +93,7 @@ QUERY_TEST(filters_have_a_canonical_text)
 	    {"елка", "елка"},
 	    {"が", "が"},
 	    {"か", "か"},
+	    {"か\u3099", "が"},
 	    {"LLMs GPUs", "gpu AND llm"},
 	    {"news analysis", "analysis AND news"},
 	    {"self-play", "\"self play\""},

@@ -68,9 +68,13 @@ query_parse(const char *text, const struct tokenizer *tokenizer, GPtrArray **war
 {
 	g_autoptr(GPtrArray) noted =
 	    g_ptr_array_new_with_free_func((GDestroyNotify)msg_unref);
+	/* Papers are in NFC. GLib would read beyond the end of invalid text. */
+	g_autofree char *composed = g_utf8_validate(text, -1, NULL)
+	                                ? g_utf8_normalize(text, -1, G_NORMALIZE_NFC)
+	                                : NULL;
 	struct query_error found = {0};
-	struct query *query =
-	    parse_text(text, BOUNDS_QUERY_BYTES, tokenizer, noted, &found);
+	struct query *query = parse_text(
+	    composed ? composed : text, BOUNDS_QUERY_BYTES, tokenizer, noted, &found);
 
 	if (query) {
 		if (warnings)

@@ -208,18 +208,13 @@ phrase_parse(const struct phrase_source *source, const struct tokenizer *tokeniz
 {
 	g_autoptr(GArray) tokens = NULL;
 	bool is_prefix = memchr(source->text, '*', source->len) != NULL;
-	g_autofree char *composed = NULL;
 	const char *text = source->text;
 	size_t len;
 
-	if (source->is_exact) {
-		/* Exact words are compared with the text of papers, which is in NFC. */
-		text = composed = g_utf8_normalize(
-		    source->text, (gssize)source->len, G_NORMALIZE_NFC);
-		len = strlen(text);
-	} else if (!check_star(source, &len, problem)) {
+	if (source->is_exact)
+		len = source->len;
+	else if (!check_star(source, &len, problem))
 		return NULL;
-	}
 	tokens = tokens_split(tokenizer, text, len);
 	if (!tokens) {
 		query_error_set(problem, PB_ERROR_TEMPORARY, source->column, NULL,
