@@ -180,7 +180,7 @@ main(int argc, char **argv)
 	}
 	papers = paper_file_read(argv[1 + is_words]);
 	sqlite3_open(":memory:", &db);
-	tokenizer = tokenizer_new_unicode61(db, &error);
+	tokenizer = tokenizer_new(db, &error);
 	if (!tokenizer)
 		paper_file_fail("%s", error->message);
 	learn(papers, tokenizer, is_words, argc - 2 - is_words, argv + 2 + is_words);

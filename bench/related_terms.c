@@ -40,7 +40,7 @@ archive_init(struct archive *archive, sqlite3 *db, const char *path)
 {
 	g_autoptr(GError) error = NULL;
 
-	archive->tokenizer = tokenizer_new_unicode61(db, &error);
+	archive->tokenizer = tokenizer_new(db, &error);
 	if (!archive->tokenizer)
 		paper_file_fail("%s", error->message);
 	archive->papers = paper_file_read(path);

@@ -29,7 +29,7 @@ make_settled(const struct query_fixture *fixture)
 	    g_strdup("Diffusion models for state spaces: C++ and node.js at scale");
 	paper->abstract = g_strdup("We train mamba, ssm and na\u00EFve graph networks "
 	                           "(GPU-bound). State space models win. RAG of reward "
-	                           "hacking. \u5F62\u72B6");
+	                           "hacking. \u5F62\u72B6, BERT大模型的型");
 	g_ptr_array_add(paper->authors, g_strdup("Yann LeCun"));
 	g_ptr_array_add(paper->authors, g_strdup("Jo\u00E3o da Silva"));
 	g_ptr_array_add(paper->authors, g_strdup("J. R. R. Smith"));

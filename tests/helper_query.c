@@ -280,7 +280,7 @@ main(int argc, char **argv)
 		return 64;
 	}
 	if (sqlite3_open(":memory:", &db) == SQLITE_OK)
-		tokenizer = tokenizer_new_unicode61(db, &error);
+		tokenizer = tokenizer_new(db, &error);
 	if (!tokenizer || !run_evaluate(tokenizer, argv[2], argv[3], &error))
 		fprintf(
 		    stderr, "helper_query: %s\n", error ? error->message : "no SQLite");

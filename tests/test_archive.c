@@ -58,6 +58,26 @@ STORE_TEST(locale_format_are_counted_by_papers_and_follow_a_revision)
 	assert_rows(fixture, "SELECT rowid FROM paper_fts('authors : ada')", "1 2");
 }
 
+STORE_TEST(words_of_a_run_are_its_pairs_and_last_character)
+{
+	struct archive_size size;
+	int64_t papers;
+
+	list(fixture, "1", "大模型1", "型号");
+	assert_rows(fixture, WORDS,
+	    "1/1/1 号/号/1 型/型/1 型号/型号/1 大模/大模/1 模型/模型/1");
+	assert_rows(fixture, "SELECT rowid FROM paper_fts('模型')", "1");
+	assert_rows(fixture, "SELECT rowid FROM paper_fts('title : 型')", "1");
+	assert_rows(fixture, "SELECT rowid FROM paper_fts('\"大模型 1\"')", "1");
+	g_assert_true(archive_count_prefix(fixture->store, "号", &papers, NULL));
+	g_assert_cmpint(papers, ==, 1);
+	g_assert_true(archive_load_size(fixture->store, &size, NULL));
+	g_assert_cmpfloat(size.title_words, ==, 3);
+	list(fixture, "1", "None", "no");
+	assert_rows(fixture, WORDS, "no/no/1 none/none/1");
+	assert_sound(fixture);
+}
+
 STORE_TEST(acronyms_are_added_and_removed)
 {
 	g_autoptr(GPtrArray) forms = NULL;

@@ -23,6 +23,7 @@ from daemon import Instance, at_hour, days_after
 import postgresql  # the path
 from postgresql_schema import load_schema
 from smtp_fixture import Server
+from stores import unindexed
 from tap import Tap, top_builddir
 
 DAY = "2026-11-20"
@@ -218,7 +219,8 @@ def execute(directory, sql):
     path = os.path.join(directory, "state", "paperboy.db")
     with contextlib.closing(sqlite3.connect(path)) as db, db:
         db.execute("PRAGMA legacy_alter_table = ON")
-        db.execute(sql)
+        with unindexed(db, sql):
+            db.execute(sql)
 
 
 def remove_constraints(db):

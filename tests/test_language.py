@@ -12,6 +12,7 @@ import os
 import random
 import sys
 import time
+import unicodedata
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
 
@@ -28,11 +29,14 @@ from oracle import (
 from oracle_tree import Number
 from programs import evaluate, load_days
 from tap import Tap, top_srcdir
+from unspaced import make_filter, make_papers
+from words import is_unspaced
 
 IS_LONG = bool(os.environ.get("PAPERBOY_LONG"))
 FILTERS = 20000 if IS_LONG else 3000  # against 100 papers
 WIDE_FILTERS = 2000 if IS_LONG else 100  # against all papers
 FTS_FILTERS = 5000 if IS_LONG else 600
+UNSPACED_FILTERS = 20000 if IS_LONG else 1500  # against 100 papers
 SETTLEMENTS = (NOTHING_SETTLED, ENRICHED, FINALLY)
 DIGIT = {False: "0", None: "1", True: "2"}
 
@@ -281,6 +285,44 @@ def test_all_papers(tap):
     compare_on(tap, "all", real_papers(), WIDE_FILTERS)
 
 
+def test_unspaced(tap):
+    """random filters in Chinese, Japanese and Thai have the same matches and errors"""
+    rng = random.Random(17)
+    papers = make_papers(rng, 100)
+    bench = Bench(tap.subdirectory("unspaced"), papers)
+    filters = [make_filter(rng, papers) for _ in range(UNSPACED_FILTERS)]
+    filters = [text for text in filters if len(text.encode()) <= 512]
+    bad, refused, hits = bench.compare(filters)
+    tap.diag(f"{len(filters)} filters, {refused} of them refused, {hits} had matches")
+    no_difference(bad)
+    assert hits > len(filters) / 2, hits
+
+
+def test_runs(tap):
+    """a run finds exactly the runs that it is a part of"""
+    rng = random.Random(19)
+    runs = ["".join(rng.choices("大模型ー๊", k=rng.randint(1, 9))) for _ in range(100)]
+    bench = Bench(tap.subdirectory("runs"), [
+        {"id": str(number), "title": run} for number, run in enumerate(runs)])
+    filters = ["".join(rng.choices("大模型ー๊", k=rng.randint(1, 4))) for _ in range(200)]
+    for text, result in zip(filters, bench.evaluate(filters)):
+        wanted = "".join(DIGIT[text in run] for run in runs)
+        assert result.truths[0] == wanted, (text, result.truths[0], wanted)
+
+
+def test_unspaced_characters(tap):
+    """one character is a prefix exactly in scripts without spaces"""
+    bench = Bench(tap.subdirectory("characters"), CORNERS)
+    points = [*range(0xE00, 0xE80), *range(0x2E80, 0xA000, 1 if IS_LONG else 13),
+              *range(0x3000, 0x3400), *range(0xF8F0, 0xFB10), *range(0xFF00, 0xFFF0),
+              *range(0x1AFF0, 0x1B180), *range(0x1FFF0, 0x2FA30, 1 if IS_LONG else 997)]
+    filters = [chr(point) + "*" for point in points
+               if unicodedata.category(chr(point)) != "Cn"
+               and not chr(point).isspace()]
+    no_difference(bench.compare(filters)[0])
+    assert sum(is_unspaced(text[0]) for text in filters) > 1000
+
+
 def test_canonical(tap):
     """the canonical text has the same meaning, to the oracle too, and is stable"""
     rng = random.Random(9)
@@ -329,8 +371,8 @@ def main():
     with Tap() as tap:
         for test in (
             test_examples, test_refusals, test_missing_values, test_lengths_of_time,
-            test_some_papers, test_made_up_papers, test_all_papers, test_canonical,
-            test_fts5,
+            test_some_papers, test_made_up_papers, test_all_papers, test_unspaced,
+            test_runs, test_unspaced_characters, test_canonical, test_fts5,
         ):
             tap.run(test, tap)
         tap.run(test_settling)

@@ -39,7 +39,8 @@ struct world {
 
 static const char *const made_up[] = {"diffusion", "model", "models", "deep", "mamba",
     "state", "space", "quantized", "quantization", "graphs", "for", "the", "of",
-    "agents", "c++", "vision", "language", "sparse", "attention", "protein"};
+    "agents", "c++", "vision", "language", "sparse", "attention", "protein",
+    "大模型的推理", "模型", "BERT模型"};
 
 static unsigned
 random_below(struct world *world, unsigned n)
@@ -98,7 +99,7 @@ fill_world(struct world *world, unsigned count)
 		g_autofree char *title = make_up_text(world, 4);
 		g_autofree char *abstract = make_up_text(world, 40);
 		const struct stored_paper *model =
-		    i < real->len ? real->pdata[i] : NULL;
+		    i < real->len && i % 4 ? real->pdata[i] : NULL;
 		struct paper *paper = model
 		                          ? store_fixture_paper(id, model->paper->title,
 		                                model->paper->abstract)
@@ -127,7 +128,7 @@ append_clause(struct world *world, GString *out)
 	g_autofree char *stem =
 	    g_utf8_substring(word, 0, MIN(g_utf8_strlen(word, -1), 5));
 
-	switch (random_below(world, 11)) {
+	switch (random_below(world, 12)) {
 	case 0:
 	case 1:
 		g_string_append(out, word);
@@ -161,6 +162,9 @@ append_clause(struct world *world, GString *out)
 		break;
 	case 10:
 		g_string_append_printf(out, "=%s", word);
+		break;
+	case 11:
+		g_string_append(out, "型"); /* in a run, and at its end */
 		break;
 	}
 }

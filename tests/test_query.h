@@ -22,7 +22,7 @@ query_fixture_init(struct query_fixture *fixture)
 	g_autoptr(GError) error = NULL;
 
 	g_assert_cmpint(sqlite3_open(":memory:", &fixture->db), ==, SQLITE_OK);
-	fixture->tokenizer = tokenizer_new_unicode61(fixture->db, &error);
+	fixture->tokenizer = tokenizer_new(fixture->db, &error);
 	g_assert_no_error(error);
 }
 

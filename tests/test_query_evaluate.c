@@ -53,6 +53,37 @@ QUERY_TEST(hits_are_explained_on_one_line)
 	g_assert_cmpstr(none, ==, "Mamba in the title");
 }
 
+/* Of a run only what was asked for is shown, not the pairs of the index. */
+QUERY_TEST(hits_in_a_run_are_the_characters_of_the_filter)
+{
+	static const struct {
+		const char *text, *explained;
+	} rows[] = {
+	    {"模型", "模型 in the title"},
+	    {"语言模型", "语言模型 in the title"},
+	    {"型", "型 in the title"},
+	    {"力", "力 in the title"},
+	    {"推*", "推 in the title"},
+	    {"BERT模", "BERT模 in the abstract"},
+	    {"言模* -习", "言模 in the title"},
+	    {"NEAR(能力 型, 5)", "型 near 能力 in the title"},
+	    {"\"第1章\"", "第1章 in the abstract"},
+	    {"\"型，第\" OR \"章；第\"", "型，第, 章；第 in the abstract"},
+	    {"\"bert 型\" OR \"2 型\"", ""},
+	    {"模的", ""},
+	    {"型模", ""},
+	};
+	pb_auto(query_document) document = make_document(fixture,
+	    "大型语言模型的推理能力", "用BERT模型，第1章；第2章", "", PAPER_UNKNOWN);
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		pb_auto(query) query = must_parse(fixture, rows[i].text);
+		g_autofree char *explained = query_explain_text(query, document, NULL);
+
+		g_assert_cmpstr(explained, ==, rows[i].explained);
+	}
+}
+
 QUERY_TEST(hits_have_places)
 {
 	static const struct {

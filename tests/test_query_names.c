@@ -39,6 +39,15 @@ QUERY_TEST(names_match_by_spelling)
 	    {"Laurens der Maaten", "Laurens van der Maaten", true},
 	    {"de Freitas, Nando", "Nando de Freitas", true},
 	    {"João da Silva", "Joao da Silva", true},
+	    /* Scripts without spaces: whole names, not pairs. */
+	    {"王小明", "王小明", true},
+	    {"小明", "王小明", false},
+	    {"小明", "王小明 李", false},
+	    {"王", "王小明", false},
+	    {"王", "王 小明", true},
+	    {"ルカン", "ヤン・ルカン", true},
+	    {"ヤン・ルカン", "ルカン, ヤン", true},
+	    {"カン", "ヤン・ルカン", false},
 	    /* Hyphens. */
 	    {"Jean-Baptiste Alayrac", "J.-B. Alayrac", true},
 	    {"J.-B. Alayrac", "Jean-Baptiste Alayrac", true},

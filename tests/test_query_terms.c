@@ -18,6 +18,9 @@ static const struct {
     {"mamba", 40},
     {"quantiz", 300},
     {"lear", 6000},
+    {"语言", 700},
+    {"言模", 700},
+    {"号", 9000},
 };
 
 static bool
@@ -52,6 +55,12 @@ QUERY_TEST(rarest_required_terms_are_chosen)
 	    {"\"model quantiz*\"", "prefix:quantiz"},
 	    {"quantiz*", "prefix:quantiz"},
 	    {"internationalization*", "prefix:internationa"},
+	    {"模型", "word:模型"},
+	    {"diffusion 大模型", "word:大模"},
+	    {"语言模", "pair:语言 言模"},
+	    {"型", "prefix:型"},
+	    {"\"号 语言\"", "word:语言"},
+	    {"\"model 型 mamba\"", "prefix:型"},
 	    {"diffusion OR mamba", "word:diffusion word:mamba"},
 	    {"diffusion OR mamba OR title:diffusion", "word:diffusion word:mamba"},
 	    {"model (diffusion OR mamba)", "word:diffusion word:mamba"},
@@ -146,6 +155,23 @@ QUERY_TEST(terms_of_a_paper_are_words_pairs_prefixes_and_names)
 	    " prefix:electr prefix:electro prefix:electron prefix:electrons"
 	    " prefix:mod prefix:mode prefix:model prefix:models word:ab word:deep"
 	    " word:electron word:model");
+}
+
+QUERY_TEST(terms_of_a_run_are_its_pairs_and_characters)
+{
+	pb_auto(query_document) document =
+	    make_document(fixture, "大模型 号1", "", "王小明", 0);
+	g_autoptr(GPtrArray) terms = g_ptr_array_new_with_free_func(g_free);
+	g_autofree char *text = NULL;
+
+	terms_list(document, append_term, terms);
+	g_ptr_array_sort(terms, compare_texts);
+	g_ptr_array_add(terms, NULL);
+	text = g_strjoinv(" ", (char **)terms->pdata);
+	g_assert_cmpstr(text, ==,
+	    "name:王小明 pair:号 1 pair:大模 模型 pair:模型 号"
+	    " prefix:号 prefix:型 prefix:大 prefix:大模 prefix:模 prefix:模型"
+	    " word:1 word:号 word:大模 word:模型");
 }
 
 UNIT_MAIN

@@ -32,6 +32,9 @@ STORE_TEST(expression_has_the_words_of_the_filter)
 		const char *query;
 		const char *expression; /* NULL: other papers may match, too */
 	} rows[] = {
+	    {EXACT, "大模型", "{title abstract} : (\"大模 模型\")"},
+	    {EXACT, "型", "{title abstract} : (\"型\" *)"},
+	    {WORDS, "5型", "{title abstract} : (\"5 型\" *)"},
 	    {EXACT, "mamba", "{title abstract} : (\"mamba\" OR \"mambas\")"},
 	    {EXACT, "title:models", "{title} : (\"model\" OR \"models\")"},
 	    {EXACT, "abstract:matrix",
@@ -158,6 +161,14 @@ struct everything {
 };
 
 static void
+everything_clear(struct everything *all)
+{
+	g_clear_pointer(&all->papers, g_ptr_array_unref);
+	g_clear_pointer(&all->documents, g_ptr_array_unref);
+	g_clear_pointer(&all->words, g_ptr_array_unref);
+}
+
+static void
 add_paper(struct everything *all, const struct stored_paper *stored)
 {
 	g_auto(GStrv) words = g_strsplit(stored->paper->title, " ", -1);
@@ -186,6 +197,20 @@ add_paper(struct everything *all, const struct stored_paper *stored)
 		g_ptr_array_add(all->words,
 		    g_strdup_printf("first:\"%s.%s\"", initial, last ? last : ""));
 	}
+}
+
+static void
+everything_load(struct everything *all, struct store_fixture *fixture)
+{
+	all->fixture = fixture;
+	all->documents =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)query_document_free);
+	all->words = g_ptr_array_new_with_free_func(g_free);
+	all->papers = papers_load_revisions(
+	    fixture->store, 0, G_MAXINT64, "2000-01-01", G_MAXINT, NULL);
+	g_assert_nonnull(all->papers);
+	for (unsigned i = 0; i < all->papers->len; i++)
+		add_paper(all, all->papers->pdata[i]);
 }
 
 static const char *
@@ -393,6 +418,24 @@ compare(const struct everything *all, const char *text, unsigned *found)
 	return true;
 }
 
+/* Compare valid random filters. */
+static void
+ask(const struct everything *all, unsigned filters, unsigned *found)
+{
+	g_autoptr(GRand) random = g_rand_new_with_seed(20261120);
+	unsigned asked = 0;
+
+	for (unsigned i = 0; i < 3 * filters && asked < filters; i++) {
+		g_autoptr(GString) text = g_string_new(NULL);
+
+		append_query(random, all, 2, text);
+		asked += compare(all, text->str, found);
+	}
+	g_test_message("%u papers, %u filters, %u pairs found", all->documents->len,
+	    asked, *found);
+	g_assert_cmpuint(asked, ==, filters);
+}
+
 /* Give papers what arXiv reports, late listings, and none of it to some; list one
  * again. */
 static void
@@ -452,39 +495,51 @@ STORE_TEST(search_agrees_with_evaluating_every_paper)
 	    "(model OR (a NEAR/2 of)) (=The OR language) upvotes:>=3",
 	    "(model OR kw:reasoning) (the OR -agent)",
 	    "date:2025-07.. OR author:wang OR =The OR (model NEAR/2 a)"};
-	struct everything all = {fixture, NULL,
-	    g_ptr_array_new_with_free_func((GDestroyNotify)query_document_free),
-	    g_ptr_array_new_with_free_func(g_free)};
-	g_autoptr(GRand) random = g_rand_new_with_seed(20261120);
-	unsigned found = 0, asked = 0;
+	pb_local(everything) all = {0};
+	unsigned found = 0;
 
 	if (!store_fixture_fill_real(fixture)) {
 		g_test_skip(STORE_FIXTURE_NO_REAL_DATA);
-		goto end;
+		return;
 	}
 	fill_values(fixture);
 	g_assert_nonnull(archive_cache_refresh(fixture->store, NULL));
-	all.papers = papers_load_revisions(
-	    fixture->store, 0, G_MAXINT64, "2000-01-01", G_MAXINT, NULL);
-	g_assert_nonnull(all.papers);
-	for (unsigned i = 0; i < all.papers->len; i++)
-		add_paper(&all, all.papers->pdata[i]);
+	everything_load(&all, fixture);
 	for (size_t i = 0; i < G_N_ELEMENTS(fixed); i++)
 		g_assert_true(compare(&all, fixed[i], &found));
-	for (int i = 0; i < 3 * FILTERS && asked < FILTERS; i++) {
-		g_autoptr(GString) text = g_string_new(NULL);
-
-		append_query(random, &all, 2, text);
-		asked += compare(&all, text->str, &found);
-	}
-	g_test_message(
-	    "%u papers, %u filters, %u pairs found", all.documents->len, asked, found);
-	g_assert_cmpuint(asked, ==, FILTERS);
+	ask(&all, FILTERS, &found);
 	g_assert_cmpuint(found, >, FILTERS);
-end:
-	g_clear_pointer(&all.papers, g_ptr_array_unref);
-	g_ptr_array_unref(all.documents);
-	g_ptr_array_unref(all.words);
+}
+
+/* In Chinese with Latin words and digits: whole runs, parts of them, characters. */
+STORE_TEST(search_in_runs_agrees_with_evaluating_every_paper)
+{
+	enum { PAPERS = 60, FILTERS = 400 };
+	static const char *const words[] = {
+	    "大模型", "模型的", "型", "大", "推理", "BERT", "2", "の", "型型"};
+	static const char *const names[] = {
+	    "王小明", "王 小明", "ヤン・ルカン", "小 王"};
+	static const char *const joints[] = {"", "", " ", "、", "-"};
+	g_autoptr(GRand) random = g_rand_new_with_seed(17);
+	pb_local(everything) all = {0};
+	unsigned found = 0;
+
+	for (int i = 0; i < PAPERS; i++) {
+		g_autofree char *id = g_strdup_printf("%d", i);
+		g_autoptr(GString) title = g_string_new("x");
+		struct paper *paper;
+
+		for (int n = g_rand_int_range(random, 1, 9); n > 0; n--)
+			g_string_append_printf(title, "%s%s",
+			    joints[g_rand_int_range(random, 0, G_N_ELEMENTS(joints))],
+			    words[g_rand_int_range(random, 0, G_N_ELEMENTS(words))]);
+		paper = store_fixture_paper(id, title->str, i % 2 ? "大模型" : "");
+		g_ptr_array_add(paper->authors, g_strdup(names[i % 4]));
+		store_fixture_save(fixture, "hf", DAY, NOW, paper);
+	}
+	everything_load(&all, fixture);
+	ask(&all, FILTERS, &found);
+	g_assert_cmpuint(found, >, 2 * FILTERS);
 }
 
 /* ---- results ---- */

@@ -9,7 +9,8 @@
  *   word, phrase, prefix*   in title or abstract (a phrase within one of them); plurals
  *                   are folded, prefixes match the unfolded word; the signs + and #
  *                   and inner dots of a typed word must follow it in the paper too
- *                   (c++, node.js)
+ *                   (c++, node.js); a word of a script without spaces is a phrase of
+ *                   pairs of characters (base/bigram.h)
  *   =word           exactly as typed: case, accents, no plural
  *   a NEAR/5 b, NEAR(a b, 5)   in one text, at most that many words between the end
  *                   of each and the beginning of the last (FTS5 section 3.8)

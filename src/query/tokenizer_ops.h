@@ -2,7 +2,8 @@
  * tokenizer_ops.h - interface of the tokenizer that splits text into words.
  *
  * The archive and the matcher must agree on words, so the store supplies the tokenizer
- * of its search index (store/core/tokenizer.h). An object belongs to one thread.
+ * of its search index (store/core/tokenizer.h), whose words in scripts without spaces
+ * are overlapping pairs of characters (base/bigram.h). An object belongs to one thread.
  */
 #ifndef PAPERBOY_QUERY_TOKENIZER_OPS_H
 #define PAPERBOY_QUERY_TOKENIZER_OPS_H

@@ -29,7 +29,9 @@ class Archive:
             f"CREATE VIRTUAL TABLE t USING fts5(title, abstract, tokenize='{TOKENIZE}')"
         )
         for rowid, paper in enumerate(papers):
-            row = [normalize(paper[name] or "") for name in ("title", "abstract")]
+            # SQLite has no pairs of characters; a single one is not searched here.
+            row = [" ".join(tokens(normalize(paper[name] or "")))
+                   for name in ("title", "abstract")]
             self.db.execute("INSERT INTO t(rowid, title, abstract) VALUES (?, ?, ?)",
                             [rowid, *row])
         self.papers = papers

@@ -17,6 +17,9 @@ Where the description leaves room, it is read so:
 - =RAG is one word, exactly as typed; signs after it count as for other words;
 - a star is after the last word of its term and nowhere else;
 - words of a phrase are folded like single words, a prefix is not;
+- in scripts without spaces words are the pairs of a run; in a text the last character of
+  a run is a word, too, at the place of its last pair, with which a filter may begin; =
+  and a star change nothing;
 - a term is one word, phrase, name or comparison; depth counts parentheses;
 - a name of several words is "Given Last" or "Last, Given".  Its given names are in
   that order among those of the author, equal or one the initial of the other; the
@@ -25,6 +28,7 @@ Where the description leaves room, it is read so:
   is one word and not matched by "David"; Jr. and the like after a name do not count;
 - a given name with a hyphen or an apostrophe is matched by each of its parts, too:
   Song is in Gui-Song; its initial is that of its first part;
+- in names a run of a script without spaces is one word, and ・ separates words;
 - a typographic mark where only a word can begin, and one that can close it, count as
   straight ones; a mark that may do either, or may be an apostrophe, is rejected;
 - the number of a comparison has one to nine digits; upvotes:20 is equality;

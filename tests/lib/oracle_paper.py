@@ -9,7 +9,7 @@ later day than the paper.  Missing or None is "not reported".
 import collections
 
 from normalize import normalize
-from words import plural_class, spans
+from words import is_unspaced, plural_class, spans
 
 # Fields that are final: missing values are false.  Fields of arXiv are final after two
 # hours, all after 14 days.
@@ -42,6 +42,10 @@ class Text:
         self.fold = fold
         self.spans = spans(self.raw)
         self.plain = [token for token, _, _ in self.spans]
+        # The last character of a run is at the place of its last pair, too.
+        self.lasts = [token[-1] if is_unspaced(token[0])
+                      and not is_unspaced(self.raw[end:][:1] or " ") else None
+                      for token, _, end in self.spans]
         self.folded = [fold(token) for token in self.plain]
         self.places = collections.defaultdict(list)
         for at, word in enumerate(self.folded):

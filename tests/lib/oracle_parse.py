@@ -10,7 +10,7 @@ from oracle_tree import (
     And, Listing, Category, Days, Has, Name, Near, Not, Number, Or, Whole, Words,
     negative_column,
 )
-from words import spans, tokens
+from words import is_unspaced, spans, tokens
 
 MAX_BYTES = 512
 MAX_TERMS = 40
@@ -403,12 +403,14 @@ class Parser:
         places = spans(text)
         if not places:
             self.fail("a word or phrase is wanted", inner - is_exact)
-        if is_exact and len(places) > 1:
+        is_run = all(map(is_unspaced, text[places[0][1] : places[-1][2]]))
+        if is_exact and len(places) > 1 and not is_run:
             self.fail("= is for one whole word", start, is_sure=False)
         first, last = places[0][1], places[-1]
         if is_word and first and text[first - 1] in "+#":
             self.fail("a sign follows its word", inner + first - 1)
-        if is_prefix and (len(last[0]) < MIN_PREFIX or last[2] != len(text)):
+        least = 1 if is_unspaced(last[0][0]) else MIN_PREFIX
+        if is_prefix and (len(last[0]) < least or last[2] != len(text)):
             self.fail("a prefix needs three characters", inner + last[1])
         return Words(field, text, is_prefix, is_exact)
 

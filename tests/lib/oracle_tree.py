@@ -9,7 +9,7 @@ import itertools
 import re
 
 from oracle_paper import AS_REPORTED, FINALLY, MAY_CHANGE, NOTHING_SETTLED, not_known
-from words import spans, tokens
+from words import is_unspaced, spans, whole_tokens
 
 PARTICLES = frozenset(
     """al bin da dal de del della den der di dos du el ibn la le st te ten ter van von
@@ -109,7 +109,7 @@ class Words(Leaf):
     def find_in(self, text):
         """Each place in a text: (first word, the word after the last one)."""
         places = range(len(text.plain))
-        if len(self.words) > 1 or not self.is_prefix:
+        if not is_char(self.words[0]) and (len(self.words) > 1 or not self.is_prefix):
             # only a shortcut: is_at() is false anywhere else
             places = text.places.get(text.fold(self.words[0]), ())
         return [(at, at + len(self.words)) for at in places if self.is_at(text, at)]
@@ -119,7 +119,14 @@ class Words(Leaf):
             return False
         for number, word in enumerate(self.words):
             is_last = number == len(self.words) - 1
-            if self.is_exact:
+            end = text.spans[at + number][2]
+            if is_char(word):
+                plain = text.plain[at + number]
+                if plain == word or (is_last and plain[0] == word):
+                    end = text.spans[at + number][1] + 1
+                elif number or text.lasts[at] != word:
+                    return False
+            elif self.is_exact:
                 if self.raw_word(number) != raw_word(text, at + number):
                     return False
             elif is_last and self.is_prefix:
@@ -127,7 +134,7 @@ class Words(Leaf):
                     return False
             elif text.folded[at + number] != text.fold(word):
                 return False
-            if not self.are_signs_after(number, text, at + number):
+            if not self.are_signs_after(number, text, at + number, end):
                 return False
         return True
 
@@ -135,10 +142,10 @@ class Words(Leaf):
         _, start, end = self.spans[number]
         return self.typed[start:end]
 
-    def are_signs_after(self, number, text, at):
+    def are_signs_after(self, number, text, at, end):
         """c++ and node.js: the signs after a word as typed."""
-        typed_gap = gap_after(self.typed, self.spans, number)
-        gap = gap_after(text.raw, text.spans, at)
+        typed_gap = gap_after(self.typed, self.spans, number, self.spans[number][2])
+        gap = gap_after(text.raw, text.spans, at, end)
         if re.fullmatch(r"[+#.]+", typed_gap) and number + 1 < len(self.words):
             return gap == typed_gap
         signs = re.match(r"[+#.]*", typed_gap)[0].rstrip(".")
@@ -150,10 +157,15 @@ def raw_word(text, at):
     return text.raw[start:end]
 
 
-def gap_after(text, places, number):
-    """Text between a word and the next one, or the end."""
+def gap_after(text, places, number, end):
+    """Text between the end of a word and the next one, or the end."""
     is_last = number + 1 == len(places)
-    return text[places[number][2] : len(text) if is_last else places[number + 1][1]]
+    return text[end : len(text) if is_last else places[number + 1][1]]
+
+
+def is_char(word):
+    """A query of one character of a script without spaces, found at any place."""
+    return len(word) == 1 and is_unspaced(word)
 
 
 class Near(Leaf):
@@ -231,7 +243,7 @@ def are_given(asked, words):
 
 def split_name(name):
     """Words of a name, each a list of tokens, without a trailing Jr. or III."""
-    words = [word for word in map(tokens, re.split(r"[\s._,]+", name)) if word]
+    words = [word for word in map(whole_tokens, re.split(r"[\s._,・]+", name)) if word]
     while len(words) > 1 and len(words[-1]) == 1 and words[-1][0] in SUFFIXES:
         words.pop()
     return words

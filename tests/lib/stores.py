@@ -33,6 +33,20 @@ def is_database():
     return VARIABLE in os.environ
 
 
+@contextlib.contextmanager
+def unindexed(db, sql):
+    """SQL may change papers in a file: only paperboy has the tokenizer of their index."""
+    triggers = []
+    if re.search(r"(UPDATE|IGNORE|FROM) paper\b", sql):
+        triggers = db.execute("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'"
+                              " AND name GLOB 'paper_fts_*'").fetchall()
+    for name, _ in triggers:
+        db.execute(f"DROP TRIGGER {name}")
+    yield
+    for _, sql in triggers:
+        db.execute(sql)
+
+
 class File:
     """A store in a file."""
 
@@ -65,7 +79,8 @@ class File:
 
     def change(self, sql, *values):
         """Run statements with the values.  @return rows of RETURNING of one statement"""
-        with contextlib.closing(sqlite3.connect(self.path)) as db, db:
+        with (contextlib.closing(sqlite3.connect(self.path)) as db, db,
+              unindexed(db, sql)):
             if values or "RETURNING" in sql:
                 return db.execute(sql, values).fetchall()
             db.executescript(f"BEGIN;{sql};COMMIT")

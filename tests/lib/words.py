@@ -1,13 +1,15 @@
-"""words.py - words as SQLite's unicode61 splits them, and plurals as the program folds
-them.
+"""words.py - words as SQLite's unicode61 splits them, with pairs of characters of scripts
+without spaces, and plurals as the program folds them.
 
 Both implementations of the filter language must agree on these exactly: tokens(), and
 plural_class() with its tables.
 """
 
 import functools
+import itertools
 import re
 import sqlite3
+import unicodedata
 
 TOKENIZE = "unicode61 remove_diacritics 2"
 
@@ -44,8 +46,52 @@ def character_kind(c):
     return (bool(alone), True, between[0][1:-1])
 
 
+UNSPACED = re.compile(
+    r"CJK (?:UNIFIED|COMPATIBILITY) IDEOGRAPH-|IDEOGRAPHIC (?:ITERATION|CLOSING) MARK"
+    r"|IDEOGRAPHIC NUMBER ZERO|HIRAGANA |(?:HALFWIDTH )?KATAKANA[ -]|THAI CHARACTER "
+    r"|(?:COMBINING )?KATAKANA-HIRAGANA |HENTAIGANA ")
+
+
+@functools.lru_cache(maxsize=None)
+def is_unspaced(c):
+    """Whether it is part of a word in Chinese, Japanese or Thai."""
+    is_name = UNSPACED.match(unicodedata.name(c, ""))
+    return bool(is_name) and unicodedata.category(c) not in ("Po", "Pd")
+
+
+def runs(text):
+    """Parts of a text by script: (whether without spaces, start, end)."""
+    for is_run, places in itertools.groupby(
+            range(len(text)), key=lambda at: is_unspaced(text[at])):
+        places = list(places)
+        yield is_run, places[0], places[-1] + 1
+
+
 def spans(text):
-    """Tokens of text with their places: a list of (token, start, end)."""
+    """Tokens of text with their places: a list of (token, start, end).
+
+    Those of a run without spaces are its pairs, or its only character.
+    """
+    found = []
+    for is_run, start, end in runs(text):
+        if is_run:
+            found += [(text[at : at + 2][: end - at], at, min(at + 2, end))
+                      for at in range(start, max(start + 1, end - 1))]
+        else:
+            found += [(token, start + a, start + b)
+                      for token, a, b in word_spans(text[start:end])]
+    return found
+
+
+def whole_tokens(text):
+    """As tokens(), but whole runs: names."""
+    return [token for is_run, start, end in runs(text)
+            for token in ([text[start:end]] if is_run
+                          else [word for word, _, _ in word_spans(text[start:end])])]
+
+
+def word_spans(text):
+    """Tokens of unicode61 in text with their places."""
     found = []
     word, start = "", None
     for at, c in enumerate(text):

@@ -38,15 +38,19 @@ measure_phrase(const struct text_field *text_field, const struct phrase *phrase,
 	    phrase_get_word(phrase, phrase->words->len - 1);
 
 	for (guint i = 0; i < phrase->words->len; i++) {
+		const struct phrase_word *word = phrase_get_word(phrase, i);
 		const struct text_field_token *token =
 		    text_field_get_token(text_field, at + (int)i);
+		size_t start;
 
+		text_field_find_word(
+		    text_field, at + (int)i, phrase, i, &start, &hit->end);
 		if (i == 0)
-			hit->start = token->start;
+			hit->start = start;
 		else
 			g_string_append_c(folded, ' ');
-		hit->end = token->end;
-		g_string_append(folded, token->key.text);
+		g_string_append(
+		    folded, word->is_char ? word->key.text : token->key.text);
 	}
 	if (last->signs) {
 		hit->end += strlen(last->signs);

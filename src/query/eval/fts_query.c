@@ -108,7 +108,7 @@ append_phrase(struct translation *translation, const struct phrase *phrase)
 		const GPtrArray *spellings = words->pdata[i];
 
 		count = MIN(count * spellings->len, SPELLINGS_MAX + 1);
-		if (word->signs || word->exact_text)
+		if (word->signs || word->exact_text || (word->is_char && i > 0))
 			translation->is_exact = false;
 	}
 	if (count <= SPELLINGS_MAX)

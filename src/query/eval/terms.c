@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/bigram.h"
 #include "base/bounds.h"
 #include "base/text.h"
 #include "query/eval/indexed_doc.h"
@@ -82,6 +83,8 @@ load_frequency(const struct phrase *phrase, unsigned i,
 	bool is_prefix = phrase->is_prefix && i + 1 == phrase->words->len;
 	const char *text = phrase_get_word(phrase, i)->key.text;
 
+	/* A paper's words are not the single characters of its runs. */
+	is_prefix |= phrase_get_word(phrase, i)->is_char;
 	term->kind = is_prefix ? TERM_PREFIX : TERM_WORD;
 	term->text = is_prefix ? cut_prefix(text) : g_strdup(text);
 	return frequency->load(frequency->data, term, papers, error);
@@ -105,7 +108,8 @@ choose_phrase(const struct phrase *phrase, const struct document_frequency *freq
 			g_free(term.text);
 			return false;
 		}
-		if (i > 0 && term.kind == TERM_WORD)
+		if (i > 0 && term.kind == TERM_WORD &&
+		    !phrase_get_word(phrase, i - 1)->is_char)
 			keep_rarer(choice, TERM_PAIR,
 			    g_strconcat(phrase_get_word(phrase, i - 1)->key.text, " ",
 			        text, NULL),
@@ -278,11 +282,12 @@ list_prefixes(
     const struct term_sink *sink, const char *plain, const char *before, GString *text)
 {
 	const char *known = plain + count_same(plain, before);
+	unsigned least = bigram_is_at(plain, -1) ? 1 : BOUNDS_PREFIX_CHARS;
 	const char *end = plain;
 
 	for (unsigned messages = 1; *end && messages <= PREFIX_CHARS_MAX; messages++) {
 		end = g_utf8_next_char(end);
-		if (messages < BOUNDS_PREFIX_CHARS || end <= known)
+		if (messages < least || end <= known)
 			continue;
 		g_string_truncate(text, 0);
 		g_string_append_len(text, plain, end - plain);
@@ -321,10 +326,16 @@ terms_list(const struct query_document *document,
 		const GArray *tokens = document->texts[i].tokens;
 
 		list_words(&sink, tokens, text);
-		for (guint at = 0; at < tokens->len; at++)
-			g_ptr_array_add(plains,
-			    (char *)g_array_index(tokens, struct text_field_token, at)
-			        .plain);
+		for (guint at = 0; at < tokens->len; at++) {
+			const struct text_field_token *token =
+			    text_field_get_token(&document->texts[i], (int)at);
+			const char *last = bigram_find_last(token->plain,
+			    strlen(token->plain), document->texts[i].text + token->end);
+
+			g_ptr_array_add(plains, (char *)token->plain);
+			if (last)
+				g_ptr_array_add(plains, (char *)last);
+		}
 	}
 	g_ptr_array_sort(plains, text_compare_pointers);
 	for (unsigned i = 0; i < plains->len; i++) {

@@ -22,7 +22,7 @@ enum term_kind {
 	TERM_ALWAYS = 0, /* of every paper; its text is empty */
 	TERM_WORD = 1,   /* folded word of title or abstract */
 	TERM_PAIR = 2,   /* two adjacent ones with a space between */
-	TERM_PREFIX = 3, /* prefix of an unfolded word */
+	TERM_PREFIX = 3, /* prefix of an unfolded word, or a run's last character */
 	TERM_NAME = 4,   /* folded part of an author's name */
 };
 

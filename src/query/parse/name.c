@@ -51,14 +51,15 @@ name_free(struct name *name)
 }
 
 /* Hyphens and apostrophes join parts (Ben-David, O'Brien); other characters separate
- * words. */
+ * words, such as the dot between Japanese names. */
 static bool
 is_joined(const char *gap, size_t len)
 {
 	for (const char *p = gap; p < gap + len; p = g_utf8_next_char(p)) {
 		gunichar c = g_utf8_get_char(p);
 
-		if (g_unichar_isspace(c) || c == '.' || c == '_' || c == ',')
+		if (g_unichar_isspace(c) || c == '.' || c == '_' || c == ',' ||
+		    c == 0x30fb)
 			return false;
 	}
 	return true;
@@ -83,10 +84,22 @@ add_parts(
 		return false;
 	for (guint i = 0; i < tokens->len; i++) {
 		struct token *token = &g_array_index(tokens, struct token, i);
-		struct name_part part = {
-		    .begins_word =
-		        i == 0 || !is_joined(text + before, token->start - before)};
+		struct name_part part = {0};
 
+		if (token->start < before) {
+			/* A further pair of a run, which is one word of a name. */
+			char **run =
+			    &g_array_index(parts, struct name_part, parts->len - 1)
+			         .text;
+			g_autofree char *shorter = *run;
+
+			*run =
+			    g_strconcat(shorter, g_utf8_next_char(token->text), NULL);
+			before = token->end;
+			continue;
+		}
+		part.begins_word =
+		    i == 0 || !is_joined(text + before, token->start - before);
 		before = token->end;
 		part.text = g_steal_pointer(&token->text);
 		g_array_append_val(parts, part);

@@ -20,12 +20,13 @@ struct phrase_word {
 	struct phrase_key key; /* folded; a prefix is not folded; owns its text */
 	char *signs;           /* immediately after the word: "++", "#", "."; or NULL */
 	char *exact_text;      /* of =word: as in the paper; or NULL */
+	bool is_char;   /* one character of a script without spaces (base/bigram.h) */
 	bool is_joined; /* the next word follows the signs immediately: node.js */
 };
 
 struct phrase {
 	GArray *words;  /* of struct phrase_word, at least one */
-	bool is_prefix; /* the last word is one */
+	bool is_prefix; /* the last word is one; a single character always is */
 };
 
 /* Text in a filter, and its place. */
@@ -39,6 +40,9 @@ struct phrase_source {
 
 /**
  * Parse a word or the text between quotation marks.
+ *
+ * The words of a run of a script without spaces are its pairs, whose prefix may be one
+ * character.
  *
  * @return NULL and sets problem on error: no word, "*" not at the end, a prefix under
  *         BOUNDS_PREFIX_CHARS, signs before an unquoted word, several words or a prefix

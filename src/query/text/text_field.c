@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/bigram.h"
 #include "query/text/stem.h"
 
 struct splitter {
@@ -66,10 +67,10 @@ text_field_split(struct text_field *text_field, GStringChunk *strings,
 /* Whether the signs typed after a word follow it in the text: c++, node.js. */
 static bool
 has_signs(const struct text_field *text_field, const struct text_field_token *token,
-    const struct phrase_word *word)
+    size_t end, const struct phrase_word *word)
 {
-	const char *behind = text_field->text + token->end;
-	size_t len = text_field->len - token->end;
+	const char *behind = text_field->text + end;
+	size_t len = text_field->len - end;
 	size_t n, wanted;
 
 	if (!word->signs)
@@ -81,7 +82,7 @@ has_signs(const struct text_field *text_field, const struct text_field_token *to
 	/* The next word immediately, or else only dots: "in C++." but not "c+" in
 	 * "C++". */
 	if (word->is_joined)
-		return n == wanted && (token + 1)->start == token->end + n;
+		return n == wanted && (token + 1)->start == end + n;
 	return strspn(behind + wanted, ".") >= n - wanted;
 }
 
@@ -96,25 +97,47 @@ has_alphas(const struct text_field *text_field, const struct text_field_token *t
 	           memcmp(text_field->text + token->start, word->exact_text, len) == 0);
 }
 
+bool
+text_field_find_word(const struct text_field *text_field, int at,
+    const struct phrase *phrase, unsigned i, size_t *start, size_t *end)
+{
+	const struct phrase_word *word = phrase_get_word(phrase, i);
+	const struct text_field_token *token = text_field_get_token(text_field, at);
+	bool is_prefix = phrase->is_prefix && i + 1 == phrase->words->len;
+	bool is_found = is_prefix ? g_str_has_prefix(token->plain, word->key.text)
+	                          : phrase_key_equal(&word->key, &token->key);
+	const char *last;
+
+	*start = token->start;
+	*end = token->end;
+	if (!word->is_char)
+		return is_found;
+	if (is_found) {
+		*end = *start + strlen(word->key.text);
+		return true;
+	}
+	/* It has the place of the pair before: "5型" is not in "5大型". */
+	*start = *end - strlen(word->key.text);
+	last = bigram_find_last(
+	    token->plain, strlen(token->plain), text_field->text + *end);
+	return i == 0 && g_strcmp0(last, word->key.text) == 0;
+}
+
 static bool
 has_phrase_at(const struct text_field *text_field, const struct phrase *phrase, int at)
 {
 	guint n = phrase->words->len;
+	size_t start, end;
 
 	if ((guint)at + n > text_field->tokens->len)
 		return false;
-	for (guint i = 0; i < n; i++) {
+	for (guint i = 0; i < n; i++, at++) {
 		const struct phrase_word *word = phrase_get_word(phrase, i);
 		const struct text_field_token *token =
-		    text_field_get_token(text_field, at + (int)i);
+		    text_field_get_token(text_field, at);
 
-		if (phrase->is_prefix && i + 1 == n) {
-			if (!g_str_has_prefix(token->plain, word->key.text))
-				return false;
-		} else if (!phrase_key_equal(&word->key, &token->key)) {
-			return false;
-		}
-		if (!has_signs(text_field, token, word) ||
+		if (!text_field_find_word(text_field, at, phrase, i, &start, &end) ||
+		    !has_signs(text_field, token, end, word) ||
 		    !has_alphas(text_field, token, word))
 			return false;
 	}
@@ -125,16 +148,17 @@ int
 text_field_find_phrase(
     const struct text_field *text_field, const struct phrase *phrase, int from)
 {
-	const struct phrase_key *first = &phrase_get_word(phrase, 0)->key;
-	bool is_prefix = phrase->is_prefix && phrase->words->len == 1;
+	const struct phrase_word *first = phrase_get_word(phrase, 0);
+	bool is_part = first->is_char || (phrase->is_prefix && phrase->words->len == 1);
 	int end = (int)text_field->tokens->len - (int)phrase->words->len;
 
 	for (int at = from; at <= end; at++) {
 		const struct text_field_token *token =
 		    text_field_get_token(text_field, at);
 		/* Most tokens differ in this already. */
-		bool is_like = is_prefix ? token->plain[0] == first->text[0]
-		                         : token->key.hash == first->hash;
+		bool is_like =
+		    is_part ? first->is_char || token->plain[0] == first->key.text[0]
+		            : token->key.hash == first->key.hash;
 
 		if (is_like && has_phrase_at(text_field, phrase, at))
 			return at;

@@ -43,6 +43,19 @@ text_field_get_token(const struct text_field *text_field, int at)
 	return &g_array_index(text_field->tokens, struct text_field_token, at);
 }
 
+/**
+ * Find a word of a phrase in a token. A single character of a script without spaces
+ * may be a part of the token: its beginning or, if it is the first word, the end of a
+ * run.
+ *
+ * @param at     index of the token
+ * @param i      index of the word
+ * @param start  set, with end, to the bytes of the word in the text
+ * @return whether the token has the word
+ */
+bool text_field_find_word(const struct text_field *text_field, int at,
+    const struct phrase *phrase, unsigned i, size_t *start, size_t *end);
+
 /** Find a phrase by scanning all tokens. @return index of its first token, or -1 */
 int text_field_find_phrase(
     const struct text_field *text_field, const struct phrase *phrase, int from);

@@ -208,6 +208,8 @@ open_database(
 	if (rc == SQLITE_OK)
 		rc = fts_score_register(db);
 	if (rc == SQLITE_OK)
+		rc = tokenizer_register(db);
+	if (rc == SQLITE_OK)
 		return db;
 	sqlite_set_error(error, db, rc, "cannot open the store");
 	g_prefix_error(error, "'%s': ", name);
@@ -302,7 +304,7 @@ store_open(const char *path, GError **error)
 		return NULL;
 	store = new_store(db);
 	if (migrate_run(db, path, error))
-		store->tokenizer = tokenizer_new_unicode61(db, error);
+		store->tokenizer = tokenizer_new(db, error);
 	if (store->tokenizer)
 		return store;
 	store_free(store);
@@ -336,7 +338,7 @@ store_open_for_reading(const char *path, GError **error)
 	if (!db)
 		return NULL;
 	store = new_store(db);
-	store->tokenizer = tokenizer_new_unicode61(db, error);
+	store->tokenizer = tokenizer_new(db, error);
 	if (store->tokenizer)
 		return store;
 	store_free(store);
@@ -360,7 +362,7 @@ open_tokenizer(struct store *store, GError **error)
 	if (rc != SQLITE_OK)
 		sqlite_set_error(error, store->db, rc, "cannot open the tokenizer");
 	else
-		store->tokenizer = tokenizer_new_unicode61(store->db, error);
+		store->tokenizer = tokenizer_new(store->db, error);
 	return store->tokenizer != NULL;
 }
 

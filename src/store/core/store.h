@@ -113,7 +113,7 @@ int64_t store_get_holder(const struct store *store);
  */
 struct store *store_get_archive(struct store *store);
 
-/** SQLite's unicode61; for the thread of this handle only. */
+/** That of the search index (tokenizer.h); for the thread of this handle only. */
 const struct tokenizer *store_get_tokenizer(struct store *store);
 
 /** @param data  of the caller @return false with an error to roll back */

@@ -80,7 +80,7 @@ CREATE INDEX listing_paper ON listing (paper_seq);
 
 CREATE VIRTUAL TABLE paper_fts USING fts5 (title, abstract, authors, id, doi, categories,
 	organization, keywords, comment, journal,
-	content = 'paper', content_rowid = 'seq', tokenize = 'unicode61 remove_diacritics 2');
+	content = 'paper', content_rowid = 'seq', tokenize = 'bigram');
 
 -- Words of titles and abstracts, their stem, and their document frequency.
 CREATE TABLE vocabulary (

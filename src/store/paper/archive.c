@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/bigram.h"
 #include "base/edit_distance.h"
 #include "base/error.h"
 #include "query/text/acronym.h"
@@ -39,6 +40,7 @@ struct entry {
 struct reading {
 	struct word_counts *word_counts;
 	int64_t *words;
+	const char *text;
 };
 
 static void
@@ -77,18 +79,27 @@ put(GHashTable *table, char *key, char *text)
 }
 
 static void
+keep_word(struct word_counts *word_counts, const char *token, size_t len)
+{
+	char *word = g_strndup(token, len);
+
+	if (g_hash_table_contains(word_counts->words, word))
+		g_free(word);
+	else
+		put(word_counts->words, word, stem_plural(word, len));
+}
+
+static void
 read_word(void *data, const char *token, size_t len, size_t start, size_t end)
 {
 	const struct reading *reading = data;
-	char *word = g_strndup(token, len);
+	const char *last = bigram_find_last(token, len, reading->text + end);
 
 	(void)start;
-	(void)end;
 	(*reading->words)++;
-	if (g_hash_table_contains(reading->word_counts->words, word))
-		g_free(word);
-	else
-		put(reading->word_counts->words, word, stem_plural(word, len));
+	keep_word(reading->word_counts, token, len);
+	if (last)
+		keep_word(reading->word_counts, last, (size_t)(token + len - last));
 }
 
 static void
@@ -139,7 +150,7 @@ read_paper(struct word_counts *word_counts, const struct tokenizer *tokenizer,
 
 	word_counts->papers = 1;
 	for (size_t i = 0; i < G_N_ELEMENTS(texts); i++) {
-		struct reading reading = {word_counts, counts[i]};
+		struct reading reading = {word_counts, counts[i], texts[i]};
 
 		if (!tokenizer->split(tokenizer->self, texts[i], strlen(texts[i]),
 		        read_word, &reading))
