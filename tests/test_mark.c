@@ -88,6 +88,10 @@ TEST(words_of_hits_are_marked)
 	    {"\5Ada 23\7", "aAda\tu23", NULL, "00"},
 	    {"\5Größe der Zebras, 模型\7", "tGröße\tt模型",
 	        "<b>Größe</b> der Zebras, <b>模型</b>", "11"},
+	    /* Any part of a run; adjacent parts are one mark. */
+	    {"\6大型语言模型，用BERT模型\7", "b语言\tb模型\tbBERT",
+	        "大型<b>语言模型</b>，用<b>BERT模型</b>", "111"},
+	    {"\6データ\7", "bデ\tbタ\tbー夕", "<b>デ</b>ー<b>タ</b>", "110"},
 	    {"\6\7<p>\6x\7</p>", "bx", "<p><b>x</b></p>", "1"},
 	    {"nothing", "bnothing\tb\tb++", NULL, "000"},
 	};

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* To be changed with code that changes the output. */
-#define CACHE_KEY_VERSION "13"
+#define CACHE_KEY_VERSION "14"
 
 /** Add a text with its NUL, so that fields cannot run together. @param text or NULL */
 static inline void

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "base/bigram.h"
+
 static const char start_tag[] = "<b>", end_tag[] = "</b>";
 
 struct mark_word {
@@ -37,7 +39,7 @@ static const bool word_bytes[256] = {
 static bool
 is_word_char(gunichar c)
 {
-	return g_unichar_isalnum(c) || g_unichar_ismark(c);
+	return !bigram_is_char(c) && (g_unichar_isalnum(c) || g_unichar_ismark(c));
 }
 
 /* Hash the first letters and the size of a word: equal hashes are compared. */
@@ -50,12 +52,15 @@ hash_word(const char *word, size_t size)
 	return (uint32_t)(((start ^ size) * 0x9E3779B97F4A7C15) >> 32);
 }
 
-/* @param hash  set @return the end of the word at `at`, or `at` */
+/* A character of a script without spaces is a word, since any part of a run is found.
+ * @param hash  set @return the end of the word at `at`, or `at` */
 static const char *
 read_word(const char *at, const char *end, uint32_t *hash)
 {
 	const char *word = at;
 
+	if (bigram_is_at(at, end - at))
+		end = at = g_utf8_next_char(at);
 	while (at < end)
 		if (word_bytes[(unsigned char)*at])
 			at++;

@@ -89,7 +89,7 @@ struct marked {
 /**
  * Mark the words of hits on the title in titles, and of those on the abstract in other
  * texts: words with the same letters and accents as in the hit, whatever is between
- * them.
+ * them; in scripts without spaces (base/bigram.h) the same characters, anywhere.
  *
  * @param chunk   of mark_index_init()
  * @param marked  set
