@@ -154,6 +154,9 @@ STORE_TEST(notes_suggest_corrections)
 	    {"mamba NOT treez", ""},
 	    {"mamba OR qqqqqqq", "qqqqqqq: in no paper"},
 	    {"mamba OR quan*", "quan*: no word starts with this"},
+	    {"mamba OR 型", "型: in no paper"},
+	    {"mamba OR 模型", "模型: in no paper"},
+	    {"mamba OR 大模型 OR \"for 型\"", "for: in no paper"},
 	    {"old", "no papers in 30 days, but 1 in 90 days"},
 	    {"LoRA", "2 more papers with lora OR \"low-rank adaptation\", the latest: "
 	             "Trees"},

@@ -20,6 +20,8 @@ static const char *const texts[] = {
     "speech transcription by recognition",
     "weights",
     "transcription of meetings",
+    "speech 大模型",
+    "大模型",
     "genetic algorithm GA",
     "GA",
     "genetic algorithm",
@@ -113,6 +115,8 @@ QUERY_TEST(terms_that_add_nothing_are_left_out)
 	/* A word of the filter, and one that only papers on speech have. */
 	g_assert_null(strstr(found, "speech"));
 	g_assert_null(strstr(found, "recognition"));
+	/* Nor pairs of characters. */
+	g_assert_null(strstr(found, "模"));
 	g_assert_cmpstr(none, ==, "");
 	g_assert_cmpstr(limited, ==, "lora");
 }

@@ -26,6 +26,8 @@ static const struct store_fixture_copies papers[] = {
     {"Function calling", "Function calling helps to plan steps with tools.", 3},
     {"Large language models (LLMs)", "Large language models (LLMs) write essays.", 4},
     {"An LLM", "An LLM writes essays.", 5},
+    {"BERT大模型: segmentation", "Segmentation. BERT大模型 helps.", 8},
+    {"BERT大模型", "BERT大模型 helps.", 3},
     {"Weather", "Rain and snow over the sea.", 120},
     {"Cells", "Proteins in cells.", 120},
 };
@@ -71,6 +73,8 @@ TEST(terms_and_acronyms_widen_their_clause)
 	        "function calling 3 (agents OR \"function calling\" |"
 	        " birds) -weather"},
 	    {"\"large language models\"", "LLM 5 \"large language models\" OR LLM"},
+	    /* No pairs of characters, alone or beside a word. */
+	    {"segmentation", "BERT 3 segmentation OR BERT"},
 	    {"LLM OR cells", ""},
 	    {"agents OR \"function calling\"", ""},
 	    {"nowhere", ""},

@@ -52,6 +52,7 @@ QUERY_TEST(words_and_pairs_are_counted)
 	        "models 1+0; space 1+1; space models 1+0; state 1+1; state space 1+0"},
 	    {"Models", "the model of models", true, "model 1+2"},
 	    {"Self-play in Go", "", false, "go 1+0; play 1+0; self 1+0; self play 1+0"},
+	    {"BERT 大模型 BERT", "", false, "bert 2+0; 大模 1+0; 模型 1+0"},
 	    {"", "", false, ""},
 	};
 
@@ -266,7 +267,8 @@ QUERY_TEST(a_taste_has_limits)
 	g_assert_cmpuint(empty->len, ==, 0);
 }
 
-/* Words of titles that others have in titles, too; of singular and plural, one. */
+/* Words of titles that others have in titles, too; of singular and plural, one. Pairs
+ * of characters are counted only. */
 QUERY_TEST(words_of_titles_are_shown)
 {
 	static const bool is_like[] = {true, false};
@@ -277,10 +279,10 @@ QUERY_TEST(words_of_titles_are_shown)
 	g_autofree char *list = NULL;
 
 	for (unsigned i = 0; i < 30; i++)
-		must_add(background, i % 3 ? "Robots" : "Diffusion",
+		must_add(background, i % 3 ? "Robots 模型" : "Diffusion",
 		    "the remaining: data; hungry");
 	must_add(papers, "Hungry: Diffusion", "remaining: diffusions, flow");
-	must_add(papers, "Robots", "a robot");
+	must_add(papers, "Robots 模型", "a robot");
 	terms = taste_learn(background, papers, is_like);
 	for (unsigned i = 0; i < terms->len; i++) {
 		const struct taste_term *term =

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/bigram.h"
 #include "base/bounds.h"
 #include "query/text/stem.h"
 
@@ -110,7 +111,9 @@ is_recognized(const struct matrix *background, const struct matrix_term *term)
 	struct matrix_term other = find_term(background, term);
 	unsigned papers = term->papers + other.papers;
 
-	return term->titles && strlen(term->text) > 1 && papers >= SHOWN_PAPERS &&
+	/* Pairs of characters are mostly parts of words. */
+	return term->titles && strlen(term->text) > 1 &&
+	       !bigram_is_at(term->text, -1) && papers >= SHOWN_PAPERS &&
 	       term->titles + other.titles >= TITLE_PART * papers;
 }
 

@@ -32,7 +32,8 @@ struct taste_term {
 	double weight;
 	/*
 	 * Whether people recognize it: a title of an answered paper has it, and it is
-	 * usual in titles, such as "diffusion", but not "remaining".
+	 * usual in titles, such as "diffusion", but not "remaining". Never a pair of
+	 * characters (base/bigram.h), which may be parts of two words.
 	 */
 	bool is_shown;
 };

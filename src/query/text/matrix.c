@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/bigram.h"
 #include "base/bounds.h"
 #include "base/error.h"
 #include "query/text/stem.h"
@@ -184,6 +185,10 @@ read_word(void *data, const char *token, size_t token_len, size_t start, size_t 
 		return;
 	}
 	count_term(matrix, word, number, false, reading->field);
+	if (bigram_is_at(word, -1)) {
+		reading->previous_len = 0;
+		return;
+	}
 	if (reading->previous_len &&
 	    is_adjacent(reading->text, reading->previous_end, start))
 		count_pair(reading, word, len);

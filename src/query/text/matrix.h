@@ -4,7 +4,7 @@
  *
  * Terms are words of the tokenizer without function words ("diffusion") and pairs of
  * such words ("diffusion model"); a pair does not extend across punctuation or a
- * function word.
+ * function word, and has no words of scripts without spaces (base/bigram.h).
  */
 #ifndef PAPERBOY_QUERY_TEXT_MATRIX_H
 #define PAPERBOY_QUERY_TEXT_MATRIX_H

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/bigram.h"
 #include "query/parse/tree.h"
 #include "query/text/acronym.h"
 
@@ -144,7 +145,9 @@ try_term(struct search *search, const struct matrix_term *term)
 	bool is_form;
 	struct related_term *found;
 
-	if (has_only_words_of(search->words, term->text))
+	/* Pairs of characters are mostly parts of words. */
+	if (bigram_is_at(term->text, -1) ||
+	    has_only_words_of(search->words, term->text))
 		return;
 	is_form = is_acronym(search, term);
 	if ((!is_form || term->is_pair) && term->papers < SHARED_MIN)

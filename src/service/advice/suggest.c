@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/bigram.h"
 #include "base/bounds.h"
 #include "base/clock.h"
 #include "base/day.h"
@@ -247,6 +248,10 @@ append_words(struct search *search, const char *text, bool is_title)
 		const struct token *token = &g_array_index(tokens, struct token, i);
 		g_autofree char *word = stem_plural(token->text, strlen(token->text));
 
+		if (bigram_is_at(token->text, -1)) {
+			g_string_append(search->texts, ". ");
+			continue;
+		}
 		if (end + strcspn(text + end, ".,;:!?()") < token->start)
 			g_string_append(search->texts, ". ");
 		g_string_append_printf(search->texts, "%s ", word);

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/bigram.h"
 #include "message/sanitize.h"
 #include "query/parse/canonical.h"
 #include "query/parse/widen.h"
@@ -190,6 +191,9 @@ add_phrase(struct query_stats *query_stats, const struct phrase *phrase, GError 
 		bool is_prefix = phrase->is_prefix && i + 1 == phrase->words->len;
 		int64_t papers;
 
+		/* Pairs of a longer run are mostly not words. */
+		if (bigram_is_at(text, -1) && phrase->words->len > 1)
+			continue;
 		if (!g_hash_table_add(query_stats->reported,
 		        g_strdup_printf("%s%s", text, is_prefix ? "*" : "")))
 			continue;
@@ -198,11 +202,11 @@ add_phrase(struct query_stats *query_stats, const struct phrase *phrase, GError 
 		              : !archive_count_class(
 		                    query_stats->store, text, &papers, error))
 			return false;
-		if (!papers && is_prefix)
+		if (!papers && is_prefix && !phrase_get_word(phrase, i)->is_char)
 			g_ptr_array_add(query_stats->notes,
 			    msg_new(N_("{word}*: no word starts with this"), "word",
 			        text, NULL));
-		if (!papers && !is_prefix && !add_unknown(query_stats, text, error))
+		else if (!papers && !add_unknown(query_stats, text, error))
 			return false;
 	}
 	return true;
