@@ -622,6 +622,8 @@ STORE_TEST(search_is_limited_and_reports_it)
 {
 	const struct search_scope scope = {
 	    .sample = BOUNDS_SEARCH_EVALUATED, .now = NOW};
+	const struct search_scope larger = {
+	    .sample = BOUNDS_SEARCH_EVALUATED + 1, .now = NOW};
 	const struct tokenizer *tokenizer = store_get_tokenizer(fixture->store);
 	pb_auto(query) all = query_parse("=Mamba", tokenizer, NULL, NULL, NULL);
 	g_autoptr(GHashTable) seqs = new_seqs();
@@ -652,6 +654,13 @@ STORE_TEST(search_is_limited_and_reports_it)
 	g_assert_false(
 	    search_foreach(fixture->store, all, &scope, is_first, &first, NULL, NULL));
 	g_assert_cmpuint(first, ==, 2);
+
+	/* As many candidates as the sample are all evaluated. */
+	g_hash_table_remove_all(seqs);
+	g_assert_true(
+	    search_foreach(fixture->store, all, &larger, note_seq, seqs, &step, NULL));
+	g_assert_cmpuint(step, ==, 1);
+	g_assert_cmpuint(g_hash_table_size(seqs), ==, BOUNDS_SEARCH_EVALUATED + 1);
 }
 
 STORE_TEST(invalid_searches_are_rejected)

@@ -99,7 +99,8 @@ search_foreach(struct store *store, const struct query *query,
 	if (scope->only)
 		keep_only(candidates, scope->only);
 	if (!fts->is_match && scope->sample)
-		distance += candidates->len / scope->sample;
+		distance =
+		    MAX(1, (candidates->len + scope->sample - 1) / scope->sample);
 	if (step)
 		*step = distance;
 	for (guint i = 0; i < candidates->len; i += distance) {
