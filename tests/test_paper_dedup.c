@@ -794,6 +794,22 @@ TEST(entries_of_feeds_are_known_by_link_then_guid_then_title)
 	}
 }
 
+/* Fetches are deleted after some time, while a feed fails or has nothing new. */
+TEST(feed_without_stored_fetches_is_not_new)
+{
+	static const struct poll first = {
+	    "lab", 18, {"A|https://example.org/p/1|g1|Text|17"}};
+	static const struct poll later = {
+	    "lab", 19, {"B|https://example.org/p/2|g2|Text|10"}};
+	pb_auto(store_fixture) fixture = store_fixture_new();
+
+	save_poll(fixture, &first);
+	assert_rows(fixture, "SELECT max(day) FROM listing", "2026-11-17");
+	store_fixture_run(fixture, "DELETE FROM source_fetch");
+	save_poll(fixture, &later);
+	assert_rows(fixture, "SELECT max(day) FROM listing", "2026-11-19");
+}
+
 /* Few, so that they collide. */
 #define CHOICES 6
 #define RUNS    4

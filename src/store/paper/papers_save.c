@@ -581,14 +581,17 @@ save_listing(struct saving *saving, const struct source_fetch *fetch,
 
 /*
  * A new entry of a known feed gets the day on which it appears; in the first fetch
- * entries keep their own date.
+ * entries keep their own date.  A feed is known by its fetches, and by its entries once
+ * these fetches are deleted (RETENTION_FETCH).
  */
 static bool
 date_listings(struct store *store, const struct source_fetch *fetch,
     const GPtrArray *listings, GError **error)
 {
-	static const char sql[] = "SELECT EXISTS (SELECT 1 FROM source_fetch"
-	                          " WHERE source = ?1 AND status IN ('ok', 'empty'))";
+	static const char sql[] =
+	    "SELECT EXISTS (SELECT 1 FROM source_fetch"
+	    " WHERE source = ?1 AND status IN ('ok', 'empty'))"
+	    " OR EXISTS (SELECT 1 FROM listing WHERE source = ?1)";
 	int64_t was_read;
 
 	if (!fetch->is_rolling || !listings)
