@@ -320,6 +320,48 @@ CACHE_TEST(a_store_searches_its_copy)
 	g_assert_true(g_str_has_prefix(again, "2611.00001 "));
 }
 
+static bool
+fail_to_split(
+    void *self, const char *text, size_t len, tokenizer_found found, void *data)
+{
+	(void)self;
+	(void)text;
+	(void)len;
+	(void)found;
+	(void)data;
+	return false;
+}
+
+static void
+assert_not_tokenized(struct store *store, const char *message)
+{
+	g_autoptr(GError) error = NULL;
+
+	g_assert_null(archive_cache_refresh(store, &error));
+	g_assert_nonnull(error);
+	g_assert_cmpstr(error->message, ==, message);
+}
+
+CACHE_TEST(paper_that_cannot_be_indexed_is_named)
+{
+	struct tokenizer failing = {.split = fail_to_split};
+	struct tokenizer *tokenizer;
+	struct store *cache;
+
+	cache = copy(fixture->store, path);
+	tokenizer = cache->tokenizer;
+	store_fixture_list(fixture, "2026-11-20", "2611.00001", "A diffusion model", 7);
+	cache->tokenizer = &failing;
+	assert_not_tokenized(fixture->store, "cannot tokenize paper 2611.00001");
+	cache->tokenizer = tokenizer;
+	refresh(fixture->store);
+	/* Its old text is tokenized first. */
+	store_fixture_run(fixture, "UPDATE paper SET id = '2611.00002'");
+	cache->tokenizer = &failing;
+	assert_not_tokenized(fixture->store, "cannot tokenize paper 2611.00001");
+	cache->tokenizer = tokenizer;
+}
+
 /* Their order depends on word frequencies of the archive. */
 CACHE_TEST(digests_are_ordered_by_a_current_copy)
 {

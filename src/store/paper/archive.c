@@ -564,11 +564,13 @@ archive_find_text(
     struct store *store, int64_t seq, struct archive_text **text, GError **error)
 {
 #define COLUMN(...) RECORD_COLUMN(archive_text, __VA_ARGS__)
-	static const struct record_column columns[] = {COLUMN(title), COLUMN(abstract)};
+	static const struct record_column columns[] = {
+	    COLUMN(id), COLUMN(title), COLUMN(abstract)};
 #undef COLUMN
 	static const struct record_layout layout =
-	    RECORD_LAYOUT(archive_text, columns, "paper", "tt");
-	static const char sql[] = "SELECT title, abstract FROM paper WHERE seq = ?1";
+	    RECORD_LAYOUT(archive_text, columns, "paper", "ttt");
+	static const char sql[] =
+	    "SELECT id, title, abstract FROM paper WHERE seq = ?1";
 
 	return record_find(
 	    store_get_archive(store), sql, &layout, text, error, SQL_INT(seq));

@@ -86,12 +86,12 @@ bool archive_count_prefix(
 bool archive_count_since(
     struct store *store, const char *day, int64_t *papers, GError **error);
 
-/* Texts of a paper. */
+/* Id and texts of a paper. */
 struct archive_text {
-	const char *title, *abstract;
+	const char *id, *title, *abstract;
 };
 
-/** Load the texts of a paper. @param text  set; NULL: it is gone; g_free() it */
+/** Load id and texts of a paper. @param text  set; NULL: it is gone; g_free() it */
 bool archive_find_text(
     struct store *store, int64_t seq, struct archive_text **text, GError **error);
 

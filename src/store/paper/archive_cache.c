@@ -76,6 +76,7 @@ copy_paper(struct store *cache, struct sql_statement *row, GError **error)
 	static const char sql_listings[] = "DELETE FROM listing WHERE paper_seq = ?1";
 	struct sql_value values[N_PAPER_COLUMNS + 1];
 	const struct paper fresh = {
+	    .id = (char *)sql_get_text(row, COLUMN_ID),
 	    .title = (char *)sql_get_text(row, COLUMN_TITLE),
 	    .abstract = (char *)sql_get_text(row, COLUMN_ABSTRACT),
 	};
@@ -86,7 +87,10 @@ copy_paper(struct store *cache, struct sql_statement *row, GError **error)
 		return false;
 	if (text)
 		old = (struct paper){
-		    .title = (char *)text->title, .abstract = (char *)text->abstract};
+		    .id = (char *)text->id,
+		    .title = (char *)text->title,
+		    .abstract = (char *)text->abstract,
+		};
 	read_values(row, values, N_PAPER_COLUMNS);
 	return write_paper(cache, values, error) &&
 	       sql_exec(cache, sql_listings, error, values[0]) &&
