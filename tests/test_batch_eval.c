@@ -18,6 +18,12 @@ struct paper_cache {
 	struct paper *papers[PAPERS];
 };
 
+static bool
+bitset_has(const struct bitset *set, unsigned paper)
+{
+	return set->bits[paper / 64] >> paper % 64 & 1;
+}
+
 /* Papers with all combinations of some words, votes and categories. */
 static struct paper_cache *
 new_cache(const struct tokenizer *tokenizer)

@@ -167,9 +167,9 @@ TEST(values_are_final_at_the_hour_of_the_first_sight)
 
 		g_strlcpy(stored.day, rows[i].day, sizeof(stored.day));
 		g_assert_cmpint(
-		    match_get_finality(&stored, at), ==, QUERY_FINALITY_ALL);
+		    paper_batch_get_finality(&stored, at), ==, QUERY_FINALITY_ALL);
 		g_assert_cmpint(
-		    match_get_finality(&stored, at - 1), !=, QUERY_FINALITY_ALL);
+		    paper_batch_get_finality(&stored, at - 1), !=, QUERY_FINALITY_ALL);
 	}
 }
 

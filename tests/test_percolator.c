@@ -398,7 +398,7 @@ make_documents(struct world *world)
 		    store_get_tokenizer(world->fixture->store), NULL);
 
 		query_document_finalize(
-		    document, match_get_finality(stored, world->now));
+		    document, paper_batch_get_finality(stored, world->now));
 		g_ptr_array_add(documents, document);
 	}
 	return documents;

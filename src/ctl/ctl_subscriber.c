@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
 #include "ctl/ctl.h"
 #include "ctl/print.h"
 #include "ctl/subscriber_print.h"

@@ -4,7 +4,6 @@
 #include "daemon/status_line.h"
 
 #include "base/day.h"
-#include "store/mail/outbox.h"
 #include "store/subscriber/subscribers.h"
 
 static void

@@ -98,13 +98,13 @@ void subaddress_base_clear(struct subaddress_base *base);
 /**
  * Find the purpose of an address.
  *
- * @param address  any text
- * @param kind     set if it is ours
- * @param token    set if it is ours: lower-case token, "" if the kind has none; owned
- *                 by the caller
+ * @param text   any text
+ * @param kind   set if it is ours
+ * @param token  set if it is ours: lower-case token, "" if the kind has none; owned
+ *               by the caller
  * @return whether it is one of ours
  */
-bool subaddress_parse(const struct subaddress_base *base, const char *address,
+bool subaddress_parse(const struct subaddress_base *base, const char *text,
     enum subaddress_kind *kind, char **token);
 
 /**

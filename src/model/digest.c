@@ -16,7 +16,7 @@ digest_reason_new(const char *filter, GPtrArray *hits)
 	return reason;
 }
 
-void
+static void
 digest_reason_free(struct digest_reason *reason)
 {
 	if (!reason)
@@ -40,7 +40,7 @@ digest_entry_new(struct paper *paper, const char *day)
 	return entry;
 }
 
-void
+static void
 digest_entry_free(struct digest_entry *entry)
 {
 	if (!entry)

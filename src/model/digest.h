@@ -90,11 +90,9 @@ struct digest {
 
 /** Allocate a reason. @param hits  taken */
 struct digest_reason *digest_reason_new(const char *filter, GPtrArray *hits);
-void digest_reason_free(struct digest_reason *reason);
 
 /** Allocate an entry without reasons. @param paper taken */
 struct digest_entry *digest_entry_new(struct paper *paper, const char *day);
-void digest_entry_free(struct digest_entry *entry);
 
 struct digest *digest_new(void);
 

@@ -13,7 +13,7 @@ inmail_address_new(const char *address, const char *name)
 	return mailbox;
 }
 
-void
+static void
 inmail_address_free(struct inmail_address *mailbox)
 {
 	if (!mailbox)
@@ -33,7 +33,7 @@ inmail_field_new(const char *name, const char *value)
 	return field;
 }
 
-void
+static void
 inmail_field_free(struct inmail_field *field)
 {
 	if (!field)
@@ -54,7 +54,7 @@ auth_result_new(const char *method, const char *result, const char *properties)
 	return made;
 }
 
-void
+static void
 auth_result_free(struct auth_result *result)
 {
 	if (!result)
@@ -77,7 +77,7 @@ auth_results_new(const char *raw)
 	return made;
 }
 
-void
+static void
 auth_results_free(struct auth_results *authentication)
 {
 	if (!authentication)

@@ -92,17 +92,10 @@ void inmail_free(struct inmail *mail);
 PB_DEFINE_AUTO(inmail, inmail_free);
 
 struct inmail_address *inmail_address_new(const char *address, const char *name);
-void inmail_address_free(struct inmail_address *mailbox);
-
 struct inmail_field *inmail_field_new(const char *name, const char *value);
-void inmail_field_free(struct inmail_field *field);
-
 struct auth_result *
 auth_result_new(const char *method, const char *result, const char *properties);
-void auth_result_free(struct auth_result *result);
-
 struct auth_results *auth_results_new(const char *raw);
-void auth_results_free(struct auth_results *authentication);
 
 /** Append an empty group to the report. @return owned by the message */
 GPtrArray *inmail_add_group(struct inmail *mail);

@@ -199,7 +199,7 @@ struct query_document *query_document_new(const struct paper *paper,
 
 /** Set which fields are final from now on; none are in a new document. */
 void
-query_document_finalize(struct query_document *document, enum query_finality settled);
+query_document_finalize(struct query_document *document, enum query_finality finality);
 
 void query_document_free(struct query_document *document);
 PB_DEFINE_AUTO(query_document, query_document_free);

@@ -23,8 +23,8 @@ struct lmtp_listen {
 
 /** @param path, group, tcp  copied; may be NULL */
 void lmtp_listen_init(
-    struct lmtp_listen *listen, const char *path, const char *group, const char *tcp);
-void lmtp_listen_clear(struct lmtp_listen *listen);
+    struct lmtp_listen *at, const char *path, const char *group, const char *tcp);
+void lmtp_listen_clear(struct lmtp_listen *at);
 
 /** Check for a loopback address with a port. */
 bool lmtp_listen_check(const char *text, GError **error);
@@ -37,10 +37,10 @@ bool lmtp_listen_check(const char *text, GError **error);
  *         PB_ERROR_TEMPORARY, or PB_ERROR_PERMANENT (a file of another type exists);
  *         then all are closed
  */
-bool lmtp_listen_open(struct lmtp_listen *listen, GError **error);
-void lmtp_listen_close(struct lmtp_listen *listen);
+bool lmtp_listen_open(struct lmtp_listen *at, GError **error);
+void lmtp_listen_close(struct lmtp_listen *at);
 
 /** Connect and wait for the greeting. */
-bool lmtp_listen_connect(const struct lmtp_listen *listen, GError **error);
+bool lmtp_listen_connect(const struct lmtp_listen *at, GError **error);
 
 #endif

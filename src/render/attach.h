@@ -16,7 +16,6 @@
 struct attach_input {
 	const struct digest *digest;
 	const struct assembled_message *assembled;
-	const struct entry_view_context *context;
 	const struct locale_format *format;
 	const char *list_name;
 };

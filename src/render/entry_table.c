@@ -32,7 +32,6 @@ entry_key_make(const GString *bytes, size_t hashed)
 	return (struct entry_key){bytes->str, bytes->len, (guint)(hash >> 32)};
 }
 
-/* A table with such keys. */
 static guint
 entry_key_hash(gconstpointer key)
 {

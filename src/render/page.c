@@ -7,7 +7,6 @@
 
 #include "base/bounds.h"
 #include "base/error.h"
-#include "message/header.h"
 #include "message/sanitize.h"
 #include "render/view.h"
 

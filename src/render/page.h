@@ -140,7 +140,7 @@ void pages_set_counts(
     struct pages *pages, const struct page_params *params, const char **values);
 
 /** Get the forms of a title. @return borrowed */
-const struct page_title *pages_get_title(struct pages *pages, const char *title);
+const struct page_title *pages_get_title(struct pages *pages, const char *text);
 
 /* Phrases of preheaders. */
 enum page_phrase {

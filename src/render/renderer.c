@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/text.h"
 #include "base/token.h"
 #include "message/compose.h"
 #include "render/assemble.h"
@@ -388,7 +387,6 @@ attach_file(struct compose_headers *fields, struct attached_file *file,
 	const struct attach_input input = {
 	    .digest = digest,
 	    .assembled = assembled,
-	    .context = locale->context,
 	    .format = &locale->format,
 	    .list_name = renderer->sender.list_name,
 	};

@@ -42,8 +42,16 @@ is_short_form(const char *text, const char *stop)
 	return false;
 }
 
-const char *
-sentence_find_end(const char *text, const char *at)
+/*
+ * Check for the end of a sentence.  A full stop after a single letter or a common
+ * abbreviation does not end one, nor does one before a lower-case letter.
+ *
+ * @param text  one line
+ * @param at    a character of it
+ * @return the text after the sentence that ends there; NULL if none does
+ */
+static const char *
+find_end(const char *text, const char *at)
 {
 	if (!is_stop_byte(*at))
 		return NULL;
@@ -136,7 +144,7 @@ split(const char *line)
 	const char *begin = line;
 
 	for (const char *at = line; *at;) {
-		const char *end = sentence_find_end(line, at);
+		const char *end = find_end(line, at);
 		struct sentence sentence;
 
 		at = end ? end : g_utf8_next_char(at);
@@ -187,7 +195,7 @@ sentence_format_excerpt(const char *text)
 
 	for (const char *at = line; *at && sentences < EXCERPT_SENTENCES;
 	     at = g_utf8_next_char(at)) {
-		const char *behind = sentence_find_end(line, at);
+		const char *behind = find_end(line, at);
 
 		if (!behind)
 			continue;

@@ -11,16 +11,6 @@
 #define SENTENCE_CHARS 400
 
 /**
- * Check for the end of a sentence.  A full stop after a single letter or a common
- * abbreviation does not end one, nor does one before a lower-case letter.
- *
- * @param text  one line
- * @param at    a character of it
- * @return the text after the sentence that ends there; NULL if none does
- */
-const char *sentence_find_end(const char *text, const char *at);
-
-/**
  * Find the sentence that states the idea or the result of an English abstract, by a few
  * words and its place.
  *

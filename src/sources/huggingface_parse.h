@@ -29,8 +29,8 @@ void huggingface_parse_init(void);
  *         column, or the index of the element), or PB_ERROR_LIMIT beyond
  *         BOUNDS_PAPERS_BATCH or BOUNDS_JSON_VALUES
  */
-GPtrArray *
-huggingface_parse_page(GBytes *json, const char *day, size_t *elements, GError **error);
+GPtrArray *huggingface_parse_page(
+    GBytes *bytes, const char *day, size_t *elements, GError **error);
 
 /**
  * Parse an error message, `{"error": "..."}`.
@@ -38,7 +38,7 @@ huggingface_parse_page(GBytes *json, const char *day, size_t *elements, GError *
  * @return one line of at most BOUNDS_SOURCE_ERROR_BYTES, owned by the caller; NULL if
  * it is something else
  */
-char *huggingface_parse_error(GBytes *json);
+char *huggingface_parse_error(GBytes *bytes);
 
 /**
  * Whether an error message means that the day does not exist yet: it calls a date "too

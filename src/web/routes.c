@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-#include "base/token.h"
 #include "web/client_network.h"
 #include "web/form.h"
 #include "web/negotiate.h"

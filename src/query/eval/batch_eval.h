@@ -48,12 +48,6 @@ void batch_eval_add(struct batch_eval *batch, const struct query_document *docum
 bool batch_eval_run(struct batch_eval *batch, const char *canonical,
     const struct bitset *papers, struct batch_result *result, GError **error);
 
-static inline bool
-bitset_has(const struct bitset *set, unsigned paper)
-{
-	return set->bits[paper / 64] >> paper % 64 & 1;
-}
-
 static inline void
 bitset_add(struct bitset *set, unsigned paper)
 {

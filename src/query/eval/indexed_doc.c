@@ -212,9 +212,9 @@ query_document_free(struct query_document *document)
 }
 
 void
-query_document_finalize(struct query_document *document, enum query_finality settled)
+query_document_finalize(struct query_document *document, enum query_finality finality)
 {
-	document->settled = settled;
+	document->finality = finality;
 }
 
 /* ---- words ---- */
@@ -351,10 +351,10 @@ evaluate_missing(const struct query_document *document, const struct field *fiel
 		break;
 	case FIELD_AVAILABLE_ENRICHED:
 		is_settled = document->values[field->hit] ||
-		             document->settled >= QUERY_FINALITY_ENRICHED;
+		             document->finality >= QUERY_FINALITY_ENRICHED;
 		break;
 	case FIELD_AVAILABLE_LATE:
-		is_settled = document->settled >= QUERY_FINALITY_ALL;
+		is_settled = document->finality >= QUERY_FINALITY_ALL;
 		break;
 	}
 	return is_settled ? QUERY_FALSE : QUERY_UNKNOWN;
@@ -367,7 +367,7 @@ evaluate_number(const struct query_document *document, const struct node *node,
 	int64_t number = document_get_number(document, node->field);
 
 	if (mode == QUERY_MAY_CHANGE && node->field->changes &&
-	    document->settled < QUERY_FINALITY_ALL)
+	    document->finality < QUERY_FINALITY_ALL)
 		return QUERY_UNKNOWN;
 	if (number == PAPER_UNKNOWN)
 		return evaluate_missing(document, node->field);

@@ -32,7 +32,7 @@ struct query_document {
 	GStringChunk *strings;
 	GPtrArray *names; /* of struct name *, one for each author; NULL for one without
 	                     words */
-	enum query_finality settled;
+	enum query_finality finality;
 	unsigned first_day;                /* origin of relative dates */
 	int64_t numbers[DOCUMENT_NUMBERS]; /* from HIT_FIELD_UPVOTES on */
 	GArray *days;                      /* of struct document_day */

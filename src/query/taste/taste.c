@@ -4,7 +4,7 @@
 #include "query/taste/taste.h"
 
 #include <math.h>
-#include <stdlib.h>
+#include <string.h>
 
 #include "base/bigram.h"
 #include "base/bounds.h"

@@ -33,7 +33,7 @@ static const char *const small_words[] = {"a", "an", "and", "as", "at", "based",
 static const char *const prefixes[] = {
     "auto", "hyper", "inter", "meta", "multi", "pre", "semi", "super", "trans"};
 
-void
+static void
 acronym_free(struct acronym *form)
 {
 	if (!form)

@@ -21,8 +21,6 @@
 #include <glib.h>
 #include <stdbool.h>
 
-#include "base/cleanup.h"
-
 struct acronym {
 	char *short_text; /* as written, singular: "LoRA" */
 	char *long_text;  /* as written: "low-rank adaptation" */
@@ -36,7 +34,5 @@ bool acronym_matches(const char *short_text, const char *phrase);
 
 /** Find all in a normalised text. @return of struct acronym *, in text order */
 GPtrArray *acronym_find(const char *text);
-void acronym_free(struct acronym *form);
-PB_DEFINE_AUTO(acronym, acronym_free);
 
 #endif

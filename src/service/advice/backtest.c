@@ -536,7 +536,7 @@ load_found(struct store *store, const struct test *test, int64_t now,
 	pb_auto(query) query = NULL;
 	bool is_old;
 
-	if (!matches_has_filter_since(store, other->filter_id,
+	if (!matches_has_filter_at(store, other->filter_id,
 	        now - BACKTEST_DAYS * (int64_t)CLOCK_DAY_S, &is_old, error))
 		return NULL;
 	if (is_old && test->backtest->days <= BACKTEST_DAYS)
@@ -892,7 +892,7 @@ backtest_load(struct store *store, const struct subscription *subscription, int6
 	    .text = subscription->canonical, .now = now};
 	bool is_old;
 
-	if (!matches_has_filter_since(store, subscription->filter_id,
+	if (!matches_has_filter_at(store, subscription->filter_id,
 	        now - BACKTEST_DAYS * (int64_t)CLOCK_DAY_S, &is_old, error))
 		return NULL;
 	return is_old ? load_matches(store, subscription, now, error)

@@ -23,7 +23,7 @@ struct search {
 	GPtrArray *found;   /* of struct related_term * */
 };
 
-void
+static void
 related_term_free(struct related_term *term)
 {
 	if (!term)

@@ -44,7 +44,6 @@ struct related_source {
  */
 GPtrArray *related_find(
     const struct query *query, const struct related_source *source, unsigned limit);
-void related_term_free(struct related_term *term);
 
 /**
  * Compute the log-likelihood ratio of two sets of papers.

@@ -92,7 +92,7 @@ struct search {
 	GError *problem; /* of counting */
 };
 
-void
+static void
 suggestion_free(struct suggestion *suggestion)
 {
 	if (!suggestion)

@@ -28,8 +28,6 @@ struct suggestion {
 	char *title;     /* of the latest of these */
 };
 
-void suggestion_free(struct suggestion *suggestion);
-
 struct suggest_request {
 	const char *text; /* the filter as typed */
 	int64_t subscriber_id,

@@ -115,7 +115,7 @@ explain(struct why_filter *filter, const struct query *query,
     const struct query_document *document, const struct stored_paper *stored,
     int64_t now)
 {
-	bool is_final = match_get_finality(stored, now) == QUERY_FINALITY_ALL;
+	bool is_final = paper_batch_get_finality(stored, now) == QUERY_FINALITY_ALL;
 
 	filter->is_readable = true;
 	filter->truth = query_evaluate(query, document, QUERY_AS_REPORTED);
@@ -124,7 +124,7 @@ explain(struct why_filter *filter, const struct query *query,
 	    !query_is_time_dependent(query) ||
 	    query_evaluate(query, document, QUERY_MAY_CHANGE) == QUERY_FALSE)
 		return;
-	filter->waits_until = match_get_recheck_time(query, stored, now);
+	filter->waits_until = paper_batch_get_recheck_time(query, stored, now);
 	filter->waits_for_arxiv =
 	    filter->waits_until == stored->first_seen_at + PAPERS_ENRICH_S;
 }
@@ -158,7 +158,7 @@ why_explain(struct store *store, const char *text, const struct stored_paper *st
 	if (!stored)
 		stored = &nothing;
 	if (query)
-		document = match_make_document(store, stored, now, error);
+		document = paper_batch_make_document_at(store, stored, now, error);
 	if (document) {
 		filter = new_filter();
 		filter->label = g_strdup(text);

@@ -177,11 +177,11 @@ check_empty(const struct collect *collect, const struct source *source,
 	if (!source_lists_load_day(
 	        collect->store, source->name, answer->day, &found, error))
 		return false;
-	if (found.read)
+	if (found.stored)
 		g_set_error(fetch_error, PB_ERROR, PB_ERROR_INPUT,
 		    "the list of %s is empty but had %" G_GINT64_FORMAT
 		    " papers before",
-		    answer->day, found.read);
+		    answer->day, found.stored);
 	return true;
 }
 

@@ -75,7 +75,7 @@ is_missing(enum coverage_state state)
 /* Find the first of the consecutive missing working days. */
 static bool
 find_since(struct store *store, struct coverage_list *list,
-    const struct list_baseline *baseline, GError **error)
+    const struct source_list_history *history, GError **error)
 {
 	int64_t at = list->expected_at;
 
@@ -87,7 +87,7 @@ find_since(struct store *store, struct coverage_list *list,
 		at -= CLOCK_DAY_S;
 		if (!is_working(at))
 			continue;
-		if (at < baseline->fetched_at)
+		if (at < history->fetched_at)
 			return true;
 		day_format(at, day);
 		if (!source_lists_load_day(store, list->name, day, &found, error))
@@ -101,38 +101,39 @@ find_since(struct store *store, struct coverage_list *list,
 
 static bool
 load_day(struct store *store, struct coverage_list *list,
-    const struct list_baseline *baseline, GError **error)
+    const struct source_list_history *history, GError **error)
 {
 	struct source_list_day found;
 
 	day_format(list->expected_at, list->day);
 	/* A newer list, such as that of today before it is expected, replaces it. */
-	if (strcmp(baseline->newest_day, list->day) > 0)
-		g_strlcpy(list->day, baseline->newest_day, sizeof(list->day));
+	if (strcmp(history->newest_day, list->day) > 0)
+		g_strlcpy(list->day, history->newest_day, sizeof(list->day));
 	if (!source_lists_load_day(store, list->name, list->day, &found, error))
 		return false;
 	list->state = get_state(&found);
 	list->listed = found.listed;
-	list->read = found.read;
-	return !is_missing(list->state) || find_since(store, list, baseline, error);
+	list->stored = found.stored;
+	return !is_missing(list->state) || find_since(store, list, history, error);
 }
 
 static void
-check_age(struct coverage_list *list, const struct list_baseline *baseline, int64_t now)
+check_age(
+    struct coverage_list *list, const struct source_list_history *history, int64_t now)
 {
-	bool is_old = now - baseline->good_at > ANY_DAY_S;
+	bool is_old = now - history->good_at > ANY_DAY_S;
 
-	list->listed = baseline->listed;
-	list->read = -1;
-	if (baseline->is_failing && is_old)
+	list->listed = history->listed;
+	list->stored = -1;
+	if (history->is_failing && is_old)
 		list->state = COVERAGE_FAILED;
 	else if (is_old)
 		list->state = COVERAGE_LATE;
 	else
-		list->state = baseline->listed > 0 ? COVERAGE_OK : COVERAGE_QUIET;
+		list->state = history->listed > 0 ? COVERAGE_OK : COVERAGE_QUIET;
 	if (is_old)
 		day_format(
-		    baseline->good_at >= 0 ? baseline->good_at : baseline->fetched_at,
+		    history->good_at >= 0 ? history->good_at : history->fetched_at,
 		    list->since_day);
 }
 
@@ -140,23 +141,23 @@ static bool
 load_list(struct store *store, const struct source_list *row, int64_t now,
     struct coverage_list *list, GError **error)
 {
-	struct list_baseline baseline;
+	struct source_list_history history;
 
 	list->name = g_strdup(row->name);
 	list->label = g_strdup(row->label);
 	list->wait_s = row->wait_s;
 	list->state = COVERAGE_NEW;
 	list->expected_at = -1;
-	if (!source_lists_load_baseline(store, row->name, &baseline, error))
+	if (!source_lists_load_history(store, row->name, &history, error))
 		return false;
-	if (baseline.fetched_at < 0)
+	if (history.fetched_at < 0)
 		return true;
 	if (row->expected_by < 0) {
-		check_age(list, &baseline, now);
+		check_age(list, &history, now);
 		return true;
 	}
 	list->expected_at = find_expected(row->expected_by, now);
-	return load_day(store, list, &baseline, error);
+	return load_day(store, list, &history, error);
 }
 
 struct line {
@@ -228,7 +229,7 @@ sum_service(const struct line *line, unsigned first, struct source_list_sum *sum
 		    strncmp(list->name, of->name, size) != 0)
 			continue;
 		sum->listed += line->sums[i].listed;
-		sum->read += line->sums[i].read;
+		sum->stored += line->sums[i].stored;
 		count++;
 	}
 	return count;
@@ -254,11 +255,11 @@ append_read(struct line *line, unsigned index)
 	if (g_hash_table_contains(line->summed, service))
 		return;
 	if (sum_service(line, index, &sum) == 1) {
-		append_counts(line, list->label, sum.listed, line->sums[index].read);
+		append_counts(line, list->label, sum.listed, line->sums[index].stored);
 		return;
 	}
 	label = g_strndup(list->label, strcspn(list->label, " "));
-	append_counts(line, label, sum.listed, sum.read);
+	append_counts(line, label, sum.listed, sum.stored);
 	g_hash_table_add(line->summed, g_steal_pointer(&service));
 }
 
@@ -297,7 +298,7 @@ load_sum(struct store *store, const struct coverage_list *list, const char *afte
 {
 	bool is_ok = list->state == COVERAGE_OK;
 
-	*sum = (struct source_list_sum){is_ok ? list->listed : -1, list->read};
+	*sum = (struct source_list_sum){is_ok ? list->listed : -1, list->stored};
 	if (!after || list->expected_at < 0 || strcmp(after, list->day) >= 0)
 		return true;
 	if (!source_lists_load_sum(store, list->name, after, list->day, sum, error))

@@ -32,7 +32,7 @@ struct coverage_list {
 	char day[DAY_BYTES]; /* the last one expected; "" for a list without days */
 	char since_day[DAY_BYTES]; /* LATE, STALE and FAILED: the first missing day */
 	int64_t listed;            /* OK: papers in the source's answer */
-	int64_t read;              /* OK: papers stored; -1: not counted */
+	int64_t stored;            /* OK: papers stored; -1: not counted */
 	int64_t expected_at;       /* s; -1 for a list without days */
 	int64_t wait_s;
 };

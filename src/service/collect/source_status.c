@@ -16,7 +16,7 @@
 #define LATE_POLLS 3
 #define LATE_S     (6 * CLOCK_HOUR_S)
 
-void
+static void
 source_status_source_free(struct source_status_source *source)
 {
 	if (!source)

@@ -33,8 +33,6 @@ struct source_status_source {
 	int64_t papers;        /* on that day */
 };
 
-void source_status_source_free(struct source_status_source *source);
-
 /**
  * @param enabled     of struct source *
  * @param interval_s  between two polls of the collector

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/bounds.h"
-#include "base/error.h"
 #include "message/sanitize.h"
 #include "query/query.h"
 #include "service/advice/backtest.h"

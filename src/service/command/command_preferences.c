@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/bounds.h"
-#include "base/zone.h"
 #include "model/preferences.h"
 #include "model/schedule.h"
 #include "service/command/command_private.h"

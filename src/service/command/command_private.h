@@ -76,7 +76,7 @@ struct command_row {
 extern const struct command_row command_rows[];
 
 /** Find a verb by name, alias or unambiguous prefix. @return NULL if there is none */
-const struct command_row *command_table_find(const char *word);
+const struct command_row *command_table_find(const char *text);
 
 /**
  * Find the command of a line: its verb, or `set` for a line of settings.
@@ -94,7 +94,7 @@ const struct command_row *command_table_parse(const char *line, const char **arg
 char *command_table_find_text(const struct command_row *row, const char *kind);
 
 /** Find the verb closest to a misspelled one. @return NULL if none is close */
-const struct command_row *command_table_find_closest(const char *word);
+const struct command_row *command_table_find_closest(const char *text);
 
 /** Split a line into its first word and the rest. @return the word, a new string */
 char *command_table_split(const char *line, const char **arguments);
@@ -243,13 +243,6 @@ bool command_add_backtest(struct request *request, const char *text, int number,
  * @param proposals  of struct proposal *
  */
 void command_add_proposals(struct request *request, const GPtrArray *proposals);
-
-/**
- * Apply a proposal, unless it has ended or its filter has changed since, and say how to
- * undo it.
- */
-bool command_apply_proposal(
-    struct request *request, const struct proposal *proposal, GError **error);
 
 /** Add an error to the reply, in its language. */
 void command_add_error(

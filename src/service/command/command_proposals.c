@@ -228,9 +228,10 @@ audit(struct request *request, const struct proposal *proposal, const char *what
 
 /* ---- apply ---- */
 
-bool
-command_apply_proposal(
-    struct request *request, const struct proposal *proposal, GError **error)
+/* Apply a proposal, unless it has ended or its filter has changed since, and say how to
+ * undo it. */
+static bool
+apply_proposal(struct request *request, const struct proposal *proposal, GError **error)
 {
 	struct store *store = request->store;
 	g_autofree char *before = command_format_preferences(request->subscriber);
@@ -324,7 +325,7 @@ run_each(struct request *request, const char *arguments, bool is_one,
 bool
 command_run_yes(struct request *request, const char *arguments, GError **error)
 {
-	return run_each(request, arguments, true, command_apply_proposal, error);
+	return run_each(request, arguments, true, apply_proposal, error);
 }
 
 static bool

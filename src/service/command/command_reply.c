@@ -3,7 +3,6 @@
  */
 #include <string.h>
 
-#include "base/bounds.h"
 #include "base/error.h"
 #include "query/query.h"
 #include "service/advice/backtest.h"

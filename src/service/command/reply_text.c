@@ -14,7 +14,8 @@
 #define PASTE_BLANK 4
 #define GUARDED     120 /* maximum length of a guarded quote, characters */
 
-struct reply_result *
+/* @param kind, text  copied */
+static struct reply_result *
 reply_result_new(const char *kind, const char *text)
 {
 	struct reply_result *result = g_new0(struct reply_result, 1);

@@ -24,8 +24,6 @@ struct reply_result {
 	const char *message; /* English text of the error (struct msg), or NULL */
 };
 
-/** @param kind, text  copied */
-struct reply_result *reply_result_new(const char *kind, const char *text);
 void reply_result_free(struct reply_result *result);
 
 struct reply_text {

@@ -155,8 +155,7 @@ struct request {
  *
  * @return false with PB_ERROR_INPUT if it is not an address
  */
-bool
-request_set_requester(struct request *request, const char *address, GError **error);
+bool request_set_requester(struct request *request, const char *text, GError **error);
 
 /**
  * Find the message of ours that a mail answers.

@@ -189,7 +189,8 @@ digest_cache_get_paper(struct digest_cache *cache, int64_t seq, GError **error)
 	stored = papers_load(cache->store, seq, error);
 	if (!stored)
 		return NULL;
-	document = match_make_document(cache->store, stored, cache->now, error);
+	document =
+	    paper_batch_make_document_at(cache->store, stored, cache->now, error);
 	if (!document)
 		return NULL;
 	paper = g_new0(struct digest_cache_paper, 1);
@@ -198,7 +199,7 @@ digest_cache_get_paper(struct digest_cache *cache, int64_t seq, GError **error)
 	paper->document = document;
 	paper->awaits_enrichment =
 	    paper_awaits_lookup(stored->paper) &&
-	    match_get_finality(stored, cache->now) == QUERY_FINALITY_NONE;
+	    paper_batch_get_finality(stored, cache->now) == QUERY_FINALITY_NONE;
 	set_matching_days(paper, stored);
 	set_details(paper, stored, cache->now);
 	g_hash_table_insert(cache->papers, &paper->seq, paper);

@@ -15,7 +15,6 @@
 #include "query/query.h"
 #include "service/health/checks.h"
 #include "service/setup/factory.h"
-#include "service/state/generation.h"
 #include "service/state/secret.h"
 #include "store/admin/integrity.h"
 #include "store/paper/archive.h"

@@ -21,7 +21,6 @@
 #include "store/mail/outbox.h"
 #include "store/mail/skipped.h"
 #include "store/paper/matches.h"
-#include "store/paper/papers.h"
 #include "store/subscriber/confirmations.h"
 #include "store/subscriber/subscribers.h"
 

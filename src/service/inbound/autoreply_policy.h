@@ -75,9 +75,9 @@ void autoreply_select(struct autoreply_verdict *verdict, unsigned index);
  * Format the key of an address for rate limits: without subaddress and dots, of which
  * one person may have any number.  Not an identity.
  *
- * @param address  an addr-spec
+ * @param text  an addr-spec
  * @return owned by the caller
  */
-char *autoreply_format_rate_key(const char *address);
+char *autoreply_format_rate_key(const char *text);
 
 #endif

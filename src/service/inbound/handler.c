@@ -15,7 +15,6 @@
 #include "service/inbound/rate_limit.h"
 #include "service/people/profile.h"
 #include "store/subscriber/proposals.h"
-#include "store/subscriber/suppression.h"
 
 /* Duration of a pause by its address; digests say so. */
 #define PAUSE_DAYS 14

@@ -3,7 +3,6 @@
  */
 #include <string.h>
 
-#include "base/bounds.h"
 #include "service/bounce/bounce.h"
 #include "service/delivery/mail_token.h"
 #include "service/inbound/autoreply_policy.h"

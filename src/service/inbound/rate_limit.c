@@ -7,7 +7,6 @@
 #include "message/address.h"
 #include "service/inbound/autoreply_policy.h"
 #include "store/mail/rate_log.h"
-#include "store/subscriber/confirmations.h"
 
 #define HOUR_S  3600
 #define DAY_S   ((int64_t)CLOCK_DAY_S)

@@ -7,7 +7,6 @@
 #include <stdbool.h>
 
 #include "base/clock.h"
-#include "base/day.h"
 #include "query/query.h"
 #include "service/match/paper_batch.h"
 #include "service/match/percolator.h"

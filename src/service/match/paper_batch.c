@@ -24,7 +24,7 @@ get_final_due(const struct stored_paper *stored)
 }
 
 enum query_finality
-match_get_finality(const struct stored_paper *stored, int64_t now)
+paper_batch_get_finality(const struct stored_paper *stored, int64_t now)
 {
 	if (now >= get_final_due(stored))
 		return QUERY_FINALITY_ALL;
@@ -34,19 +34,19 @@ match_get_finality(const struct stored_paper *stored, int64_t now)
 }
 
 int64_t
-match_get_recheck_time(
+paper_batch_get_recheck_time(
     const struct query *query, const struct stored_paper *stored, int64_t now)
 {
 	int64_t final = get_final_due(stored);
 
 	if (paper_awaits_lookup(stored->paper) && query_needs_enrichment(query) &&
-	    match_get_finality(stored, now) == QUERY_FINALITY_NONE)
+	    paper_batch_get_finality(stored, now) == QUERY_FINALITY_NONE)
 		return MIN(final, stored->first_seen_at + PAPERS_ENRICH_S);
 	return final;
 }
 
 struct query_document *
-match_make_document(
+paper_batch_make_document_at(
     struct store *store, const struct stored_paper *stored, int64_t now, GError **error)
 {
 	char first_day[DAY_BYTES];
@@ -56,7 +56,8 @@ match_make_document(
 	document = query_document_new(
 	    stored->paper, first_day, store_get_tokenizer(store), error);
 	if (document)
-		query_document_finalize(document, match_get_finality(stored, now));
+		query_document_finalize(
+		    document, paper_batch_get_finality(stored, now));
 	return document;
 }
 
@@ -85,7 +86,7 @@ paper_batch_clear(struct paper_batch *paper_batch)
 static enum query_finality
 get_finality(const struct stored_paper *stored, const struct match_context *context)
 {
-	enum query_finality finality = match_get_finality(stored, context->now);
+	enum query_finality finality = paper_batch_get_finality(stored, context->now);
 
 	return context->now < context->trusted_at
 	           ? MIN(finality, QUERY_FINALITY_ENRICHED)
@@ -97,7 +98,7 @@ paper_batch_make_document(struct store *store, const struct stored_paper *stored
     const struct match_context *context, GError **error)
 {
 	struct query_document *document =
-	    match_make_document(store, stored, context->now, error);
+	    paper_batch_make_document_at(store, stored, context->now, error);
 
 	if (document)
 		query_document_finalize(document, get_finality(stored, context));
@@ -233,7 +234,7 @@ paper_batch_save_waiting(struct store *store, int64_t filter_id,
     const struct query *query, const struct stored_paper *stored,
     const struct match_context *context, GError **error)
 {
-	int64_t due_at = match_get_recheck_time(query, stored, context->now);
+	int64_t due_at = paper_batch_get_recheck_time(query, stored, context->now);
 
 	/* Due but not final: the clock is not trusted. */
 	if (due_at <= context->now)

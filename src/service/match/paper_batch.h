@@ -91,14 +91,15 @@ bool paper_batch_save_decided(struct store *store, int64_t filter_id,
     const struct stored_paper *stored, int64_t now, GError **error);
 
 /** Which fields of a paper are final at a time. */
-enum query_finality match_get_finality(const struct stored_paper *stored, int64_t now);
+enum query_finality
+paper_batch_get_finality(const struct stored_paper *stored, int64_t now);
 
 /** Index a paper as known at a time. @return NULL with PB_ERROR_TEMPORARY */
-struct query_document *match_make_document(struct store *store,
+struct query_document *paper_batch_make_document_at(struct store *store,
     const struct stored_paper *stored, int64_t now, GError **error);
 
 /** Time at which a waiting match is rechecked, s. */
-int64_t match_get_recheck_time(
+int64_t paper_batch_get_recheck_time(
     const struct query *query, const struct stored_paper *stored, int64_t now);
 
 #endif

@@ -75,9 +75,9 @@ person_load_any(struct store *store, const char *text, GError **error)
 }
 
 bool
-person_load_id(struct store *store, const char *address, int64_t *id, GError **error)
+person_load_id(struct store *store, const char *text, int64_t *id, GError **error)
 {
-	pb_auto(subscriber) subscriber = person_load(store, address, error);
+	pb_auto(subscriber) subscriber = person_load(store, text, error);
 
 	if (subscriber)
 		*id = subscriber->id;

@@ -12,12 +12,11 @@
 #include "store/core/store.h"
 
 /** Find a subscriber by address, in any state. @param subscriber  set; NULL if none */
-bool person_find(struct store *store, const char *address,
-    struct subscriber **subscriber, GError **error);
+bool person_find(struct store *store, const char *text, struct subscriber **subscriber,
+    GError **error);
 
 /** Load a subscriber who has not left. @return NULL with PB_ERROR_NOT_FOUND */
-struct subscriber *
-person_load(struct store *store, const char *address, GError **error);
+struct subscriber *person_load(struct store *store, const char *text, GError **error);
 
 /* A change of one subscriber. */
 struct person_change {
@@ -40,10 +39,9 @@ struct subscriber *person_transact(
 
 /** Load a subscriber in any state. @return NULL with PB_ERROR_NOT_FOUND */
 struct subscriber *
-person_load_any(struct store *store, const char *address, GError **error);
+person_load_any(struct store *store, const char *text, GError **error);
 
 /** Load the id of a subscriber who has not left. */
-bool
-person_load_id(struct store *store, const char *address, int64_t *id, GError **error);
+bool person_load_id(struct store *store, const char *text, int64_t *id, GError **error);
 
 #endif

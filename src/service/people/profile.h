@@ -115,10 +115,10 @@ struct subscriber *profile_resume(struct store *store, const char *address,
 /**
  * Parse the end of a pause.
  *
- * @param until  "2026-12-01", or informal: "14d", "for 2 weeks", "friday"
- * @param day    set on success: a day after today, at most BOUNDS_PAUSE_DAYS away
+ * @param text  "2026-12-01", or informal: "14d", "for 2 weeks", "friday"
+ * @param day   set on success: a day after today, at most BOUNDS_PAUSE_DAYS away
  */
-bool profile_parse_until(const char *until, GTimeZone *zone, int64_t now,
+bool profile_parse_until(const char *text, GTimeZone *zone, int64_t now,
     char day[DAY_BYTES], GError **error);
 
 /** End expired pauses; in batches, each one commit. @param count  added to */

@@ -96,6 +96,23 @@ get_usual_tls(const struct settings *settings)
 	return STREAM_TLS_DETECT;
 }
 
+/* @param usual  for SETTINGS_TLS_AUTO */
+static enum stream_tls
+choose_tls(enum settings_tls wanted, enum stream_tls usual)
+{
+	switch (wanted) {
+	case SETTINGS_TLS_AUTO:
+		break;
+	case SETTINGS_TLS_OFF:
+		return STREAM_TLS_OFF;
+	case SETTINGS_TLS_STARTTLS:
+		return STREAM_TLS_STARTTLS;
+	case SETTINGS_TLS_IMPLICIT:
+		return STREAM_TLS_IMPLICIT;
+	}
+	return usual;
+}
+
 static struct imap_options
 options_of(const struct settings *settings, const char *password,
     const struct stream_tokens *tokens)
@@ -103,7 +120,7 @@ options_of(const struct settings *settings, const char *password,
 	struct imap_options options = {
 	    .host = settings->imap_host,
 	    .port = (uint16_t)settings->imap_port,
-	    .tls = factory_choose_tls(
+	    .tls = choose_tls(
 	        (enum settings_tls)settings->imap_tls, get_usual_tls(settings)),
 	    .ca_file = *settings->imap_ca_file ? settings->imap_ca_file : NULL,
 	    .user = settings->imap_user,
@@ -402,8 +419,8 @@ get_feedback_path(const struct settings *settings)
 	return g_build_filename(settings->state_dir, "cfbl-signed", NULL);
 }
 
-bool
-factory_has_feedback(const struct settings *settings)
+static bool
+has_feedback(const struct settings *settings)
 {
 	g_autofree char *path = get_feedback_path(settings);
 
@@ -441,7 +458,7 @@ factory_new_renderer(const struct settings *settings, GBytes *key, GError **erro
 	    .commands = own_addresses && own_addresses->has_commands
 	                    ? &own_addresses->commands
 	                    : NULL,
-	    .has_feedback = factory_has_feedback(settings),
+	    .has_feedback = has_feedback(settings),
 	    .web_url = *settings->web_url ? settings->web_url : NULL,
 	    .has_one_click = one_click_is_offered(settings),
 	    .key = key,
@@ -461,26 +478,10 @@ is_loopback(const char *host)
 	               : g_ascii_strcasecmp(host, "localhost") == 0;
 }
 
-enum stream_tls
-factory_choose_tls(enum settings_tls wanted, enum stream_tls usual)
-{
-	switch (wanted) {
-	case SETTINGS_TLS_AUTO:
-		break;
-	case SETTINGS_TLS_OFF:
-		return STREAM_TLS_OFF;
-	case SETTINGS_TLS_STARTTLS:
-		return STREAM_TLS_STARTTLS;
-	case SETTINGS_TLS_IMPLICIT:
-		return STREAM_TLS_IMPLICIT;
-	}
-	return usual;
-}
-
 static enum stream_tls
 get_relay_tls(const struct settings *settings)
 {
-	return factory_choose_tls((enum settings_tls)settings->smtp_tls,
+	return choose_tls((enum settings_tls)settings->smtp_tls,
 	    is_loopback(settings->smtp_host) ? STREAM_TLS_OFF : STREAM_TLS_STARTTLS);
 }
 

@@ -39,9 +39,6 @@ factory_open_store_for_reading(const struct settings *settings, GError **error);
 /** @param stop  not 0: abort transfers; or NULL */
 struct http *factory_new_http(const struct settings *settings, const int *stop);
 
-/** @param usual  for SETTINGS_TLS_AUTO */
-enum stream_tls factory_choose_tls(enum settings_tls wanted, enum stream_tls usual);
-
 /** @return of struct source *: the enabled sources */
 GPtrArray *factory_new_sources(const struct settings *settings);
 
@@ -55,10 +52,10 @@ const struct arxiv_options *
 factory_get_arxiv(const struct settings *settings, struct arxiv_options *options);
 
 /**
- * Whether a mail of paperboyctl check has shown that CFBL-Address is signed (RFC 9477
- * section 3.1); only then digests have it.  It is a file in the state directory.
+ * Save whether a mail of paperboyctl check has shown that CFBL-Address is signed
+ * (RFC 9477 section 3.1); only then digests have it.  It is a file in the state
+ * directory.
  */
-bool factory_has_feedback(const struct settings *settings);
 bool factory_save_feedback(const struct settings *settings, bool is_signed);
 
 /** @param key  of the state directory */

@@ -9,7 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/bounds.h"
 #include "base/zone.h"
 #include "config/provider.h"
 #include "config/web_url.h"

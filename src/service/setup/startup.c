@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-#include "base/error.h"
 #include "base/random.h"
 #include "service/setup/factory.h"
 #include "service/state/oauth_login.h"

@@ -12,7 +12,6 @@
 #include "service/inbound/handler_request.h"
 #include "service/log/event.h"
 #include "service/people/filters.h"
-#include "store/mail/outbox.h"
 #include "transport/token_bucket.h"
 
 /* ---- limits ---- */

@@ -3,7 +3,6 @@
  */
 #include <string.h>
 
-#include "base/error.h"
 #include "base/token.h"
 #include "message/sanitize.h"
 #include "message/subaddress.h"
@@ -27,6 +26,145 @@ get_tokens(const struct web_call *call)
 	return (struct mail_token){call->handler->store, options->key, options->now};
 }
 
+/* ---- signed tokens in URLs of the page ---- */
+
+/* Bits of a minute since the epoch, until 2097. */
+#define MINUTE_BITS 26
+#define MINUTE_S    60
+
+char *
+web_token_format_preferences(
+    GBytes *key, const struct subscriber *subscriber, int64_t now)
+{
+	int64_t minute = (now + WEB_TOKEN_PREFERENCES_S) / MINUTE_S;
+
+	return token_sign(key, SUBADDRESS_TOKEN_PREFERENCES,
+	    subscriber->id << MINUTE_BITS | minute, subscriber_get_joined(subscriber));
+}
+
+bool
+web_token_find_preferences(const struct mail_token *tokens, const char *token,
+    struct subscriber **subscriber, int64_t *expires_at, GError **error)
+{
+	pb_auto(subscriber) found = NULL;
+	int64_t id, end;
+
+	*subscriber = NULL;
+	if (!token_parse_id(token, &id))
+		return true;
+	end = (id & ((1 << MINUTE_BITS) - 1)) * MINUTE_S;
+	if (tokens->now >= end || end > tokens->now + WEB_TOKEN_PREFERENCES_S)
+		return true;
+	if (!subscribers_find_id(tokens->store, id >> MINUTE_BITS, &found, error))
+		return false;
+	if (!found || !subscriber_is_subscribed(found) ||
+	    !token_check_signed(tokens->keys, SUBADDRESS_TOKEN_PREFERENCES, id,
+	        subscriber_get_joined(found), token))
+		return true;
+	*expires_at = end;
+	*subscriber = g_steal_pointer(&found);
+	return true;
+}
+
+/* Find the digest of a link to it. @param digest_id  set; 0: invalid */
+static bool
+find_digest(const struct mail_token *tokens, const char *token, int64_t *digest_id,
+    GError **error)
+{
+	pb_auto(digest) digest = NULL;
+	int64_t id;
+
+	*digest_id = 0;
+	if (!token_parse_id(token, &id))
+		return true;
+	if (!digests_find_head(tokens->store, id, &digest, error))
+		return false;
+	/* One of a former subscription or address would show those of today. */
+	if (digest && digest->created_at >= digest->subscriber_since &&
+	    token_check_signed(
+	        tokens->keys, SUBADDRESS_TOKEN_VIEW, id, digest->created_at, token))
+		*digest_id = id;
+	return true;
+}
+
+/* Numbers of subscriptions may be used again. */
+static int64_t
+get_filter_binding(int64_t since, int64_t created_at)
+{
+	/* Both are below 2^32 until 2106. */
+	return (int64_t)((uint64_t)since << 31 ^ (uint64_t)created_at);
+}
+
+char *
+web_token_format_feed(GBytes *key, int64_t subscriber_id, int64_t since)
+{
+	return token_sign(key, SUBADDRESS_TOKEN_FEED, subscriber_id, since);
+}
+
+char *
+web_token_format_filter_feed(
+    GBytes *key, const struct subscription *subscription, int64_t since)
+{
+	return token_sign(key, SUBADDRESS_TOKEN_FILTER_FEED, subscription->id,
+	    get_filter_binding(since, subscription->created_at));
+}
+
+/* The owner and the filter of a feed. */
+struct web_token_feed {
+	int64_t subscriber_id;   /* 0: an invalid token */
+	int64_t subscription_id; /* of one filter; 0: all */
+	char *label;             /* of the filter, or NULL */
+};
+
+static void
+web_token_feed_clear(struct web_token_feed *feed)
+{
+	g_clear_pointer(&feed->label, g_free);
+}
+
+static bool
+find_filter_feed(const struct mail_token *tokens, const char *token, int64_t id,
+    struct web_token_feed *feed, GError **error)
+{
+	g_autofree struct private_feed_filter *filter = NULL;
+	int64_t since;
+
+	if (!private_feeds_find_filter(tokens->store, id, &filter, error))
+		return false;
+	if (!filter)
+		return true;
+	if (!private_feeds_load_since(
+	        tokens->store, filter->subscriber_id, &since, error))
+		return false;
+	if (since < 0 || !token_check_signed(tokens->keys, SUBADDRESS_TOKEN_FILTER_FEED,
+	                     id, get_filter_binding(since, filter->created_at), token))
+		return true;
+	feed->subscriber_id = filter->subscriber_id;
+	feed->subscription_id = id;
+	feed->label = g_strdup(filter->label);
+	return true;
+}
+
+/* Find the feed of a token. @param feed  set; web_token_feed_clear() it */
+static bool
+find_feed(const struct mail_token *tokens, const char *token,
+    struct web_token_feed *feed, GError **error)
+{
+	int64_t id, since;
+
+	*feed = (struct web_token_feed){0};
+	if (!token_parse_id(token, &id))
+		return true;
+	if (!private_feeds_load_since(tokens->store, id, &since, error))
+		return false;
+	if (since >= 0 &&
+	    token_check_signed(tokens->keys, SUBADDRESS_TOKEN_FEED, id, since, token)) {
+		feed->subscriber_id = id;
+		return true;
+	}
+	return find_filter_feed(tokens, token, id, feed, error);
+}
+
 /* ---- digests ---- */
 
 bool
@@ -38,7 +176,7 @@ web_run_digest(struct web_call *call, GError **error)
 	g_autofree char *html = NULL;
 	int64_t id;
 
-	if (!web_token_find_digest(&tokens, call->request->token, &id, error))
+	if (!find_digest(&tokens, call->request->token, &id, error))
 		return false;
 	if (!id)
 		return web_refuse(call, WEB_STATUS_NOT_FOUND);
@@ -189,144 +327,8 @@ web_run_feed(struct web_call *call, GError **error)
 	const struct mail_token tokens = get_tokens(call);
 	pb_local(web_token_feed) feed = {0};
 
-	if (!web_token_find_feed(&tokens, call->request->token, &feed, error))
+	if (!find_feed(&tokens, call->request->token, &feed, error))
 		return false;
 	return feed.subscriber_id ? show_feed(call, &feed, error)
 	                          : web_refuse(call, WEB_STATUS_NOT_FOUND);
-}
-
-/* ---- signed tokens in URLs of the page ---- */
-
-/* Bits of a minute since the epoch, until 2097. */
-#define MINUTE_BITS 26
-#define MINUTE_S    60
-
-/* ---- preferences ---- */
-
-char *
-web_token_format_preferences(
-    GBytes *key, const struct subscriber *subscriber, int64_t now)
-{
-	int64_t minute = (now + WEB_TOKEN_PREFERENCES_S) / MINUTE_S;
-
-	return token_sign(key, SUBADDRESS_TOKEN_PREFERENCES,
-	    subscriber->id << MINUTE_BITS | minute, subscriber_get_joined(subscriber));
-}
-
-bool
-web_token_find_preferences(const struct mail_token *tokens, const char *token,
-    struct subscriber **subscriber, int64_t *expires_at, GError **error)
-{
-	pb_auto(subscriber) found = NULL;
-	int64_t id, end;
-
-	*subscriber = NULL;
-	if (!token_parse_id(token, &id))
-		return true;
-	end = (id & ((1 << MINUTE_BITS) - 1)) * MINUTE_S;
-	if (tokens->now >= end || end > tokens->now + WEB_TOKEN_PREFERENCES_S)
-		return true;
-	if (!subscribers_find_id(tokens->store, id >> MINUTE_BITS, &found, error))
-		return false;
-	if (!found || !subscriber_is_subscribed(found) ||
-	    !token_check_signed(tokens->keys, SUBADDRESS_TOKEN_PREFERENCES, id,
-	        subscriber_get_joined(found), token))
-		return true;
-	*expires_at = end;
-	*subscriber = g_steal_pointer(&found);
-	return true;
-}
-
-/* ---- digests ---- */
-
-bool
-web_token_find_digest(const struct mail_token *tokens, const char *token,
-    int64_t *digest_id, GError **error)
-{
-	pb_auto(digest) digest = NULL;
-	int64_t id;
-
-	*digest_id = 0;
-	if (!token_parse_id(token, &id))
-		return true;
-	if (!digests_find_head(tokens->store, id, &digest, error))
-		return false;
-	/* One of a former subscription or address would show those of today. */
-	if (digest && digest->created_at >= digest->subscriber_since &&
-	    token_check_signed(
-	        tokens->keys, SUBADDRESS_TOKEN_VIEW, id, digest->created_at, token))
-		*digest_id = id;
-	return true;
-}
-
-/* ---- feeds ---- */
-
-/* Numbers of subscriptions may be used again. */
-static int64_t
-get_filter_binding(int64_t since, int64_t created_at)
-{
-	/* Both are below 2^32 until 2106. */
-	return (int64_t)((uint64_t)since << 31 ^ (uint64_t)created_at);
-}
-
-char *
-web_token_format_feed(GBytes *key, int64_t subscriber_id, int64_t since)
-{
-	return token_sign(key, SUBADDRESS_TOKEN_FEED, subscriber_id, since);
-}
-
-char *
-web_token_format_filter_feed(
-    GBytes *key, const struct subscription *subscription, int64_t since)
-{
-	return token_sign(key, SUBADDRESS_TOKEN_FILTER_FEED, subscription->id,
-	    get_filter_binding(since, subscription->created_at));
-}
-
-void
-web_token_feed_clear(struct web_token_feed *feed)
-{
-	g_clear_pointer(&feed->label, g_free);
-}
-
-static bool
-find_filter_feed(const struct mail_token *tokens, const char *token, int64_t id,
-    struct web_token_feed *feed, GError **error)
-{
-	g_autofree struct private_feed_filter *filter = NULL;
-	int64_t since;
-
-	if (!private_feeds_find_filter(tokens->store, id, &filter, error))
-		return false;
-	if (!filter)
-		return true;
-	if (!private_feeds_load_since(
-	        tokens->store, filter->subscriber_id, &since, error))
-		return false;
-	if (since < 0 || !token_check_signed(tokens->keys, SUBADDRESS_TOKEN_FILTER_FEED,
-	                     id, get_filter_binding(since, filter->created_at), token))
-		return true;
-	feed->subscriber_id = filter->subscriber_id;
-	feed->subscription_id = id;
-	feed->label = g_strdup(filter->label);
-	return true;
-}
-
-bool
-web_token_find_feed(const struct mail_token *tokens, const char *token,
-    struct web_token_feed *feed, GError **error)
-{
-	int64_t id, since;
-
-	*feed = (struct web_token_feed){0};
-	if (!token_parse_id(token, &id))
-		return true;
-	if (!private_feeds_load_since(tokens->store, id, &since, error))
-		return false;
-	if (since >= 0 &&
-	    token_check_signed(tokens->keys, SUBADDRESS_TOKEN_FEED, id, since, token)) {
-		feed->subscriber_id = id;
-		return true;
-	}
-	return find_filter_feed(tokens, token, id, feed, error);
 }

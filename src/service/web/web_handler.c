@@ -4,7 +4,6 @@
 #include "service/web/web_handler.h"
 
 #include "base/clock.h"
-#include "base/error.h"
 #include "message/subaddress.h"
 #include "service/web/web_private.h"
 #include "store/mail/outbox.h"

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/bounds.h"
-#include "base/error.h"
 #include "base/text.h"
 #include "query/parse/lex.h"
 #include "service/command/command.h"

@@ -243,10 +243,6 @@ char *web_token_format_preferences(
 bool web_token_find_preferences(const struct mail_token *tokens, const char *token,
     struct subscriber **subscriber, int64_t *expires_at, GError **error);
 
-/** Find the digest of a link to it. @param digest_id  set; 0: invalid */
-bool web_token_find_digest(const struct mail_token *tokens, const char *token,
-    int64_t *digest_id, GError **error);
-
 /** Format the token of the feed of all filters. @param since  when feeds were turned
  * on */
 char *web_token_format_feed(GBytes *key, int64_t subscriber_id, int64_t since);
@@ -254,18 +250,5 @@ char *web_token_format_feed(GBytes *key, int64_t subscriber_id, int64_t since);
 /** Format the token of the feed of one filter. */
 char *web_token_format_filter_feed(
     GBytes *key, const struct subscription *subscription, int64_t since);
-
-/* The owner and the filter of a feed. */
-struct web_token_feed {
-	int64_t subscriber_id;   /* 0: an invalid token */
-	int64_t subscription_id; /* of one filter; 0: all */
-	char *label;             /* of the filter, or NULL */
-};
-
-void web_token_feed_clear(struct web_token_feed *feed);
-
-/** Find the feed of a token. @param feed  set; web_token_feed_clear() it */
-bool web_token_find_feed(const struct mail_token *tokens, const char *token,
-    struct web_token_feed *feed, GError **error);
 
 #endif

@@ -2,7 +2,6 @@
  * web_subscribe.c - the start page: try a filter, subscribe, confirm.
  */
 #include "base/bounds.h"
-#include "base/error.h"
 #include "base/text.h"
 #include "message/address.h"
 #include "query/query.h"

@@ -3,7 +3,6 @@
  */
 #include <string.h>
 
-#include "base/bounds.h"
 #include "service/people/filters.h"
 #include "service/people/profile.h"
 #include "service/web/web_private.h"

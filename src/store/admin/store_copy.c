@@ -345,6 +345,13 @@ pass_rows(
 	return false;
 }
 
+static void
+store_copy_table_free(struct store_copy_table *table)
+{
+	g_free(table->name);
+	g_free(table);
+}
+
 /* Read a table. @param to  also write it there; or NULL */
 static struct store_copy_table *
 pass_table(struct store *from, struct store *to, const struct table *table,
@@ -372,13 +379,6 @@ pass_table(struct store *from, struct store *to, const struct table *table,
 	g_prefix_error(error, "table '%s': ", table->name);
 	store_copy_table_free(sums);
 	return NULL;
-}
-
-void
-store_copy_table_free(struct store_copy_table *table)
-{
-	g_free(table->name);
-	g_free(table);
 }
 
 /* ---- tables without indexes, triggers and references ---- */

@@ -19,8 +19,6 @@ struct store_copy_table {
 	uint64_t checksum; /* of the rows in any order, the same on each engine */
 };
 
-void store_copy_table_free(struct store_copy_table *table);
-
 /* Called now and then. */
 struct store_copy_progress {
 	/* @param doing  what is done; @param table  or NULL; @param count  of rows, or

@@ -45,7 +45,7 @@ struct store {
 };
 
 /** Free a call of store_after_commit(). */
-PB_EXPORT void store_free_call(gpointer call);
+PB_EXPORT void store_free_call(gpointer data);
 
 struct sql_value {
 	enum sql_kind {

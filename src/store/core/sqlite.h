@@ -10,7 +10,7 @@
 extern const struct sql_engine sqlite_engine;
 
 /** Free a statement of the cache. */
-void sqlite_free_statement(gpointer statement);
+void sqlite_free_statement(gpointer data);
 
 /** Register the function of sql_foreach(). @return SQLite's code */
 int sqlite_register(sqlite3 *db);

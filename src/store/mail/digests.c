@@ -198,11 +198,11 @@ static const struct record_layout head_layout = RECORD_LAYOUT(
 
 bool
 digests_find_head(
-    struct store *store, int64_t digest_id, struct digest **found, GError **error)
+    struct store *store, int64_t digest_id, struct digest **digest, GError **error)
 {
 	static const char sql[] = HEAD_COLUMNS HEAD_TABLES "= ?1";
 
-	return record_find(store, sql, &head_layout, found, error, SQL_INT(digest_id));
+	return record_find(store, sql, &head_layout, digest, error, SQL_INT(digest_id));
 }
 
 /* @param paper_cache  or NULL */

@@ -112,7 +112,7 @@ save_delivered_one(struct store *store, int64_t id, int64_t now, GError **error)
  */
 bool
 outbox_cancel_one(
-    struct store *store, int64_t id, bool was_unknown, int64_t now, GError **error)
+    struct store *store, int64_t id, bool is_delivered, int64_t now, GError **error)
 {
 	static const char sql[] =
 	    "UPDATE outbox SET state = 'CANCELLED', ended_at = ?2, next_try_at = NULL,"
@@ -123,8 +123,8 @@ outbox_cancel_one(
 
 	if (!sql_exec(store, sql, error, SQL_INT(id), SQL_INT(now)))
 		return false;
-	return was_unknown ? save_delivered_one(store, id, now, error)
-	                   : sql_exec(store, sql_digest, error, SQL_INT(id));
+	return is_delivered ? save_delivered_one(store, id, now, error)
+	                    : sql_exec(store, sql_digest, error, SQL_INT(id));
 }
 
 /* @return of struct digest_contents_version, none if damaged; NULL on failure */

@@ -387,7 +387,7 @@ archive_check_counts(struct store *store, char **problem, GError **error)
 }
 
 static bool
-erase_all(struct store *store, GError **error)
+reset_index(struct store *store, GError **error)
 {
 	static const char sql_index[] =
 	    "INSERT INTO paper_fts (paper_fts) VALUES ('rebuild')";
@@ -409,7 +409,7 @@ archive_rebuild(struct store *store, GError **error)
 
 	store = store_get_archive(store);
 	word_counts_init(&all);
-	return erase_all(store, error) && read_all(store, &all, error) &&
+	return reset_index(store, error) && read_all(store, &all, error) &&
 	       change(store, all.words, NULL, add_word, error) &&
 	       change(store, all.forms, NULL, add_form, error) &&
 	       add_numbers(store, &all, &nothing, error);

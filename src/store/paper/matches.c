@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-#include "base/error.h"
 #include "store/core/record.h"
 
 /* Add papers to the row of this run, unless it was inserted with them. */
@@ -460,7 +459,7 @@ matches_load_papers(
 }
 
 bool
-matches_has_filter_since(
+matches_has_filter_at(
     struct store *store, int64_t filter_id, int64_t at, bool *has, GError **error)
 {
 	static const char sql[] =

@@ -102,7 +102,7 @@ GPtrArray *matches_load_papers(
     struct store *store, int64_t filter_id, const char *oldest_day, GError **error);
 
 /** Whether a filter existed at a time. @param has  set */
-bool matches_has_filter_since(
+bool matches_has_filter_at(
     struct store *store, int64_t filter_id, int64_t at, bool *has, GError **error);
 
 /** Delete matches of filters with ids in (after, through] decided before a time. */

@@ -185,7 +185,7 @@ set_field(struct paper *paper, const struct side *side, size_t i)
 
 /* Only arXiv can report that an arXiv paper has no categories. */
 static bool
-has_no_metadata(const struct paper *paper)
+knows_categories(const struct paper *paper)
 {
 	return paper->categories && paper->source_rank == PAPER_SOURCE_RANK_ARXIV &&
 	       paper_id_is_arxiv(paper->id);
@@ -217,8 +217,8 @@ paper_dedup_merge(const struct paper *stored, const struct paper *reported)
 	merged->is_enriched =
 	    is_enriched_as(merged, stored) || is_enriched_as(merged, reported);
 	if (merged->categories && !merged->categories->len &&
-	    paper_id_is_arxiv(merged->id) && !has_no_metadata(stored) &&
-	    !has_no_metadata(reported))
+	    paper_id_is_arxiv(merged->id) && !knows_categories(stored) &&
+	    !knows_categories(reported))
 		g_clear_pointer(&merged->categories, g_ptr_array_unref);
 	return merged;
 }

@@ -53,8 +53,9 @@ split(struct sql_statement *row, int column, GPtrArray *texts)
 	return true;
 }
 
-GPtrArray *
-paper_row_load_texts(struct sql_statement *row, int column)
+/* Inverse of paper_row_join(). @return NULL for NULL */
+static GPtrArray *
+load_texts(struct sql_statement *row, int column)
 {
 	g_autoptr(GPtrArray) texts = g_ptr_array_new_with_free_func(g_free);
 
@@ -90,8 +91,13 @@ add_listing(struct paper *paper, const char *source, const char *day,
 	    .is_late = is_late;
 }
 
-bool
-paper_row_is_late(const char *day, int64_t listed_at, int64_t first_seen_at)
+/*
+ * Whether a listing was first seen too late for the relative dates of filters.
+ *
+ * @param listed_at, first_seen_at  when the listing and the paper were first seen, s
+ */
+static bool
+is_late(const char *day, int64_t listed_at, int64_t first_seen_at)
 {
 	char first_day[DAY_BYTES];
 
@@ -127,7 +133,7 @@ load_listings(struct store *store, const struct stored_paper *stored, GError **e
 		add_listing(paper, service, day,
 		    (enum listing_type)enumeration_get_value(
 		        row, 2, ENUMERATION_LISTING_TYPE),
-		    paper_row_is_late(day, sql_get_int(row, 3), stored->first_seen_at));
+		    is_late(day, sql_get_int(row, 3), stored->first_seen_at));
 	}
 	g_array_sort(paper->listings, compare_listings);
 	return step == SQL_STEP_DONE;
@@ -159,8 +165,8 @@ load_columns(struct sql_statement *row)
 	paper->project_url = sql_dup_text(row, 7);
 	paper->video_url = sql_dup_text(row, 8);
 	paper->organization = sql_dup_text(row, 9);
-	paper->keywords = paper_row_load_texts(row, 10);
-	paper->categories = paper_row_load_texts(row, 11);
+	paper->keywords = load_texts(row, 10);
+	paper->categories = load_texts(row, 11);
 	paper->is_enriched =
 	    sql_get_text(row, 12) && sql_get_text(row, 13) && sql_get_text(row, 14);
 	paper->comment = dup_known(row, 12);

@@ -30,21 +30,11 @@ bool paper_row_find(struct store *store, struct sql_statement *statement,
 GPtrArray *paper_row_load_all(
     struct store *store, struct sql_statement *statement, GError **error);
 
-/**
- * Whether a listing was first seen too late for the relative dates of filters.
- *
- * @param listed_at, first_seen_at  when the listing and the paper were first seen, s
- */
-bool paper_row_is_late(const char *day, int64_t listed_at, int64_t first_seen_at);
-
 /** Join texts with newlines. @return a new string; NULL for NULL */
 char *paper_row_join(const GPtrArray *texts);
 
 /** The column of a comment, journal or DOI: empty if the paper is known to have none.
  */
 struct sql_value paper_row_get_known(const struct paper *paper, const char *text);
-
-/** Inverse of paper_row_join(). @return NULL for NULL */
-GPtrArray *paper_row_load_texts(struct sql_statement *row, int column);
 
 #endif

@@ -79,7 +79,7 @@ const char *source_fetch_status_name(enum source_fetch_status status);
  * @param listings  of struct listing *; NULL unless SOURCE_FETCH_OK
  * @param saved  set on success
  */
-bool papers_save_fetch(struct store *store, const struct source_fetch *batch,
+bool papers_save_fetch(struct store *store, const struct source_fetch *fetch,
     const GPtrArray *listings, struct papers_saved *saved, GError **error);
 
 /**

@@ -89,7 +89,7 @@ source_lists_load_day(struct store *store, const char *name, const char *day,
 	    record_next(statement, "source_fetch", "Nnnt", error) != SQL_STEP_ROW)
 		return false;
 	found->listed = sql_get_int(statement, 0);
-	found->read = sql_get_int(statement, 1);
+	found->stored = sql_get_int(statement, 1);
 	found->is_empty = sql_get_int(statement, 2) == 1;
 	g_strlcpy(found->status, sql_get_text(statement, 3), sizeof(found->status));
 	return true;
@@ -113,13 +113,13 @@ source_lists_load_sum(struct store *store, const char *name, const char *after,
 	    record_next(statement, "source_fetch", "nn", error) != SQL_STEP_ROW)
 		return false;
 	sum->listed = sql_get_int(statement, 0);
-	sum->read = sql_get_int(statement, 1);
+	sum->stored = sql_get_int(statement, 1);
 	return true;
 }
 
 bool
-source_lists_load_baseline(struct store *store, const char *name,
-    struct list_baseline *previous, GError **error)
+source_lists_load_history(struct store *store, const char *name,
+    struct source_list_history *history, GError **error)
 {
 	static const char sql[] =
 	    "SELECT (SELECT min(fetched_at) FROM source_fetch WHERE source = ?1),"
@@ -137,11 +137,11 @@ source_lists_load_baseline(struct store *store, const char *name,
 	if (!statement ||
 	    record_next(statement, "source_fetch", "NNNnD", error) != SQL_STEP_ROW)
 		return false;
-	previous->fetched_at = sql_get_int(statement, 0);
-	previous->good_at = sql_get_int(statement, 1);
-	previous->listed = sql_get_int(statement, 2);
-	previous->is_failing = sql_get_int(statement, 3) == 1;
-	g_strlcpy(previous->newest_day, sql_get_text(statement, 4),
-	    sizeof(previous->newest_day));
+	history->fetched_at = sql_get_int(statement, 0);
+	history->good_at = sql_get_int(statement, 1);
+	history->listed = sql_get_int(statement, 2);
+	history->is_failing = sql_get_int(statement, 3) == 1;
+	g_strlcpy(history->newest_day, sql_get_text(statement, 4),
+	    sizeof(history->newest_day));
 	return true;
 }

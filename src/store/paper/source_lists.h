@@ -37,7 +37,7 @@ GPtrArray *source_lists_load(struct store *store, GError **error);
 /* State of a list for one day. */
 struct source_list_day {
 	int64_t listed;  /* in the last successful response; -1: none */
-	int64_t read;    /* stored papers listed on that day */
+	int64_t stored;  /* stored papers listed on that day */
 	bool is_empty;   /* a response reported no papers for the day */
 	char status[16]; /* of the last response; "" for none */
 };
@@ -48,7 +48,7 @@ bool source_lists_load_day(struct store *store, const char *name, const char *da
 /* Papers of a list on the days after one, up to another. */
 struct source_list_sum {
 	int64_t listed; /* in the last successful responses */
-	int64_t read;   /* stored listings */
+	int64_t stored; /* stored listings */
 };
 
 /** @param after, through  days */
@@ -56,7 +56,7 @@ bool source_lists_load_sum(struct store *store, const char *name, const char *af
     const char *through, struct source_list_sum *sum, GError **error);
 
 /* State of a list over all days.  Times are s, -1 for never. */
-struct list_baseline {
+struct source_list_history {
 	int64_t fetched_at;  /* of the first fetch */
 	int64_t good_at;     /* of the last successful fetch */
 	int64_t listed;      /* in the last response with papers; -1: none */
@@ -64,7 +64,7 @@ struct list_baseline {
 	char newest_day[11]; /* of a successful response with papers; "" for none */
 };
 
-bool source_lists_load_baseline(struct store *store, const char *name,
-    struct list_baseline *previous, GError **error);
+bool source_lists_load_history(struct store *store, const char *name,
+    struct source_list_history *history, GError **error);
 
 #endif

@@ -4,7 +4,6 @@
 #include "store/subscriber/feedback.h"
 
 #include "base/bounds.h"
-#include "base/error.h"
 #include "store/core/record.h"
 
 bool
