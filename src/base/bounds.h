@@ -90,9 +90,13 @@
 #define BOUNDS_MAIL_DECODE_BYTES (256 * 1024)
 #define BOUNDS_MAIL_CHARSETS     16
 #define BOUNDS_MAIL_QUOTES       100 /* quoting depth (">") */
+/* Nesting of HTML elements; what is in deeper ones counts as text of the last one. */
 #define BOUNDS_HTML_DEPTH        256
+/* Bytes of an HTML tag that are read; the rest of a longer one counts as text. */
 #define BOUNDS_HTML_TAG_BYTES    (16 * 1024)
+/* Groups of fields in a delivery or feedback report: of the message, of recipients. */
 #define BOUNDS_REPORT_GROUPS     100
+/* Fields in all groups of a report together. */
 #define BOUNDS_REPORT_FIELDS     500
 
 /* Commands in a message. */
@@ -118,8 +122,9 @@
 #define BOUNDS_LMTP_RECIPIENTS   100         /* of one message */
 /* Recipients of a message as stored, one per line. */
 #define BOUNDS_RECIPIENTS_BYTES  (BOUNDS_LMTP_RECIPIENTS * (BOUNDS_ADDRESS_BYTES + 1))
-#define BOUNDS_LMTP_ERRORS       20  /* per session, which is then closed */
-#define BOUNDS_LMTP_COMMANDS     200 /* without a message, not counting RCPT */
+#define BOUNDS_LMTP_ERRORS       20 /* per session, which is then closed */
+/* Commands, without RCPT, since the last message; then the session is closed. */
+#define BOUNDS_LMTP_COMMANDS     200
 #define BOUNDS_LMTP_FLOOD_BYTES  (16 * 1024 * 1024) /* read of a rejected message */
 #define BOUNDS_LMTP_OUTPUT_BYTES (64 * 1024)        /* pending output */
 #define BOUNDS_LMTP_IDLE_S       300
@@ -129,17 +134,26 @@
 #define BOUNDS_INCOMING_NAMES 20000
 
 /* Templates and their output. */
+/* Size of a template. */
 #define BOUNDS_TEMPLATE_BYTES        (64 * 1024)
 /* Size of a PO file; a complete one has about 200 KB. */
 #define BOUNDS_PO_BYTES              (1024 * 1024)
+/* Nested sections of a template. */
 #define BOUNDS_TEMPLATE_DEPTH        16
+/* Width at which lines of plain text are broken, columns of a terminal. */
 #define BOUNDS_TEXT_COLUMNS          72
+/* Length at which lines of HTML are broken, bytes in quoted-printable. */
 #define BOUNDS_HTML_COLUMNS          66
+/* Length of a preheader, which mail programs show after the subject. */
 #define BOUNDS_PREHEADER_CHARS       100
+/* Length of a title in a preheader of several titles. */
 #define BOUNDS_PREHEADER_TITLE_CHARS 46
+/* Length of a title in a subject and in the overview. */
 #define BOUNDS_SUBJECT_TITLE_CHARS   66
+/* Memory for rendered papers and reasons, which are shared by digests. */
 #define BOUNDS_RENDER_CACHE_BYTES    (16 * 1024 * 1024)
-#define BOUNDS_CACHE_PAPERS          1000 /* cached by the composer */
+/* Papers that are cached when digests are loaded to be composed. */
+#define BOUNDS_CACHE_PAPERS          1000
 
 /* SMTP replies. */
 #define BOUNDS_REPLY_LINE_BYTES 1024

@@ -24,7 +24,7 @@ struct provider {
 	enum provider_fact has_subaddresses; /* name+tag (RFC 5233) */
 	int per_hour, per_day;               /* messages; 0: unknown */
 
-	bool has_no_passwords; /* of apps either */
+	bool has_no_passwords; /* programs can log in by OAuth only */
 	/* Where a user makes a password for one program (an app password), which
 	 * contains no blanks; NULL: the password of the mailbox, or unknown. */
 	const char *app_passwords;

@@ -52,8 +52,8 @@ struct ctl {
 	bool is_json;
 	char *who;  /* "operator NAME", for the audit log */
 	int status; /* exit status after success, usually 0 */
-	/* Errors of the configuration, of char *; settings are defaults in part.  NULL
-	 * but for status. */
+	/* Errors in the configuration, of char *; `settings` has defaults in place of
+	 * what is wrong.  Only `status` runs then and reports them, else NULL. */
 	const GPtrArray *config_errors;
 };
 

@@ -296,7 +296,8 @@ ctl_run_queue_show(struct ctl *ctl, GError **error)
 
 /* ---- change ---- */
 
-/* Outcomes: the JSON key, and the text after a count. */
+/* By outcome: its key in JSON, and the text after the number of messages; NULL: that of
+ * the command (done_texts). */
 static const struct {
 	const char *key, *text;
 } outcome_rows[QUEUE_OUTCOMES] = {

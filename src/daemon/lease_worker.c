@@ -11,7 +11,8 @@
 /* Interval of attempts while the lease cannot be renewed. */
 #define RETRY_S 2
 
-/* Longest step: timeouts of the database, then a takeover. */
+/* Maximum time of a step, s, after which the thread counts as hung: several timeouts of
+ * the database, then a takeover. */
 #define STEP_S (5 * 60)
 
 struct lease_worker {

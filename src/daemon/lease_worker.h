@@ -17,7 +17,7 @@
 
 struct lease_worker;
 
-/* From its thread. */
+/* Functions that the worker calls, from its own thread. */
 struct lease_worker_calls {
 	/* The lease is held again, or messages were taken over. */
 	void (*changed)(void *data);

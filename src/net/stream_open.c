@@ -786,7 +786,7 @@ open_detecting(
 		attempt.tls = STREAM_TLS_STARTTLS;
 		stream = open_checked(&attempt, &second, &other);
 	}
-	/* No greeting either: the first error is more informative. */
+	/* If STARTTLS did not connect, the error of the TLS handshake says more. */
 	if (other && second.step != STREAM_STEP_CONNECT) {
 		g_propagate_error(error, other);
 		stream_error_clear(&first);

@@ -19,11 +19,11 @@ struct imap_session;
 /** Wait for a time or for stop_fd. @return true after the whole time */
 bool imap_wait(const struct receiver_sink *sink, int stop_fd, int64_t wait_ms);
 
-/* Marks of processed messages. */
+/* How processed messages are told from new ones. */
 enum imap_disposition {
-	IMAP_DISPOSITION_KEYWORD,
-	IMAP_DISPOSITION_MOVE,
-	IMAP_DISPOSITION_CURSOR, /* by a UID cursor, not on the server */
+	IMAP_DISPOSITION_KEYWORD, /* they get a keyword */
+	IMAP_DISPOSITION_MOVE,    /* they are moved to another folder */
+	IMAP_DISPOSITION_CURSOR,  /* their UID is saved, nothing on the server */
 };
 
 /**

@@ -476,7 +476,8 @@ is_markup(const char *text, const char *at)
 	}
 }
 
-/* The first mark of a paragraph, after digits, makes it a list, a heading, a rule. */
+/* Append a paragraph.  A mark at its start, or after digits there, is escaped, too: it
+ * would make the paragraph a list, a heading or a rule. */
 static void
 append_escaped_markdown(GString *out, const char *text)
 {

@@ -37,7 +37,7 @@ void entry_reasons_scratch_clear(struct entry_reasons_scratch *scratch);
 struct entry_reasons_cache;
 
 /**
- * Allocate a cache, which several threads may use and is emptied when it is full.
+ * Allocate a cache, which several threads may use.  It is emptied when it is full.
  *
  * @param text, html  of a paper; borrowed for the cache's lifetime, as is the format
  */
@@ -51,7 +51,8 @@ PB_DEFINE_AUTO(entry_reasons_cache, entry_reasons_cache_free);
  * Render the reasons of an entry, unless they are cached.
  *
  * @param reasons    of struct digest_reason *, at least one
- * @param marks      of their hits, after mark_list_apply(): the HTML names the others
+ * @param marks      of their hits, after mark_list_apply(): the HTML part lists the
+ *                   words that are not marked
  * @return a new reference
  */
 const struct entry_reasons *entry_reasons_get(struct entry_reasons_cache *cache,

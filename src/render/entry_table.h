@@ -17,7 +17,7 @@ struct entry_key {
  */
 void entry_key_add(GString *bytes, const char *text);
 
-/** Make a key of bytes. @param hashed  of the first bytes: the rest rarely differs */
+/** Make a key. @param hashed  size of the first bytes, which are hashed */
 struct entry_key entry_key_make(const GString *bytes, size_t hashed);
 
 /*

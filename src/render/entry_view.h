@@ -26,7 +26,7 @@ enum entry_depth {
 	ENTRY_DEPTH_SUMMARY, /* the sentence of the source, and the abstract */
 };
 
-/* Phrases, and how sentences are selected; immutable. */
+/* The language, and translated phrases; immutable. */
 struct entry_view_context;
 
 /** @param format  borrowed for the context's lifetime */

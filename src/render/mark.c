@@ -14,7 +14,7 @@ struct mark_word {
 	uint32_t start; /* in the HTML, bytes */
 	uint16_t size;
 	uint16_t next;      /* in its bucket, or NO_WORD */
-	uint16_t text : 15; /* number of the markable text; its words only */
+	uint16_t text : 15; /* differs between texts: a phrase is within one of them */
 	uint16_t is_title : 1;
 };
 

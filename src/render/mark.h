@@ -21,6 +21,7 @@
 #define MARK_BODY  "\x06"
 #define MARK_END   "\x07"
 
+/* Number of buckets by which the words of a chunk are found, 2 bytes each. */
 #define MARK_BUCKETS 128
 
 struct mark_word;

@@ -13,7 +13,7 @@
 #include "render/page.h"
 #include "render/sender.h"
 
-/* Digests with more papers than this list those at the top. */
+/* Maximum number of papers in a digest that has no list of the papers at its top. */
 #define OVERVIEW_TOP_PAPERS 8
 
 struct overview {

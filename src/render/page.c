@@ -10,7 +10,8 @@
 #include "message/sanitize.h"
 #include "render/view.h"
 
-/* Maximum numbers that are cached; a day has some hundred titles. */
+/* Numbers of pages or subjects, counts and titles after which all are replaced by empty
+ * tables (pages_renew_if_full()); a day has some hundred titles. */
 #define PAGES_MAX  1000
 #define COUNTS_MAX 5000
 #define TITLES_MAX 5000
@@ -278,7 +279,8 @@ put_page_url(struct view *view, const char *name, const char *base, const char *
 	view_put_text(view, name, url);
 }
 
-/* The page mails the link to the preferences: digests are forwarded. */
+/* Put links to the web page.  Digests are forwarded, so that none leads to the
+ * preferences: with "change_url" the page mails a link to them to the subscriber. */
 static void
 put_page_links(struct view *view, const char *base)
 {

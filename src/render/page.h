@@ -21,9 +21,14 @@
 /* Names that a digest's template may use; ends with NULL. */
 extern const char *const page_names[];
 
-/* Maximum number of lines and entries of the overview. */
+/* Maximum number of notices in the overview; the last one holds the rest. */
 #define PAGE_NOTICES_MAX 4
-#define PAGE_TOP_MAX     3
+
+/* Maximum number of papers in the overview "At the top". */
+#define PAGE_TOP_MAX 3
+
+/* Maximum number of filters that are named, others are counted.  With a larger one
+ * PAGE_VALUES would be above COMPILED_TEMPLATE_PLACEHOLDERS_MAX. */
 #define PAGE_FILTERS_MAX 10
 
 /* Values of a filter, and of a paper at the top. */
@@ -129,7 +134,8 @@ pages_get(struct pages *pages, const struct page_params *params, GError **error)
 /**
  * Format the subject, one line.
  *
- * @param values  by enum page_value, to the counts; an empty first title is none
+ * @param values  by enum page_value, set through PAGE_REST; the first title "" is left
+ *                out
  * @return owned by the caller; NULL for an invalid date
  */
 char *pages_format_subject(struct pages *pages, const struct page_params *params,

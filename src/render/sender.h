@@ -23,9 +23,12 @@ enum sender_action {
 };
 
 struct sender_link {
-	struct subaddress_template url;     /* a mailto link */
-	struct subaddress_template address; /* to be shown; or the subject */
-	const char *end; /* of the link: a subject, since mail programs ask for one */
+	struct subaddress_template url; /* mailto link */
+	/* Shown: the address, or with tokens in the subject the subject. */
+	struct subaddress_template address;
+	/* Added to the link: a subject, since mail programs ask for one, or with tokens
+	 * in the subject the word after the token. */
+	const char *end;
 };
 
 struct sender_identity {
@@ -33,17 +36,17 @@ struct sender_identity {
 	GBytes *secret;
 	struct sender_link links[SENDER_ACTIONS]; /* empty without commands */
 	struct subaddress_template reply;
-	char *edit_url;        /* the start of a link that edits a filter; empty without
-	                          commands */
+	char *edit_url;        /* start of a mailto link that edits a filter; NULL
+	                          without commands */
 	bool has_commands;     /* else people write to the owner */
 	bool has_subaddresses; /* else tokens are in the subject */
 	char *from_name;       /* or NULL */
 	char *from_address;
 	char *message_domain;
 	char *list_name;
-	char *owner;      /* an address to be shown */
-	char *stop_url;   /* without commands: mailto link to the owner */
-	char *change_url; /* without a page: how to change filters */
+	char *owner;    /* shown: the address for commands, without these the owner's */
+	char *stop_url; /* mailto link to the owner, used without commands */
+	char *change_url; /* mailto link to `owner`, about changing filters */
 	char *web_url;    /* base of the page's links, or NULL */
 	bool has_one_click;
 	/* Values of List-* fields (RFC 2369, RFC 2919). */

@@ -12,7 +12,8 @@
 /* Chinese and Japanese full stops need no blank after them. */
 static const char *const wide_stops[] = {"\u3002", "\uff01", "\uff1f"};
 
-/* Whether a character may end a sentence; most do not. */
+/* Whether a byte may start the end of a sentence: ASCII, or the first byte of one of
+ * wide_stops.  A fast check, since most bytes do not. */
 static bool
 is_stop_byte(char c)
 {
@@ -98,9 +99,15 @@ static const struct {
     {"github|https?:|\\b(code|data|models?)\\b.* available|\\bopen-?source|\\brelease",
         -4},
 };
-#define FIRST_WEIGHT -4 /* of the first sentence */
-#define EARLY_WEIGHT -4 /* of the first quarter */
-#define LAST_WEIGHT  2
+/* Weight of the first sentence, which mostly introduces the subject; it is added to the
+ * weights of its cues, as the next two. */
+#define FIRST_WEIGHT -4
+
+/* Weight of each sentence in the first quarter, with the first one. */
+#define EARLY_WEIGHT -4
+
+/* Weight of the last sentence. */
+#define LAST_WEIGHT 2
 
 static gpointer
 compile_cues(gpointer nothing)

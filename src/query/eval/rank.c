@@ -8,12 +8,23 @@
 #include "query/eval/indexed_doc.h"
 #include "query/parse/tree.h"
 
-#define SATURATION    1.2
+/* k1 of BM25F: the larger, the more further occurrences of a clause count. */
+#define SATURATION 1.2
+
+/* b of BM25F, 0 to 1: how much an occurrence counts less in a longer text. */
 #define LENGTH_WEIGHT 0.75
-#define TITLE_WEIGHT  3.0
-#define VOTES_WEIGHT  0.1
-#define AGE_WEIGHT    0.5
-#define HALF_LIFE     180.0
+
+/* Weight of an occurrence in the title; one in the abstract has 1. */
+#define TITLE_WEIGHT 3.0
+
+/* Part of the relevance that is added each time the votes of a paper double. */
+#define VOTES_WEIGHT 0.1
+
+/* Part of the score that a paper loses with age, 0 to 1. */
+#define AGE_WEIGHT 0.5
+
+/* Time in which half of that part is lost, days. */
+#define HALF_LIFE 180.0
 
 /* A clause that is not under a NOT. */
 struct leaf {

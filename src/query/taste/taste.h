@@ -10,8 +10,9 @@
  * hidden papers have get a part of the mean of these, negative.  The score of a paper
  * is the product of both vectors.
  *
- * Pairs of words have no weights, and matrices must not fold plurals: both improve the
- * order of papers on some subjects and make it worse on others (bench/relevance.py).
+ * Pairs of words have no weights, and the matrices are made with folds_plurals false:
+ * both would improve the order of papers on some subjects and make it worse on others
+ * (bench/relevance.py).
  */
 #ifndef PAPERBOY_QUERY_TASTE_TASTE_H
 #define PAPERBOY_QUERY_TASTE_TASTE_H

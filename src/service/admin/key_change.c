@@ -38,7 +38,8 @@ make_keys(GBytes *old, GError **error)
 	return g_byte_array_free_to_bytes(g_steal_pointer(&keys));
 }
 
-/* Composed again with another key, it would have another Message-ID. */
+/* Refuse a rotation while messages are in doubt: composed again with another key, they
+ * would get another Message-ID and arrive twice. */
 static bool
 check_doubt(struct store *store, GError **error)
 {

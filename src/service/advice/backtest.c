@@ -257,8 +257,13 @@ count_narrowed(void *data, struct search_match *match, GError **error)
 	return true;
 }
 
-/* "TEXT CLAUSE", with parentheses if they are necessary; a word as people write it: its
- * class has the singular and the plural. */
+/*
+ * Join a filter with a clause that narrows it: "TEXT CLAUSE", with parentheses around
+ * an OR.  A clause of one word has the folded text of its plural class, in place of
+ * which the first word of the class is used, as people write it.
+ *
+ * @return a new string
+ */
 static char *
 join_clause(const struct tally *tally, const struct clause *clause)
 {

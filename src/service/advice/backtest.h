@@ -35,7 +35,8 @@ struct backtest_request {
 	bool is_block;         /* it is a block */
 	unsigned days;         /* 1 to BOUNDS_BACKTEST_DAYS; 0: BACKTEST_DAYS */
 	int64_t now;
-	bool has_suggestions; /* acronyms are left to them (explain/suggest.h) */
+	/* The caller adds suggestions (suggest.h): notes suggest no acronyms. */
+	bool has_suggestions;
 	/* Translations of explanations; NULL: English */
 	const struct po *po;
 };

@@ -105,7 +105,12 @@ suggestion_free(struct suggestion *suggestion)
 
 /* ---- places ---- */
 
-/* Find a clause with words; below an AND only if each operand has one. */
+/*
+ * Find the first clause with words in a part of a filter.  An AND has one only if each
+ * of its operands has: others are conditions, such as cat:cs.CL.
+ *
+ * @return NULL if there is none
+ */
 static const struct node *
 find_clause(const struct node *node)
 {
@@ -126,8 +131,13 @@ find_clause(const struct node *node)
 	return first;
 }
 
-/* Find where related terms are added: to the whole filter, unless there are conditions
- * that they must meet, too. @return false if it has no words */
+/*
+ * Find where related terms are added with OR: to the whole filter or, if it has
+ * conditions that papers with these terms must meet, too, to its first operand with
+ * words.
+ *
+ * @return false if the filter has no words
+ */
 static bool
 find_place(const struct node *root, struct place *place)
 {
@@ -462,10 +472,10 @@ format_text(const struct search *search, const struct node *clause, const char *
 /* Papers of a query, of those that were searched. */
 struct count {
 	const struct search *search;
-	unsigned shared; /* that the filter finds */
-	unsigned others;
-	unsigned gained; /* of these, of the last SUGGEST_DAYS days */
-	int64_t latest;  /* seq of the latest of these */
+	unsigned shared; /* papers that the filter finds, too */
+	unsigned others; /* papers that the filter does not find */
+	unsigned gained; /* those of `others` of the last SUGGEST_DAYS days */
+	int64_t latest;  /* seq of the newest of `gained` */
 };
 
 static bool

@@ -34,7 +34,11 @@ is_dead(const struct bounce_row *row)
 	return strcmp(row->class, "dead") == 0;
 }
 
-/* Count the different days with class dead before a day. @param last  set, or -1 */
+/*
+ * Count the different days before `before_day` that have a row of class "dead".
+ *
+ * @param last_day  set to the last of them, or -1
+ */
 static unsigned
 count_dead_days(const GPtrArray *rows, int64_t before_day, int64_t *last_day)
 {

@@ -100,7 +100,7 @@ struct bounce_run_report {
 	unsigned classified; /* failed messages */
 	unsigned probes;
 	unsigned suspended;
-	unsigned cleared; /* whose probe was not returned */
+	unsigned cleared; /* subscribers whose probe did not bounce: evidence deleted */
 };
 
 /**

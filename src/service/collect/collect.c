@@ -28,8 +28,13 @@
 #define QUERIED     "queried"
 #define QUERIED_ALL "queried all"
 
+/* Maximum number of batches, of ARXIV_IDS_MAX papers each, that are looked up in one
+ * poll. */
 #define BATCHES 10
-#define ALL_S   (6 * CLOCK_HOUR_S)
+
+/* Interval at which all papers of the last OLDEST_DAYS with unknown fields are asked
+ * for again; between, only those first seen since the last lookup. */
+#define ALL_S (6 * CLOCK_HOUR_S)
 
 /* Papers to be saved. */
 struct enrichment {

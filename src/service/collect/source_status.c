@@ -154,7 +154,8 @@ source_status_load(struct store *store, const GPtrArray *enabled, int64_t interv
 #define PAUSE_FIRST_S 60
 #define PAUSE_MAX_S   3600
 
-/* A pause: its length, its end, and the hash of the address that failed. */
+/* Keys of the numbers of a pause, after the name of the source: its length, s; its end,
+ * s; and the hash of the address that failed. */
 #define PAUSE        "pause"
 #define PAUSED_UNTIL "paused until"
 #define PAUSED_URL   "paused url"

@@ -338,8 +338,14 @@ add_change(struct domain_throttle *throttle, const char *recipient,
 		event_log(EVENT_DOMAIN_RESUMED, EVENT_WORD("domain", domain));
 }
 
-/* An accepted message ends a pause, after reports with a delay for its own report.
- * @return whether it has ended */
+/*
+ * Record that the server of a domain has accepted a message, which ends a pause.  If
+ * the pause was caused by reports about accepted messages, it is only ended by a
+ * message that is accepted DOMAIN_THROTTLE_REPORT_S after the first one: until then a
+ * report about that may arrive.
+ *
+ * @return whether the pause has ended
+ */
 static bool
 report_accepted(struct domain *domain, int64_t now)
 {

@@ -31,7 +31,7 @@ static void
 add_sent(void *data, int64_t at, int64_t count)
 {
 	struct send_limits *limits = data;
-	/* The clock was ahead. */
+	/* Mail sent while the clock was ahead counts as sent now. */
 	int64_t slot = MIN(get_slot(at), limits->newest);
 
 	if (slot <= limits->newest - SEND_LIMITS_SLOTS)

@@ -175,12 +175,19 @@ repair_due_times(struct store *store, int64_t now, GError **error)
  * A batch of subscribers: their digests are decided and saved in one transaction, so
  * that nothing that they depend on changes between.  On a server their rows are locked
  * meanwhile, and others build the digests of the next ones; a file has one writer, so
- * the decisions about a batch end after BATCH_US, and saving takes about as long again.
- * The next batch is twice as large as what was decided in that time.
+ * the decisions about a batch end after BATCH_US.
  */
-#define BATCH_SUBSCRIBERS       200
+
+/* Maximum number of subscribers in one transaction. */
+#define BATCH_SUBSCRIBERS 200
+
+/* Minimum number of them to be tried, and the number in the first batch.  The next one
+ * is twice as large as what was decided within BATCH_US. */
 #define BATCH_SUBSCRIBERS_LEAST 25
-#define BATCH_US                10000
+
+/* Time to decide about a batch, µs; saving it takes about as long again, and other
+ * writers wait for both. */
+#define BATCH_US 10000
 
 /* @return the index of a candidate's filter in the contents */
 static unsigned

@@ -250,7 +250,8 @@ compare_ranks(gconstpointer a, gconstpointer b)
 	return (one < other) - (one > other);
 }
 
-/* A damaged value is as none; doctor reports it. */
+/* Load what was learned; a damaged value counts as nothing learned, and doctor reports
+ * it. */
 static bool
 load_taste(struct digest_cache *cache, int64_t subscriber_id,
     struct taste_vector *vector, GError **error)

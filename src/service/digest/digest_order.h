@@ -17,7 +17,8 @@
 #include "service/digest/digest_cache.h"
 #include "store/mail/digests.h"
 
-/* The score of a paper, with its votes, counts as much as so many answers. */
+/* Number of answers that count as much for the rank of a paper as its score, which
+ * includes votes; with more answers, what was learned from them counts more. */
 #define DIGEST_ORDER_SCORE 2
 
 /* A paper of a new digest. */

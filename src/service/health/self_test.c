@@ -89,7 +89,8 @@ set_result(
 	result->detail = sanitize_line(detail, DETAIL_CHARS);
 }
 
-/* Tokens are not logged, not even those of nobody. @return a new string */
+/* Replace the token of a link in a text, since tokens are not logged, not even this
+ * one, which belongs to no subscriber. @return a new string */
 static char *
 mask_token(const char *text, const char *link)
 {

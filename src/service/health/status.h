@@ -85,8 +85,10 @@ struct status {
 	int64_t request_limit;                   /* of each of these */
 	struct rate_log_dropped dropped;         /* above the limit */
 	struct backup_restored_from restore;
-	struct clock_jump jump;  /* unconfirmed */
-	bool is_stale;           /* older than sent mail, unresolved */
+	struct clock_jump jump; /* unconfirmed */
+	/* The database is older than the mail that was sent
+	 * (service/state/generation.h), and nobody has resolved that yet. */
+	bool is_stale;
 	bool is_superseded;      /* another machine has a newer copy */
 	int64_t disk_free_bytes; /* readable by this user */
 	int64_t store_bytes, wal_bytes;

@@ -35,16 +35,23 @@
 /* A list is silent after so many days without papers. */
 #define SILENT_DAYS 7
 
-/* Two filters overlap if the smaller one has so many papers, and shares so many. */
-#define OVERLAP_PAPERS  5
+/* Minimum number of papers that a filter has found for its removal to be proposed since
+ * another one finds them, too; fewer may be chance. */
+#define OVERLAP_PAPERS 5
+
+/* Minimum part of these papers that the other filter has to find, %. */
 #define OVERLAP_PERCENT 90
+
+/* Maximum number of filters of a subscriber that are compared, each with each other. */
 #define OVERLAP_FILTERS 10
 
 /* Filters of a subscriber for which terms are suggested. */
 #define SUGGEST_FILTERS 3
 
+/* Value of max= that is proposed for a filter with more papers than anybody reads. */
 #define FLOOD_MAX 10
 
+/* Maximum length of the name or text of a filter in a report, characters. */
 #define LABEL_CHARS 60
 
 /* ---- when ---- */
@@ -225,7 +232,8 @@ add_flood(struct draft *draft, const struct looked *looked, GError **error)
 	    error);
 }
 
-/* @param is_done  set if the smaller of the two was proposed for removal */
+/* Propose to remove the filter with fewer papers if the other one finds most of them,
+ * too. */
 static bool
 add_overlap(struct draft *draft, const struct looked *one, const struct looked *other,
     GError **error)

@@ -17,14 +17,16 @@
 /* Text of quarantined messages, and keys that detect duplicates. */
 #define MAINTENANCE_QUARANTINE_DAYS   14
 #define MAINTENANCE_INBOX_DAYS        30
-/*
- * A reply to a digest authenticates its sender for 30 days (delivery/mail_token.h).
- * Confirmations are stored for a week after they expire, to recognise late replies.
+/* Digests: a reply to one authenticates its sender for 30 days (delivery/mail_token.h).
  */
 #define MAINTENANCE_DIGEST_DAYS       31
+/* Evidence from bounces and complaints. */
 #define MAINTENANCE_BOUNCE_DAYS       60
+/* Pauses of domains, after their end. */
 #define MAINTENANCE_PAUSE_DAYS        1
+/* Confirmations, after they expire, so that late replies are recognised. */
 #define MAINTENANCE_CONFIRMATION_DAYS 7
+/* Mail that counts for rate limits, of which the longest is for a month. */
 #define MAINTENANCE_RATE_LOG_DAYS     31
 /* After they expire: an applied proposal can be undone for 30 days. */
 #define MAINTENANCE_PROPOSAL_DAYS     31

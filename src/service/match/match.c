@@ -43,9 +43,9 @@ struct batch {
 /* Candidates of one commit. */
 struct candidates {
 	struct batch *batch;
-	const GArray *ids; /* of them, int64_t */
-	unsigned count;    /* of them */
-	int64_t end;       /* the last one, or the end of the lookup */
+	const GArray *ids; /* the candidates, ascending, int64_t */
+	unsigned count;    /* number of ids */
+	int64_t end;       /* the last candidate, or the end of the lookup */
 	const struct match_report *before;
 	/* Set by the transaction. */
 	struct match_report report;
@@ -279,30 +279,13 @@ match_batch_run(struct store *store, const struct match_context *context,
 	return true;
 }
 
+/* ---- matches new filters with the papers that they have not seen ---- */
+
+/* Maximum number of filters matched in one commit; more keep other writers waiting. */
 #define COMMIT_FILTERS 100
+
+/* Maximum number of filters that join the batch in one commit. */
 #define COMMIT_JOINING 500
-
-/* Maximum number of changed papers, and of filters waiting for these, in one commit. */
-#define COMMIT_PAPERS  100
-#define COMMIT_WAITING 500
-
-/*
- * A longer time between two runs is a jump of the clock.  Daily runs are up to an hour
- * apart from a day when clocks change, and LAST_RUN may be an hour older.
- */
-#define JUMP_S (26 * CLOCK_HOUR_S)
-
-/* Time after a jump in which only fields from arXiv become final, s; shorter than a
- * day, so that the next daily run is after it. */
-#define DISTRUST_S (23 * CLOCK_HOUR_S)
-
-/* Time of the last run, and of the last forward jump of the clock. */
-#define LAST_RUN  "match"
-#define LAST_JUMP "match jump"
-
-/* Paper whose waiting filters are being rechecked, and the last of these. */
-#define RECHECK_PAPER  "recheck paper"
-#define RECHECK_FILTER "recheck filter"
 
 /* @param filter  not in the current batch */
 static bool
@@ -346,7 +329,7 @@ run_lagging(struct store *store, void *data, GError **error)
 	for (unsigned i = 0; i < lagging->filters->len; i++) {
 		const struct stored_filter *filter = lagging->filters->pdata[i];
 
-		/* Filters are sorted by progress; the batch begins at the first one. */
+		/* Sorted by progress; the batch begins at or before the first. */
 		if (filter->matched_revision < paper_batch->through &&
 		    !run_filter(paper_batch, store, filter, &lagging->report, error))
 			return false;
@@ -396,7 +379,18 @@ match_lagging(struct store *store, const struct match_context *context,
 	return true;
 }
 
-/* Waiting matches */
+/* ---- pending matches ---- */
+
+/* Maximum number of papers whose pending matches are rechecked in one commit. */
+#define COMMIT_PAPERS 100
+
+/* Maximum number of pending matches rechecked in one commit. */
+#define COMMIT_WAITING 500
+
+/* Cursors: the paper whose pending matches are being rechecked, and the last filter of
+ * which that is done; 0: none. */
+#define RECHECK_PAPER  "recheck paper"
+#define RECHECK_FILTER "recheck filter"
 
 static bool
 recheck_filter(struct store *store, const struct stored_filter *filter,
@@ -528,6 +522,23 @@ recheck_all(struct store *store, const struct match_context *context,
 	}
 	return true;
 }
+
+/* ---- runs ---- */
+
+/*
+ * Maximum time between two runs, s; after a longer one the clock is taken to have
+ * jumped.  Daily runs are up to 25 hours apart when clocks change, and LAST_RUN may be
+ * an hour old, since it is saved once an hour.
+ */
+#define JUMP_S (26 * CLOCK_HOUR_S)
+
+/* Time after a jump in which only fields from arXiv become final, s; shorter than a
+ * day, so that the next daily run is after it. */
+#define DISTRUST_S (23 * CLOCK_HOUR_S)
+
+/* Cursors: time of the last run, and of the last forward jump of the clock, s. */
+#define LAST_RUN  "match"
+#define LAST_JUMP "match jump"
 
 /* Find the time from which fields from other sources than arXiv may become final: after
  * a jump the clock may be wrong. */

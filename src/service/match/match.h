@@ -4,8 +4,9 @@
  * Every distinct filter is evaluated once for each text of a paper, unless the text has
  * none of its required terms (percolator.h). Filters that have seen all papers advance
  * together in batches of papers; a new one catches up alone and then joins these. A
- * "no" that may become a "yes" when a field is reported or votes change is stored as
- * waiting and rechecked then.
+ * "no" that may become a "yes" when a field is reported or votes change is stored and
+ * rechecked then. Such a match is called "waiting" in service/match and in reports of
+ * the status, and "pending" in the store (store/paper/matches.h).
  *
  * Fields from arXiv are final PAPERS_ENRICH_S after the paper was first seen, all
  * others MATCH_WAIT_DAYS after that time, rounded down to the hour; a time before the
@@ -27,14 +28,15 @@
  * are matched. The first digest shows DIGEST_FIRST_DAYS of these. */
 #define MATCH_WAIT_DAYS 14
 
-/* Days for which a late paper is matched: as long as digests may have it. */
+/* Days after its last listing for which a paper is matched: as long as digests may have
+ * it (DIGEST_ELIGIBLE_DAYS). */
 #define MATCH_WINDOW_DAYS 30
 
 struct match_report {
 	unsigned filters; /* filters evaluated, once for each batch of papers */
 	unsigned papers;  /* papers evaluated, once for each filter */
 	unsigned found;   /* new matches */
-	unsigned waiting; /* left for later */
+	unsigned waiting; /* matches to be decided later, see above */
 	unsigned decided; /* waiting matches that became true */
 	unsigned broken;  /* stored filters that cannot be parsed */
 };

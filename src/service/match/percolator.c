@@ -246,6 +246,7 @@ percolator_look_up(struct percolator *percolator, struct store *store, int64_t a
 	/* One transaction: a lock for each lookup would dominate the cost. */
 	if (!store_begin_reading(store, &snapshot, error))
 		return false;
+	/* The scan reads the entries of all filters, about `last` of them. */
 	return last <= (int64_t)percolator->postings->len * SCAN_MAX
 	           ? scan_terms(percolator, store, &range, error)
 	           : find_terms(percolator, store, &range, error);

@@ -54,10 +54,10 @@ typedef bool (*search_found)(void *data, struct search_match *match, GError **er
 /**
  * Call a function for each match, newest first.
  *
- * Of more candidates that the index does not decide than the sample of the scope, only
- * every second, third, ... is evaluated.
+ * If the evaluator has to decide and the scope has a sample, only every n-th candidate
+ * is evaluated, so that these are about scope->sample.
  *
- * @param step  NULL, or set to the distance of those evaluated; 1: all were
+ * @param step  NULL, or set to n; 1: all were evaluated
  */
 bool search_foreach(struct store *store, const struct query *query,
     const struct search_scope *scope, search_found found, void *data, unsigned *step,
@@ -73,10 +73,9 @@ struct search_answer {
 	char *canonical;
 	GPtrArray *warnings; /* of struct msg * */
 	GPtrArray *results;  /* of struct search_result *, best first */
-	unsigned found;      /* number of matches ... */
-	bool is_more;        /* ... at least; no further candidates were evaluated */
-	bool is_cut;         /* because there were too many without a match: papers may
-	                        be missing */
+	unsigned found;      /* number of matches; a minimum if is_more */
+	bool is_more;        /* not all candidates were evaluated */
+	bool is_cut;         /* since too many did not match: papers may be missing */
 };
 
 /**

@@ -15,7 +15,8 @@
 #include "service/log/event.h"
 #include "store/admin/backup.h"
 
-/* One line of a fixed length, overwritten in place: it never crosses a sector. */
+/* Size of the file: one line of 20 digits.  It is overwritten in place, and as it fits
+ * in a sector of a disk, a crash leaves the old line or the new one. */
 #define LINE_BYTES 21
 
 struct generation {

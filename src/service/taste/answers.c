@@ -170,7 +170,8 @@ answers_clear(struct answers *answers)
 	g_clear_pointer(&answers->lowering, g_ptr_array_unref);
 }
 
-/* A damaged value is as none: it is learned again with the next answer. */
+/* Load what was learned; a damaged value counts as nothing learned, until it is learned
+ * again with the next answer. */
 static bool
 load_taste(struct store *store, int64_t subscriber_id, struct taste_vector *vector,
     GError **error)

@@ -11,7 +11,8 @@
 #include "store/paper/archive_cache.h"
 #include "store/paper/papers.h"
 
-/* Papers are forgotten when there are more. */
+/* Number of papers whose weighed terms are cached; with more, all are forgotten before
+ * the next run. */
 #define PAPERS_MAX 2000
 
 /* Maximum number of words of an explanation, of each kind. */

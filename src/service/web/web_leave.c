@@ -80,7 +80,8 @@ run_unsubscribe(struct web_call *call, GError **error)
 	return true;
 }
 
-/* The subscriber of the token gets the reply by mail. */
+/* Reduce the digests of the subscriber of the token, who gets the reply by mail: the
+ * page may be used by somebody to whom a digest was forwarded. */
 static bool
 reduce(struct web_call *call, enum handler_reduction reduction, unsigned number,
     GError **error)

@@ -54,7 +54,9 @@ struct record_column {
 	enum record_type type;
 	enum enumeration_shape shape; /* ENUMERATION_NONE by default */
 	enum enumeration which;
-	int row; /* the result column that names the row in an error */
+	/* Column of the result with the key of the row that the value is from, which an
+	 * error about an enumeration names; 0 by default. */
+	int row;
 };
 
 #define RECORD_COLUMN(record, member, ...)                               \

@@ -340,7 +340,12 @@ bool outbox_save_due(struct store *store, int64_t id, int64_t now, GError **erro
 /** Hold a NEW, DEFERRED or UNKNOWN message. @param why "restore" or "operator" */
 bool outbox_hold(struct store *store, int64_t id, const char *why, GError **error);
 
-/** Hold the NEW message of a subscriber's digest for a slot. */
+/**
+ * Hold the message with a subscriber's digest for a slot, if it is NEW.
+ *
+ * @param slot  digest.slot
+ * @param why   as for outbox_hold()
+ */
 bool outbox_hold_slot(struct store *store, int64_t subscriber_id, const char *slot,
     const char *why, GError **error);
 

@@ -22,16 +22,16 @@ CREATE TABLE paper (
 	upvotes       INTEGER CHECK (upvotes >= 0),
 	upvotes_day   TEXT -- when they were read last, UTC
 		CHECK (upvotes_day GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]'),
-	upvotes_before INTEGER, -- the last number of the day before that
+	upvotes_before INTEGER, -- the last number read on the day before that; NULL: none
 	comments      INTEGER CHECK (comments >= 0),
 	stars         INTEGER CHECK (stars >= 0),
 	source_rank        INTEGER NOT NULL DEFAULT 0 CHECK (source_rank BETWEEN 0 AND 2), -- of its text
 	fetched_at       INTEGER NOT NULL, -- when the changing fields were read
 	first_seen_at INTEGER NOT NULL,
 	last_day      TEXT NOT NULL CHECK (last_day GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]'),
-	replacement   INTEGER NOT NULL DEFAULT 0 CHECK (replacement >= 0), -- version announced; 0: none
-	revision      INTEGER NOT NULL UNIQUE, -- of its text; filters are matched through one
-	is_revised    INTEGER NOT NULL DEFAULT 0 CHECK (is_revised IN (0, 1)), -- not its first
+	replacement   INTEGER NOT NULL DEFAULT 0 CHECK (replacement >= 0), -- newest version announced as one; 0: none
+	revision      INTEGER NOT NULL UNIQUE, -- increasing; a new one when all filters have to be matched with it again
+	is_revised    INTEGER NOT NULL DEFAULT 0 CHECK (is_revised IN (0, 1)), -- it is not the first revision
 	is_changed    INTEGER NOT NULL DEFAULT 0 CHECK (is_changed IN (0, 1))
 ) STRICT;
 CREATE INDEX paper_changed ON paper (seq) WHERE is_changed = 1;

@@ -14,9 +14,10 @@
 #include "store/core/record.h"
 #include "store/paper/paper_row.h"
 
+/* Papers read at a time for a rebuild: more take more memory. */
 #define BATCH_PAPERS 500
 
-/* Names of counters: totals over all indexed papers. */
+/* Cursors with totals over all indexed papers. */
 #define TOTAL_PAPERS         "archive papers"
 #define TOTAL_TITLE_WORDS    "archive title words"
 #define TOTAL_ABSTRACT_WORDS "archive abstract words"
@@ -386,6 +387,7 @@ archive_check_counts(struct store *store, char **problem, GError **error)
 	return true;
 }
 
+/* Remove vocabulary, acronyms and totals, and let FTS5 rebuild its index. */
 static bool
 reset_index(struct store *store, GError **error)
 {
@@ -419,8 +421,15 @@ archive_rebuild(struct store *store, GError **error)
 #define NEAR_CHARS 40
 
 /*
- * Conditions of a selection: ?1 expression, ?2 day or '', ?3 votes.  Papers listed
- * since a day are mostly those stored last.
+ * Conditions of a selection.
+ *
+ *  - ?1: the expression of FTS5.  Statements without one have "?1 IS NULL", as all get
+ *    the same parameters.
+ *  - ?2: day since which papers were listed; '': any.
+ *  - ?3: minimum number of votes; -1: any, and unknown ones.
+ *
+ * Papers listed since a day are mostly those stored last, so reading begins at FIRST,
+ * the one of them that was stored first.
  */
 #define FIRST                                                                \
 	"(SELECT coalesce(min(seq), 0) FROM paper INDEXED BY paper_last_day" \

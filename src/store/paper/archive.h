@@ -44,14 +44,14 @@ struct archive_selection {
 	const char *oldest_day;  /* skips papers last listed before; NULL: none */
 	const struct rank *rank; /* for archive_find_best() */
 	int64_t now;             /* for archive_find_best(): origin of ages, s */
-	unsigned limit;          /* maximum number of papers */
+	unsigned limit;          /* for archive_find_best(): maximum number of papers */
 };
 
 /**
  * Find the candidates of a filter with the best scores (query/eval/rank.h).
  *
- * FTS5 counts the words of its expression: the scores are those of the papers if
- * fts->is_match, else mostly at least as high.
+ * The scores are computed by FTS5 from the words of its expression.  They are exact if
+ * fts->is_match; else the paper's own score is mostly not higher.
  *
  * @param found  set to the number of candidates, also of those beyond the limit
  * @return of struct archive_candidate, best first; of a filter without an expression
@@ -129,7 +129,12 @@ struct archive_size {
 
 bool archive_load_size(struct store *store, struct archive_size *size, GError **error);
 
-/** Compare counts only; for the daily check and for doctor. */
+/**
+ * Compare the numbers of papers, of indexed papers and of counted papers; contents are
+ * not read.  For the daily check and for doctor.
+ *
+ * @param problem  set to a new string; NULL: they agree
+ */
 bool archive_check_counts(struct store *store, char **problem, GError **error);
 
 /** Rebuild the index from the papers, in a transaction of store_get_archive(). */

@@ -12,7 +12,7 @@
 #include "store/paper/archive.h"
 #include "store/paper/papers.h"
 
-/* Papers that are copied in one transaction, also in the statement. */
+/* Number of changes copied in one transaction; a string, to be part of a statement. */
 #define BATCH "100"
 
 /* Names of cursors in the copy: the database, and the number of its last change that

@@ -7,8 +7,8 @@
  * made again when it is damaged.
  *
  * The database numbers the changes of its papers (papers_load_changes()), and the copy
- * asks for those after the last one it has.  It copies all papers of another database,
- * and when the numbers of papers and listings differ.
+ * asks for those after the last one it has.  It starts anew if the database is another
+ * one, and if the numbers of papers or listings differ afterwards.
  */
 #ifndef PAPERBOY_STORE_PAPER_ARCHIVE_CACHE_H
 #define PAPERBOY_STORE_PAPER_ARCHIVE_CACHE_H

@@ -8,11 +8,13 @@
 #include "store/paper/archive.h"
 #include "store/paper/filter_progress.h"
 
-/* Names of counters: papers in the archive at the last rebuild, and its progress. */
+/* Cursors: papers in the archive at the last rebuild; the last filter of a rebuild in
+ * progress, or 0. */
 #define INDEXED_PAPERS "indexed papers"
 #define INDEXED_FILTER "indexed filter"
 
-/* Minimum number of papers; below it no term counts as rare. */
+/* Number of papers as which a smaller archive counts: filters need not be indexed again
+ * while it grows up to this number. */
 #define ARCHIVE_LEAST 1000
 
 static bool

@@ -63,7 +63,7 @@ bool filter_progress_save(
 bool filter_progress_load_canonical(
     struct store *store, int64_t id, char **canonical, GError **error);
 
-/** Load filters with ids above one, by id. @return of struct stored_filter * */
+/** Load filters with ids above `after`, by id. @return of struct stored_filter * */
 GPtrArray *filter_progress_load_filters(
     struct store *store, int64_t after, unsigned limit, GError **error);
 

@@ -13,7 +13,7 @@
 
 #include "store/core/store.h"
 
-/* Matches of one filter in one run. */
+/* A row to save: the matches of one filter that one run has found. */
 struct matches_found {
 	int64_t filter_id;  /* exists, as was read in this transaction */
 	const char *papers; /* paper.seq, separated by commas; none matched before */
@@ -101,7 +101,7 @@ struct matches_paper {
 GPtrArray *matches_load_papers(
     struct store *store, int64_t filter_id, const char *oldest_day, GError **error);
 
-/** Whether a filter existed at a time. @param has  set */
+/** Whether a filter was created at a time or before it. @param has  set */
 bool matches_has_filter_at(
     struct store *store, int64_t filter_id, int64_t at, bool *has, GError **error);
 

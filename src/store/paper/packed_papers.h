@@ -2,9 +2,9 @@
  * packed_papers.h - papers in packed values: digests and delivered papers.
  *
  * For src/store only.  When two rows of a paper are merged, packed values still name
- * the deleted one; the table paper_moved says with which it was merged.  Its rows stay,
- * like papers: a few a day of 20 bytes, and only reading all values would tell which
- * are still needed.
+ * the deleted one; the table paper_moved says with which row it was merged.  Rows of
+ * paper_moved are never deleted: only reading all packed values would tell which ones
+ * are still needed, and they are few (20 bytes each, a few a day).
  */
 #ifndef PAPERBOY_STORE_PAPER_PACKED_PAPERS_H
 #define PAPERBOY_STORE_PAPER_PACKED_PAPERS_H

@@ -50,7 +50,7 @@ load_named(
 	return paper_row_find(store, statement, stored, error);
 }
 
-/* Whether a source has different GUIDs for them. */
+/* Whether the source of a GUID has reported another GUID for a row, too. */
 static bool
 is_distinguished(
     struct store *store, const char *guid, int64_t seq, bool *is_apart, GError **error)
@@ -211,7 +211,10 @@ paper_aliases_load_duplicates(struct store *store, unsigned limit, GError **erro
 	return sql_load_numbers(store, sql, error, SQL_INT(limit));
 }
 
-/* What refers to the paper ?1 becomes that of the paper ?2, in this order. */
+/*
+ * What refers to the paper ?1 becomes that of the paper ?2, in this order.  All get the
+ * same two parameters, so each has to use both: "?1 <> ?2" is always true.
+ */
 static const char *const sql_move[] = {
     "UPDATE paper SET"
     " last_day = (SELECT max(last_day) FROM paper WHERE seq IN (?1, ?2)),"

@@ -13,10 +13,12 @@ enum rule {
 	RULE_BEST_ID,     /* arXiv's, then a DOI, then the source's own */
 	RULE_SOURCE_RANK, /* best text: arXiv, then Hugging Face, then feeds */
 	RULE_PAGE,        /* Hugging Face's page, then arXiv's, then a feed's link */
-	RULE_LONGER,      /* the longer list; at the same length, the better source's */
-	RULE_ARXIV,       /* arXiv's; others' only until arXiv has reported the field */
-	RULE_LATEST,      /* the last value reported */
-	RULE_EARLIEST,    /* the earlier time */
+	/* The longer list, or a new one of Hugging Face unless arXiv has reported the
+	 * paper; at the same length, the better source's. */
+	RULE_LONGER,
+	RULE_ARXIV,    /* arXiv's; others' only until arXiv has reported the field */
+	RULE_LATEST,   /* the last value reported */
+	RULE_EARLIEST, /* the earlier time */
 };
 
 enum type { TYPE_TEXT, TYPE_LIST, TYPE_NUMBER };
@@ -183,7 +185,8 @@ set_field(struct paper *paper, const struct side *side, size_t i)
 	}
 }
 
-/* Only arXiv can report that an arXiv paper has no categories. */
+/* Whether the categories of a paper are known, also that it has none: only arXiv can
+ * report that of an arXiv paper. */
 static bool
 knows_categories(const struct paper *paper)
 {
@@ -191,7 +194,10 @@ knows_categories(const struct paper *paper)
 	       paper_id_is_arxiv(paper->id);
 }
 
-/* A paper of a feed that cannot be looked up may be found to be one of arXiv. */
+/*
+ * Whether the merged paper counts as looked up since `paper` does.  Not if only the
+ * merged one has an arXiv id: a paper without one counts as looked up at once.
+ */
 static bool
 is_enriched_as(const struct paper *merged, const struct paper *paper)
 {

@@ -275,6 +275,13 @@ papers_load_id(struct store *store, const char *id, GError **error)
 	return g_steal_pointer(&stored);
 }
 
+/* Time before the last fetch of a source in which a day must have failed to be
+ * reported, s: somewhat more than a day, since old days are fetched once a day. */
+#define FAILURES_S "100000"
+
+/* Number of the newest papers, by seq, that show whether the sources report a field. */
+#define NEWEST_PAPERS "20000"
+
 /* No later success ends the failure f.  The "||" makes SQLite read later rows only. */
 #define STILL_FAILING                                                             \
 	"NOT EXISTS (SELECT 1 FROM source_fetch later WHERE later.source || '' =" \
@@ -291,7 +298,7 @@ papers_load_reports(struct store *store, GError **error)
 	    /* Recent fetches: a day that failed and has not succeeded since. */
 	    " (SELECT f.day || ': ' || f.error FROM source_fetch f WHERE f.source = "
 	    "b.source"
-	    "  AND f.fetched_at > b.fetched_at - 100000 AND f.status = 'failed'"
+	    "  AND f.fetched_at > b.fetched_at - " FAILURES_S " AND f.status = 'failed'"
 	    "  AND " STILL_FAILING "  ORDER BY f.id DESC LIMIT 1), b.fetched_at,"
 	    /* If several days are fetched at once, none may have failed. */
 	    " (SELECT g.fetched_at FROM source_fetch g WHERE g.source = b.source"
@@ -338,9 +345,10 @@ papers_load_services(struct store *store, GError **error)
 bool
 papers_has_categories(struct store *store, bool *has, GError **error)
 {
-	static const char sql[] = "SELECT EXISTS (SELECT 1 FROM paper"
-	                          " WHERE seq > (SELECT max(seq) - 20000 FROM paper)"
-	                          " AND categories IS NOT NULL AND categories <> '')";
+	static const char sql[] =
+	    "SELECT EXISTS (SELECT 1 FROM paper"
+	    " WHERE seq > (SELECT max(seq) - " NEWEST_PAPERS " FROM paper)"
+	    " AND categories IS NOT NULL AND categories <> '')";
 
 	return sql_has(store, sql, has, error);
 }
@@ -348,7 +356,7 @@ papers_has_categories(struct store *store, bool *has, GError **error)
 /* 1 if one of the newest papers has the column, or there are no papers. */
 #define SQL_HAS_COLUMN(column)                                                   \
 	"SELECT NOT EXISTS (SELECT 1 FROM paper) OR EXISTS (SELECT 1 FROM paper" \
-	" WHERE seq > (SELECT max(seq) - 20000 FROM paper)"                      \
+	" WHERE seq > (SELECT max(seq) - " NEWEST_PAPERS " FROM paper)"          \
 	" AND " column " IS NOT NULL)"
 
 bool

@@ -49,13 +49,16 @@ struct papers_saved {
 struct stored_paper {
 	struct paper *paper; /* owned */
 	int64_t seq;
+	/* Unique and increasing.  A paper gets a new one when it is stored, and when
+	 * all filters have to be matched with it again. */
 	int64_t revision;
-	bool is_revised; /* filters may have matched an earlier text */
+	bool is_revised; /* it is not the first revision */
 	int64_t first_seen_at;
-	char day[11];           /* the last day it was listed on */
-	char upvotes_day[11];   /* when the votes were read last, UTC; "": never */
-	int64_t upvotes_before; /* the last number of the day before, or
-	                           PAPER_UNKNOWN */
+	char day[11];         /* the last day it was listed on */
+	char upvotes_day[11]; /* UTC day on which votes were read last; "": never */
+	/* The last number of votes read on the day before upvotes_day, or
+	 * PAPER_UNKNOWN. */
+	int64_t upvotes_before;
 };
 
 void stored_paper_free(struct stored_paper *stored);
@@ -157,7 +160,7 @@ struct listed_paper {
 	const char *id;
 	char day[11];        /* the last it was listed on */
 	int64_t upvotes;     /* or PAPER_UNKNOWN */
-	int64_t replacement; /* announced last; 0: none */
+	int64_t replacement; /* newest version announced as one; 0: none */
 };
 
 /** Compare the reading order of two papers: by votes, day, id. */
@@ -248,7 +251,7 @@ bool papers_has_categories(struct store *store, bool *has, GError **error);
  * Whether any of the newest papers has a field.
  *
  * @param name  as in struct query_slow
- * @param has   set; true while there are no papers
+ * @param has   set; also true while there are no papers, and for other fields
  */
 bool papers_has_field(struct store *store, const char *name, bool *has, GError **error);
 

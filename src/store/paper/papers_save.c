@@ -15,10 +15,14 @@
 #include "store/paper/paper_row.h"
 
 struct paper_changes {
-	bool is_text;     /* new text: match all filters again, update the archive */
-	bool are_links;   /* new id, link or summary: for readers, and links for has: */
-	bool is_changed;  /* a field that pending matches wait for */
-	bool is_revision; /* a field known to filters: match all again */
+	/* New title, abstract or authors: match all filters again, update archive. */
+	bool is_text;
+	/* New id, links or summary: decide pending matches again (has:). */
+	bool are_links;
+	/* A new value of a field that pending matches wait for: decide them again. */
+	bool is_changed;
+	/* Another value of a field that was known: match all filters again. */
+	bool is_revision;
 };
 
 static bool
@@ -46,7 +50,12 @@ is_new_list(const GPtrArray *reported, const GPtrArray *stored)
 	return false;
 }
 
-/* Update a field that seldom changes once it is set. */
+/*
+ * Note a new value of a field.  Of a known value filters have seen the old one, so they
+ * are matched again; an unknown one only matters to pending matches.
+ *
+ * @param was_known  the field had a value, or was known to have none
+ */
 static void
 note(struct paper_changes *changes, bool is_new, bool was_known)
 {

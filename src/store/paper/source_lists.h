@@ -37,7 +37,7 @@ GPtrArray *source_lists_load(struct store *store, GError **error);
 /* State of a list for one day. */
 struct source_list_day {
 	int64_t listed;  /* in the last successful response; -1: none */
-	int64_t stored;  /* stored papers listed on that day */
+	int64_t stored;  /* listings of that day in the store */
 	bool is_empty;   /* a response reported no papers for the day */
 	char status[16]; /* of the last response; "" for none */
 };
@@ -48,16 +48,17 @@ bool source_lists_load_day(struct store *store, const char *name, const char *da
 /* Papers of a list on the days after one, up to another. */
 struct source_list_sum {
 	int64_t listed; /* in the last successful responses */
-	int64_t stored; /* stored listings */
+	int64_t stored; /* listings of those days in the store */
 };
 
 /** @param after, through  days */
 bool source_lists_load_sum(struct store *store, const char *name, const char *after,
     const char *through, struct source_list_sum *sum, GError **error);
 
-/* State of a list over all days.  Times are s, -1 for never. */
+/* State of a list by the fetches that are stored (MAINTENANCE_FETCH_DAYS).  Times are
+ * s, -1 for none. */
 struct source_list_history {
-	int64_t fetched_at;  /* of the first fetch */
+	int64_t fetched_at;  /* of the oldest stored fetch */
 	int64_t good_at;     /* of the last successful fetch */
 	int64_t listed;      /* in the last response with papers; -1: none */
 	bool is_failing;     /* last fetch failed */

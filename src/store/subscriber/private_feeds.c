@@ -162,7 +162,8 @@ compare_entries(const void *a, const void *b)
 	       (one->paper_seq > other->paper_seq);
 }
 
-/* An entry of adjacent matches of a paper, or NULL if none is shown. */
+/* Make the entry of a paper from its matches, which are adjacent. @return NULL if none
+ * of them is shown */
 static struct private_feed_entry *
 make_entry(const struct found *found, unsigned count)
 {

@@ -79,7 +79,7 @@ struct follow {
 	int version;      /* that the filter has */
 	int newest;       /* version of the share; -1: no longer shared */
 	bool is_fork;
-	int news; /* version of which the subscriber has to be told, 0: the end; -1 */
+	int news; /* version to tell the subscriber of; 0: the share ended; -1: none */
 };
 
 /** Load the followed filters and forks of a subscriber, by number. */
