@@ -54,6 +54,19 @@ is_literal(const char *at, const char *end, size_t column)
 	return *at != ' ' || at + 1 < end;
 }
 
+/* Count the characters of a line that stand for themselves in any column. */
+static size_t
+count_literals(const char *at, const char *end, size_t most)
+{
+	size_t count = 0;
+
+	most = MIN(most, (size_t)(end - at));
+	while (count < most && at[count] >= ' ' && at[count] <= '~' && at[count] != '=')
+		count++;
+	/* A blank at the end of the line is none. */
+	return count && at + count == end && at[count - 1] == ' ' ? count - 1 : count;
+}
+
 /* @param end  of the line, without its line end */
 static void
 append_qp_line(GString *out, const char *at, const char *end)
@@ -62,10 +75,19 @@ append_qp_line(GString *out, const char *at, const char *end)
 	size_t column = 0;
 
 	for (; at < end; at++) {
-		size_t width = is_literal(at, end, column) ? 1 : 3;
 		/* The last column is reserved for the soft line break. */
-		size_t most = BOUNDS_BODY_LINE_BYTES - (at + 1 < end);
+		size_t run = column ? count_literals(
+		                          at, end, BOUNDS_BODY_LINE_BYTES - 1 - column)
+		                    : 0;
+		size_t most, width;
 
+		g_string_append_len(out, at, (gssize)run);
+		column += run;
+		at += run;
+		if (at == end)
+			break;
+		most = BOUNDS_BODY_LINE_BYTES - (at + 1 < end);
+		width = is_literal(at, end, column) ? 1 : 3;
 		if (column + width > most) {
 			g_string_append(out, "=\r\n");
 			column = 0;
