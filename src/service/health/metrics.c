@@ -123,7 +123,7 @@ add_sources(GString *text, const GPtrArray *sources)
 	    {"source_poll_time_seconds", "Time of the last answer of a source."},
 	    {"source_success_time_seconds",
 	        "Time of the last successful poll of a source."},
-	    {N_("{source}: late. {papers} on {day}; last read {time}"),
+	    {"source_late",
 	        "1 when a source was not polled successfully for hours, or its list of "
 	        "the day is missing."},
 	    {"source_failing", "1 when the last poll of a source failed."},
