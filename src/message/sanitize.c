@@ -65,6 +65,9 @@ sanitize_line(const char *text, size_t limit_chars)
 		gunichar c = g_utf8_get_char(p);
 		const char *next = g_utf8_next_char(p);
 
+		/* Words of ASCII at once: they are nearly all of most texts. */
+		while (g_ascii_isgraph(*p) && g_ascii_isgraph(*next))
+			next++;
 		if (is_blank(c)) {
 			owes_blank = line->len > 0;
 		} else if (!is_dropped(c)) {

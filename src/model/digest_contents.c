@@ -172,8 +172,12 @@ parse_day(const char *day)
 static void
 format_day(uint64_t number, char day[DAY_BYTES])
 {
-	g_snprintf(day, DAY_BYTES, "%04u-%02u-%02u", (unsigned)(number / 10000),
-	    (unsigned)(number / 100 % 100), (unsigned)(number % 100));
+	g_strlcpy(day, "0000-00-00", DAY_BYTES);
+	for (char *at = day + DAY_BYTES - 1; at-- > day;)
+		if (*at != '-') {
+			*at = (char)('0' + number % 10);
+			number /= 10;
+		}
 }
 
 /* The version and the papers. @param papers  those that are unpacked are appended */

@@ -239,7 +239,9 @@ static void
 highlight_add_clause(
     GPtrArray *hits, const struct node *clause, const struct query_document *document)
 {
-	if (node_evaluate(clause, document, QUERY_AS_REPORTED) != QUERY_TRUE)
+	/* Words are false where no place of them is found. */
+	if (clause->kind != NODE_WORDS &&
+	    node_evaluate(clause, document, QUERY_AS_REPORTED) != QUERY_TRUE)
 		return;
 	switch (clause->kind) {
 	case NODE_AND:
@@ -330,19 +332,29 @@ highlight_sort(GPtrArray *hits)
 
 /* ---- explain ---- */
 
-/* False parts have no hits, nor have parts under a NOT. */
+/*
+ * False parts have no hits, nor have parts under a NOT; all operands of a false OR are
+ * false.
+ *
+ * @param summary  gets hits in the summary, which filters do not search; or NULL
+ */
 static void
-add_hits(
-    GPtrArray *hits, const struct node *node, const struct query_document *document)
+add_hits(GPtrArray *hits, GPtrArray *summary, const struct node *node,
+    const struct query_document *document)
 {
-	if (node->kind != NODE_AND && node->kind != NODE_OR) {
-		highlight_add_clause(hits, node, document);
+	guint before = hits->len;
+
+	if (node->kind == NODE_AND &&
+	    node_evaluate(node, document, QUERY_AS_REPORTED) == QUERY_FALSE)
+		return;
+	if (node->kind == NODE_AND || node->kind == NODE_OR) {
+		for (guint i = 0; i < node->operands->len; i++)
+			add_hits(hits, summary, node->operands->pdata[i], document);
 		return;
 	}
-	if (node_evaluate(node, document, QUERY_AS_REPORTED) == QUERY_FALSE)
-		return;
-	for (guint i = 0; i < node->operands->len; i++)
-		add_hits(hits, g_ptr_array_index(node->operands, i), document);
+	highlight_add_clause(hits, node, document);
+	if (summary && hits->len > before)
+		highlight_add_summary(summary, node, document);
 }
 
 GPtrArray *
@@ -350,24 +362,9 @@ query_explain(const struct query *query, const struct query_document *document)
 {
 	GPtrArray *hits = highlight_new_list();
 
-	add_hits(hits, query->root, document);
+	add_hits(hits, NULL, query->root, document);
 	highlight_sort(hits);
 	return hits;
-}
-
-/* Add hits in the summary, which filters do not search. */
-static void
-add_summary_hits(
-    GPtrArray *hits, const struct node *node, const struct query_document *document)
-{
-	if (node_evaluate(node, document, QUERY_AS_REPORTED) != QUERY_TRUE)
-		return;
-	if (node->kind == NODE_AND || node->kind == NODE_OR)
-		for (guint i = 0; i < node->operands->len; i++)
-			add_summary_hits(
-			    hits, g_ptr_array_index(node->operands, i), document);
-	else
-		highlight_add_summary(hits, node, document);
 }
 
 struct hit_list {
@@ -452,14 +449,15 @@ add_document_hits(struct hit_list *list, const GPtrArray *hits)
 GPtrArray *
 query_list_hits(const struct query *query, const struct query_document *document)
 {
-	g_autoptr(GPtrArray) found = query_explain(query, document);
+	g_autoptr(GPtrArray) found = highlight_new_list();
 	g_autoptr(GPtrArray) summary = highlight_new_list();
 	g_autoptr(GArray) words = g_array_new(FALSE, FALSE, sizeof(struct listed_word));
 	struct hit_list list = {
 	    .hits = hits_new(), .repeated = hits_new(), .words = words};
 
+	add_hits(found, summary, query->root, document);
+	highlight_sort(found);
 	add_document_hits(&list, found);
-	add_summary_hits(summary, query->root, document);
 	for (guint i = 0; i < summary->len; i++)
 		add_hit(&list, HIT_FIELD_ABSTRACT, true,
 		    ((const struct query_hit *)g_ptr_array_index(summary, i))->words);

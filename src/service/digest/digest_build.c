@@ -175,19 +175,19 @@ repair_due_times(struct store *store, int64_t now, GError **error)
  * A batch of subscribers: their digests are decided and saved in one transaction, so
  * that nothing that they depend on changes between.  On a server their rows are locked
  * meanwhile, and others build the digests of the next ones; a file has one writer, so
- * the decisions about a batch end after BATCH_US.
+ * a batch has as many as are loaded and decided in BATCH_US at the speed of the last
+ * batch; one that takes twice as long ends there.
  */
 
 /* Maximum number of subscribers in one transaction. */
 #define BATCH_SUBSCRIBERS 200
 
-/* Minimum number of them to be tried, and the number in the first batch.  The next one
- * is twice as large as what was decided within BATCH_US. */
-#define BATCH_SUBSCRIBERS_LEAST 25
+/* Number of subscribers in the first batch, of whose speed nothing is known yet. */
+#define BATCH_SUBSCRIBERS_FIRST 25
 
-/* Time to decide about a batch, µs; saving it takes about as long again, and other
- * writers wait for both. */
-#define BATCH_US 10000
+/* Time to load a batch and decide about it, µs; saving takes a third of it again, and
+ * other writers wait for both. */
+#define BATCH_US 5000
 
 /* @return the index of a candidate's filter in the contents */
 static unsigned
@@ -655,7 +655,7 @@ skip_damaged(
 /* A batch, and the result of building it. */
 struct batch {
 	struct digest_cache *cache;
-	unsigned size;          /* maximum number of subscribers */
+	unsigned size;          /* maximum number of subscribers; then of the next */
 	GPtrArray *subscribers; /* that are due */
 	GPtrArray *filters;     /* of struct candidate_filter * */
 	GPtrArray *plans;       /* of struct plan *, of the first subscribers */
@@ -701,7 +701,7 @@ static bool
 plan_batch(struct batch *batch, GError **error)
 {
 	struct digest_cache *cache = batch->cache;
-	int64_t end_us = g_get_monotonic_time() + BATCH_US;
+	int64_t start_us = g_get_monotonic_time(), took_us = 1;
 	g_autoptr(GError) problem = NULL;
 
 	batch_clear(batch);
@@ -712,8 +712,7 @@ plan_batch(struct batch *batch, GError **error)
 	if (!batch->subscribers || !load_batch(batch, error))
 		return false;
 	batch->plans = g_ptr_array_new_with_free_func(plan_free);
-	while (batch->plans->len < batch->subscribers->len &&
-	       (batch->plans->len == 0 || g_get_monotonic_time() < end_us)) {
+	while (batch->plans->len < batch->subscribers->len && took_us < 2 * BATCH_US) {
 		struct plan *plan = g_new0(struct plan, 1);
 
 		plan->subscriber = batch->subscribers->pdata[batch->plans->len];
@@ -721,7 +720,10 @@ plan_batch(struct batch *batch, GError **error)
 		if (!fill_plan(cache, batch->filters, plan, &problem) &&
 		    !skip_damaged(cache, plan, &problem, error))
 			return fail_plan(plan, error);
+		took_us = MAX(g_get_monotonic_time() - start_us, 1);
 	}
+	batch->size =
+	    CLAMP(batch->plans->len * BATCH_US / took_us, 1, BATCH_SUBSCRIBERS);
 	return true;
 }
 
@@ -785,7 +787,7 @@ make_batch(struct digest_cache *cache, struct digest_build_report *report,
 	*is_end = batch.subscribers->len == 0;
 	log_damage(batch.plans);
 	*report = batch.report;
-	*size = CLAMP(2 * batch.plans->len, BATCH_SUBSCRIBERS_LEAST, BATCH_SUBSCRIBERS);
+	*size = batch.size;
 	return true;
 }
 
@@ -811,7 +813,7 @@ digest_build_run(struct store *store, GBytes *key, const struct catalog *book,
 	struct backup_restored_from restore;
 	struct clock_jump jump;
 	pb_auto(coverage) coverage = NULL;
-	unsigned resumed = 0, size = BATCH_SUBSCRIBERS_LEAST;
+	unsigned resumed = 0, size = BATCH_SUBSCRIBERS_FIRST;
 	bool is_end = false;
 	bool is_ok;
 

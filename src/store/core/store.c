@@ -501,7 +501,7 @@ store_set_commit_hook(struct store *store, void (*hook)(void *data), void *data)
 void
 store_yield(void)
 {
-	g_usleep(2 * BUSY_OFTEN_US);
+	g_usleep(5 * BUSY_OFTEN_US);
 }
 
 void
