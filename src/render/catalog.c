@@ -12,10 +12,8 @@
 #include "base/text.h"
 #include "render/po_files.h"
 
-#define ENGLISH  "en"
-#define FOLDER   "/paperboy/po/"
-#define TEMPLATE "paperboy.pot"
-#define SUFFIX   ".po"
+#define ENGLISH "en"
+#define SUFFIX  ".po"
 
 struct catalog {
 	GHashTable *languages; /* char * -> struct po * */
@@ -32,19 +30,6 @@ parse(struct catalog *catalog, struct po *po, const char *label, const char *tex
 {
 	g_checksum_update(catalog->checksum, (const guchar *)text, -1);
 	return po_parse(po, label, text, known, error);
-}
-
-/* Parse a file that is compiled in. */
-static bool
-parse_resource(struct catalog *catalog, struct po *po, const char *file, GError **error)
-{
-	g_autofree char *path = g_strconcat(FOLDER, file, NULL);
-	g_autoptr(GBytes) bytes = g_resource_lookup_data(
-	    po_files_get_resource(), path, G_RESOURCE_LOOKUP_FLAGS_NONE, NULL);
-
-	/* GLib ends them with a NUL. */
-	return parse(catalog, po, file, g_bytes_get_data(bytes, NULL),
-	    po == catalog->known ? NULL : catalog->known, error);
 }
 
 static bool
@@ -85,15 +70,13 @@ is_po_file(const char *file)
 static bool
 load_shipped(struct catalog *catalog, GError **error)
 {
-	g_auto(GStrv) files = g_resource_enumerate_children(
-	    po_files_get_resource(), FOLDER, G_RESOURCE_LOOKUP_FLAGS_NONE, NULL);
-
-	if (!parse_resource(catalog, catalog->known, TEMPLATE, error))
+	/* The template is first. */
+	if (!parse(catalog, catalog->known, po_files[0].name, po_files[0].text, NULL,
+	        error))
 		return false;
-	for (char **file = files; *file; file++)
-		if (is_po_file(*file) &&
-		    !parse_resource(
-		        catalog, add_language(catalog, *file), *file, error))
+	for (const struct po_file *file = &po_files[1]; file->name; file++)
+		if (!parse(catalog, add_language(catalog, file->name), file->name,
+		        file->text, catalog->known, error))
 			return false;
 	return true;
 }

@@ -1,0 +1,15 @@
+/*
+ * po_files.h - the files of po/, which are compiled in.
+ */
+#ifndef PAPERBOY_RENDER_PO_FILES_H
+#define PAPERBOY_RENDER_PO_FILES_H
+
+struct po_file {
+	const char *name; /* "de.po"; NULL after the last one */
+	const char *text;
+};
+
+/* The first one is the template, paperboy.pot. */
+extern const struct po_file po_files[];
+
+#endif
