@@ -174,20 +174,20 @@ repair_due_times(struct store *store, int64_t now, GError **error)
 /*
  * A batch of subscribers: their digests are decided and saved in one transaction, so
  * that nothing that they depend on changes between.  On a server their rows are locked
- * meanwhile, and others build the digests of the next ones; a file has one writer, so
- * a batch has as many as are loaded and decided in BATCH_US at the speed of the last
- * batch; one that takes twice as long ends there.
+ * meanwhile, and others build the digests of the next ones.  A file has one writer, so
+ * a batch has as many subscribers as the batch before could have decided about in
+ * BATCH_US; after twice that time, it saves what is decided.
  */
 
 /* Maximum number of subscribers in one transaction. */
 #define BATCH_SUBSCRIBERS 200
 
-/* Number of subscribers in the first batch, of whose speed nothing is known yet. */
-#define BATCH_SUBSCRIBERS_FIRST 25
+/* Minimum number of them to be tried, and the number in the first batch. */
+#define BATCH_SUBSCRIBERS_LEAST 25
 
-/* Time to load a batch and decide about it, µs; saving takes a third of it again, and
- * other writers wait for both. */
-#define BATCH_US 5000
+/* Time to decide about a batch, µs; loading and saving it take about as long again.  A
+ * larger one lets other writers wait longer, a smaller one makes building slower. */
+#define BATCH_US 3000
 
 /* @return the index of a candidate's filter in the contents */
 static unsigned
@@ -701,7 +701,7 @@ static bool
 plan_batch(struct batch *batch, GError **error)
 {
 	struct digest_cache *cache = batch->cache;
-	int64_t start_us = g_get_monotonic_time(), took_us = 1;
+	int64_t start_us, took_us = 1;
 	g_autoptr(GError) problem = NULL;
 
 	batch_clear(batch);
@@ -712,6 +712,7 @@ plan_batch(struct batch *batch, GError **error)
 	if (!batch->subscribers || !load_batch(batch, error))
 		return false;
 	batch->plans = g_ptr_array_new_with_free_func(plan_free);
+	start_us = g_get_monotonic_time();
 	while (batch->plans->len < batch->subscribers->len && took_us < 2 * BATCH_US) {
 		struct plan *plan = g_new0(struct plan, 1);
 
@@ -722,8 +723,8 @@ plan_batch(struct batch *batch, GError **error)
 			return fail_plan(plan, error);
 		took_us = MAX(g_get_monotonic_time() - start_us, 1);
 	}
-	batch->size =
-	    CLAMP(batch->plans->len * BATCH_US / took_us, 1, BATCH_SUBSCRIBERS);
+	batch->size = CLAMP(batch->plans->len * BATCH_US / took_us,
+	    BATCH_SUBSCRIBERS_LEAST, BATCH_SUBSCRIBERS);
 	return true;
 }
 
@@ -813,7 +814,7 @@ digest_build_run(struct store *store, GBytes *key, const struct catalog *book,
 	struct backup_restored_from restore;
 	struct clock_jump jump;
 	pb_auto(coverage) coverage = NULL;
-	unsigned resumed = 0, size = BATCH_SUBSCRIBERS_FIRST;
+	unsigned resumed = 0, size = BATCH_SUBSCRIBERS_LEAST;
 	bool is_end = false;
 	bool is_ok;
 
