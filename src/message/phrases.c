@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/edit_distance.h"
 #include "message/phrases_data.h"
 
 #define PHRASES_PATH "/paperboy/phrases"
@@ -24,6 +25,13 @@
 
 /* Text in brackets is looked for within that many bytes. */
 #define BRACKET_BYTES 160
+
+/*
+ * Words from that length are corrected if up to so many letters are wrong; shorter ones
+ * are too often another word.
+ */
+#define MISSPELT_BYTES 8
+#define SLIPS_MAX      2
 
 /* Maximum number of words of a filler. */
 #define FILLER_WORDS_MAX 8
@@ -75,6 +83,9 @@ strip_accents(const char *exact)
 		g_autofree char *ascii = NULL;
 
 		g_unichar_to_utf8(c, utf8);
+		/* Of the Turkish capital I with a dot. */
+		if (c == 0x307)
+			continue;
 		if (g_unichar_get_script(c) == G_UNICODE_SCRIPT_LATIN)
 			ascii = g_str_to_ascii(utf8, "C");
 		/* g_str_to_ascii() does not know dotless i. */
@@ -341,6 +352,7 @@ struct phrases_language {
 	char *code;
 	GHashTable *sets;   /* name to GPtrArray of struct node * */
 	GPtrArray *intents; /* const char * */
+	GHashTable *words;  /* const char *: those of requests */
 };
 
 /* Slots that are not sets of a file. */
@@ -423,17 +435,34 @@ parse_slot(struct reader *reader, const char **at)
 	return node;
 }
 
+/* Blocks whose words are not those of requests. */
+static bool
+is_of_answers(const char *set)
+{
+	static const char *const answers[] = {"yes", "yes-anyway", "no", "not-no",
+	    "automatic", "disclaimer", "closing", NULL};
+
+	return g_strv_contains(answers, set);
+}
+
 /* A word of the file can be several: "e-mail". */
 static struct node *
 parse_words(struct reader *reader, const char **at, struct node ***last)
 {
-	size_t size = strcspn(*at, " |()[]<>");
+	size_t size = strcspn(*at, " |()[]<>$");
 	g_autofree char *raw = g_strndup(*at, size);
 	bool is_exact = *raw == '=', is_prefix = g_str_has_suffix(raw, "*");
 	pb_auto(phrases_text) text = NULL;
 	struct node *node = NULL;
 
 	*at += size;
+	if (strcmp(raw, ":") == 0) {
+		node = node_new(KIND_WORD);
+		node->word = g_strdup(raw);
+		**last = node;
+		*last = &node->next;
+		return node;
+	}
 	if (is_prefix)
 		raw[size - 1] = '\0';
 	text = phrases_text_new(raw + is_exact);
@@ -445,6 +474,8 @@ parse_words(struct reader *reader, const char **at, struct node ***last)
 		node = node_new(KIND_WORD);
 		node->word = g_strdup(is_exact ? word->exact : word->plain);
 		node->is_exact = is_exact;
+		if (!is_prefix && !is_of_answers(reader->set_name))
+			g_hash_table_add(reader->language->words, node->word);
 		**last = node;
 		*last = &node->next;
 	}
@@ -557,6 +588,7 @@ load_language(const char *code)
 	language->code = g_strdup(code);
 	language->sets = g_hash_table_new(g_str_hash, g_str_equal);
 	language->intents = g_ptr_array_new();
+	language->words = g_hash_table_new(g_str_hash, g_str_equal);
 	for (char **line = lines; *line; line++)
 		read_line(&reader, *line);
 	find_sets(&reader);
@@ -598,6 +630,12 @@ phrases_get_intents(const struct phrases_language *language)
 	return language->intents;
 }
 
+bool
+phrases_knows(const struct phrases_language *language, const struct phrases_word *word)
+{
+	return g_hash_table_contains(language->words, word->plain);
+}
+
 /* ---- matching ---- */
 
 /* What follows a group that is being matched. */
@@ -635,6 +673,19 @@ is_word(const struct node *node, const struct phrases_word *word)
 	return false;
 }
 
+/* @return the word after the closing bracket of an opening one; at if it is none */
+static unsigned
+skip_brackets(const struct phrases_span *span, unsigned at)
+{
+	unsigned end = at;
+
+	if (phrases_get_word(span->text, at)->mark != '(')
+		return at;
+	while (end < span->to && phrases_get_word(span->text, end)->mark != ')')
+		end++;
+	return end < span->to ? end + 1 : at;
+}
+
 /* Whether fillers cover the rest. */
 static bool
 is_rest_filler(const struct matcher *m, unsigned at)
@@ -644,7 +695,9 @@ is_rest_filler(const struct matcher *m, unsigned at)
 	if (at >= m->span->to)
 		return true;
 	if (phrases_get_word(m->span->text, at)->mark)
-		return is_rest_filler(m, at + 1);
+		return is_rest_filler(m, at + 1) ||
+		       (skip_brackets(m->span, at) > at &&
+		           is_rest_filler(m, skip_brackets(m->span, at)));
 	for (unsigned size = 1; fillers && size <= FILLER_WORDS_MAX; size++)
 		if (fillers[at] & 1U << (size - 1) && at + size <= m->span->to &&
 		    is_rest_filler(m, at + size))
@@ -729,8 +782,13 @@ run_one_word(
 	bool was_after = m->is_after_slot;
 	unsigned count = m->found.count, literal = m->found.literal;
 
-	if (word->mark)
-		return false;
+	if (word->mark) {
+		/* ":" in a pattern */
+		return node->kind == KIND_WORD && *node->word == ':' &&
+		       (*word->start == ':' ||
+		           g_str_has_prefix(word->start, "\uff1a")) &&
+		       run(m, node->next, at + 1, frame);
+	}
 	if (node->kind == KIND_WORD && is_word(node, word)) {
 		m->found.literal++;
 	} else if (node->kind == KIND_SLOT && count < PHRASES_VALUES_MAX &&
@@ -763,7 +821,13 @@ run_word(
 	        : run_one_word(m, node, at, frame))
 		return true;
 	if (phrases_get_word(m->span->text, at)->mark)
-		return m->is_whole && run_word(m, node, at + 1, frame);
+		return m->is_whole &&
+		       (run_word(m, node, at + 1, frame) ||
+		           (skip_brackets(m->span, at) > at &&
+		               run_word(m, node, skip_brackets(m->span, at), frame)));
+	/* Words before a topic are part of it. */
+	if (node->kind == KIND_SLOT && is_open_slot(node->name))
+		fillers = m->courtesies;
 	for (unsigned size = 1; fillers && size <= FILLER_WORDS_MAX; size++)
 		if (fillers[at] & 1U << (size - 1) &&
 		    run_word(m, node, at + size, frame))
@@ -799,6 +863,14 @@ run_value(
 	return false;
 }
 
+static bool
+is_end(const struct phrases_span *span, unsigned at)
+{
+	char mark = at < span->to ? phrases_get_word(span->text, at)->mark : '.';
+
+	return mark && mark != PHRASES_MASKED;
+}
+
 /* @return whether the rest of the pattern matches */
 static bool
 run(struct matcher *m, const struct node *node, unsigned at, const struct frame *frame)
@@ -816,9 +888,7 @@ run(struct matcher *m, const struct node *node, unsigned at, const struct frame 
 	case KIND_VALUE:
 		return run_value(m, node, at, frame);
 	case KIND_END:
-		return (at >= m->span->to ||
-		           phrases_get_word(m->span->text, at)->mark) &&
-		       run(m, node->next, at, frame);
+		return is_end(m->span, at) && run(m, node->next, at, frame);
 	}
 	g_assert_not_reached();
 }
@@ -876,6 +946,58 @@ get_lengths(const struct phrases_language *language, const struct phrases_text *
 		add_lengths(fillers, text, lengths);
 	g_hash_table_insert(text->lengths, (gpointer)key, lengths);
 	return lengths;
+}
+
+/* The word of a set that a longer word is a misspelling of. @return NULL: none */
+static const char *
+find_misspelt(const GPtrArray *choices, const char *plain, unsigned *best)
+{
+	const char *found = NULL;
+
+	for (guint i = 0; choices && i < choices->len; i++) {
+		const struct node *node = choices->pdata[i];
+		const char *word = node->kind == KIND_GROUP
+		                       ? find_misspelt(node->choices, plain, best)
+		                       : node->word;
+		unsigned slips = word ? edit_distance_count_slips(
+		                            plain, strlen(plain), word, strlen(word))
+		                      : G_MAXUINT;
+
+		if (slips > *best || (slips == *best && node->kind == KIND_WORD))
+			continue;
+		*best = slips;
+		found = word;
+	}
+	return found;
+}
+
+void
+phrases_correct(struct phrases_text *text)
+{
+	const GPtrArray *languages = phrases_get_languages();
+
+	for (guint i = 0; i < text->words->len; i++) {
+		struct phrases_word *word =
+		    &g_array_index(text->words, struct phrases_word, i);
+		unsigned best = SLIPS_MAX + 1;
+		const char *found = NULL;
+
+		if (word->mark || strlen(word->plain) < MISSPELT_BYTES ||
+		    strlen(word->plain) > 2 * MISSPELT_BYTES)
+			continue;
+		for (guint j = 0; j < languages->len; j++) {
+			const char *one =
+			    find_misspelt(get_set(languages->pdata[j], "misspelt"),
+			        word->plain, &best);
+
+			found = one ? one : found;
+		}
+		if (!found || best == 0)
+			continue;
+		g_free(word->plain);
+		word->plain = g_strdup(found);
+		g_clear_pointer(&word->digraph, g_free);
+	}
 }
 
 bool

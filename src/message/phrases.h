@@ -15,6 +15,9 @@
 
 /* ---- text ---- */
 
+/* Mark of a word that is not to be part of a phrase. */
+#define PHRASES_MASKED '#'
+
 struct phrases_word {
 	const char *start, *end; /* in the text */
 	char *plain;             /* lower case, Latin letters without accents */
@@ -52,6 +55,10 @@ const GPtrArray *phrases_get_languages(void);
 const char *phrases_get_code(const struct phrases_language *language);
 /** @return of char *: the names of its intents, in the order of the file */
 const GPtrArray *phrases_get_intents(const struct phrases_language *language);
+
+/** Whether a word is in a pattern of a request. */
+bool
+phrases_knows(const struct phrases_language *language, const struct phrases_word *word);
 
 /* ---- matching ---- */
 
@@ -112,6 +119,9 @@ bool phrases_find_any(const char *set, const struct phrases_span *span);
 /** Whether fillers cover a span. */
 bool phrases_is_filler(
     const struct phrases_language *language, const struct phrases_span *span);
+
+/** Replace words that are misspelt ones of the set "misspelt" of any language. */
+void phrases_correct(struct phrases_text *text);
 
 /** @return the value of a match with a name, or NULL */
 const struct phrases_value *

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/bounds.h"
+#include "message/sanitize.h"
 
 /* A topic has at most so many words; a Chinese or Japanese character is a quarter. */
 #define TOPIC_WORDS     6
@@ -70,6 +71,8 @@ static bool
 is_topic(const struct phrases_language *language, const struct phrases_span *span)
 {
 	unsigned weight = 0, at, depth = 0;
+	bool is_new = false; /* not only words of requests */
+	struct phrases_span outside = *span;
 	struct phrases_match match;
 	bool has_letter = false;
 
@@ -83,16 +86,23 @@ is_topic(const struct phrases_language *language, const struct phrases_span *spa
 		if (word->mark || depth)
 			continue;
 		weight += is_unspaced(word) ? 1 : WORD_WEIGHT;
+		is_new =
+		    is_new || is_unspaced(word) ||
+		    (!phrases_knows(language, word) && !g_ascii_isdigit(*word->plain));
 		has_letter = has_letter ||
 		             strcspn(word->plain, "0123456789") == strlen(word->plain);
 		if (strchr(word->plain, '@'))
 			return false;
 	}
-	return has_letter && weight <= TOPIC_WEIGHT &&
+	for (at = span->from; at < span->to; at++)
+		if (phrases_get_word(span->text, at)->mark == '(')
+			break;
+	outside.to = at;
+	return has_letter && is_new && weight <= TOPIC_WEIGHT &&
 	       phrases_get_word(span->text, span->to - 1)->end -
 	               phrases_get_word(span->text, span->from)->start <=
 	           TOPIC_CHARS &&
-	       !phrases_find_any("never", span) &&
+	       !phrases_find_any("never", &outside) &&
 	       !phrases_start(language, "not-first", span, &match) &&
 	       !phrases_is_filler(language, span);
 }
@@ -572,6 +582,7 @@ struct reading {
 	bool is_open;     /* topics may follow on lines of their own */
 	bool has_topics;  /* in a sentence */
 	bool has_thanked; /* by the sentence before */
+	bool has_read;    /* a sentence or command of the text */
 };
 
 static void
@@ -657,18 +668,6 @@ join_units(struct unit *unit, const char *line)
 	unit->text = whole;
 }
 
-/* A command goes on after a backslash, and in indented lines. */
-static void
-join_command(struct unit *unit, const char *line)
-{
-	size_t size = strlen(unit->text);
-
-	if (size && unit->text[size - 1] == '\\')
-		unit->text[size - 1] = '\0';
-	g_strchomp(unit->text);
-	join_units(unit, line);
-}
-
 static bool
 is_end(const char *line)
 {
@@ -699,13 +698,13 @@ find_units(struct reading *reading, const char *text)
 	const struct prose_mail *mail = reading->mail;
 	g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
 	unsigned paragraph = 1;
-	bool has_ended = false;
+	bool has_ended = false, goes_on_below = false;
 
 	for (char **at = lines; *at; at++) {
-		bool is_indented = g_ascii_isspace(**at);
-		char *line = g_strstrip(*at);
-		bool is_contact_line = is_contact(line), is_command;
-		struct unit *last;
+		bool is_indented = g_ascii_isspace(**at), is_command;
+		g_autofree char *line = sanitize_line(*at, 0);
+		struct unit *last = get_last_unit(reading, paragraph);
+		bool was_going_on = goes_on_below;
 
 		if (!*line) {
 			paragraph++;
@@ -717,19 +716,21 @@ find_units(struct reading *reading, const char *text)
 			cut(reading, line, has_ended ? "signature" : "quote", NULL);
 			continue;
 		}
-		last = get_last_unit(reading, paragraph);
-		if (last && last->is_command &&
-		    (is_indented || g_str_has_suffix(last->text, "\\"))) {
-			join_command(last, line);
+		goes_on_below = g_str_has_suffix(line, "\\");
+		if (goes_on_below)
+			line[strlen(line) - 1] = '\0';
+		if (last && last->is_command && (is_indented || was_going_on)) {
+			join_units(last, g_strchomp(line));
 			continue;
 		}
-		is_command = mail->is_command && mail->is_command(line, mail->data);
+		is_command =
+		    mail->is_command && mail->is_command(g_strchomp(line), mail->data);
 		/* "-- Jay", "~max" */
 		if (strchr("-~_", *line) && skip_bullet(line) == line) {
 			cut(reading, line, "signature", NULL);
 			continue;
 		}
-		if (is_contact_line && !is_command)
+		if (!is_command && is_contact(line))
 			g_array_index(reading->paragraphs, bool, paragraph) = true;
 		if (!is_command && goes_on(last, line))
 			join_units(last, line);
@@ -858,13 +859,27 @@ skip_salutation(const struct phrases_text *text)
 	return end;
 }
 
+bool
+prose_is_greeting(const char *line)
+{
+	pb_auto(phrases_text) text = phrases_text_new(line);
+	struct phrases_span span = make_span(text, 0, text->words->len);
+	const GPtrArray *languages = phrases_get_languages();
+
+	span.from = skip_salutation(text);
+	for (guint i = 0; i < languages->len; i++)
+		if (phrases_is_filler(languages->pdata[i], &span))
+			return true;
+	return false;
+}
+
 /* ---- reading ---- */
 
+/* Topics may follow it, each on a line. */
 static bool
-is_open_wish(const struct prose_item *item)
+is_open_wish(const char *intent)
 {
-	return strcmp(item->intent, "intent subscribe") == 0 ||
-	       strcmp(item->intent, "intent add") == 0;
+	return strcmp(intent, "subscribe") == 0 || strcmp(intent, "add") == 0;
 }
 
 static void
@@ -874,13 +889,13 @@ add_wish(struct reading *reading, const struct parse *parse, const struct part *
 	g_autofree char *line = phrases_copy(text, part->start, part->to);
 	struct prose_item *item = item_new(PROSE_WISH, line);
 
-	item->intent = part->intent;
+	item->intent = part->intent + strlen("intent ");
 	add_values(item, parse->language, text, &part->match);
 	if (prose_get(item, "topics", 0))
 		reading->has_topics = true;
-	else if (is_open_wish(item) && (unit->is_subject || !reading->has_topics))
+	else if (is_open_wish(item->intent) &&
+	         (unit->is_subject || !reading->has_topics))
 		reading->is_open = true;
-	item->intent += strlen("intent ");
 	add_item(reading, item, unit);
 }
 
@@ -986,6 +1001,7 @@ read_sentence(
 	} else {
 		add_parts(reading, &parse, span, unit);
 	}
+	reading->has_read = reading->has_read || !unit->is_subject;
 	reading->has_thanked = is_thanks(&parse);
 	parse_clear(&parse);
 }
@@ -1021,15 +1037,22 @@ read_unit(struct reading *reading, const struct unit *unit)
 	const struct phrases_span span = make_span(text, 0, text->words->len);
 	unsigned from;
 
+	phrases_correct(text);
 	reading->is_disclaimer =
 	    reading->is_disclaimer || skip_set("disclaimer", &span) > 0;
 	if (reading->is_disclaimer && !unit->is_subject) {
 		cut(reading, unit->text, "disclaimer", unit);
 	} else if (unit->is_command) {
+		pb_auto(prose_item) wish = prose_read_line(unit->text);
+
+		reading->is_open =
+		    reading->is_open || (wish && is_open_wish(wish->intent) &&
+		                            !prose_get(wish, "topics", 0));
+		reading->has_read = reading->has_read || !unit->is_subject;
 		add_item(reading, item_new(PROSE_COMMAND, unit->text), unit);
 	} else if (!count_words(&span)) {
 		cut(reading, unit->text, "filler", unit);
-	} else if (!unit->is_subject && is_closing(text)) {
+	} else if (!unit->is_subject && reading->has_read && is_closing(text)) {
 		reading->has_closed = true;
 		cut(reading, unit->text, "closing", unit);
 	} else if (!unit->is_subject &&
@@ -1048,54 +1071,96 @@ read_unit(struct reading *reading, const struct unit *unit)
 
 /* ---- lines that are topics ---- */
 
+/* @return English if the code is NULL */
+static const struct phrases_language *
+find_language(const char *code)
+{
+	const GPtrArray *languages = phrases_get_languages();
+
+	for (guint i = 0; i < languages->len; i++)
+		if (g_strcmp0(phrases_get_code(languages->pdata[i]), code) == 0)
+			return languages->pdata[i];
+	return languages->pdata[0];
+}
+
 /* @param item  becomes a wish if all of it is topics */
 static void
 read_topics(struct reading *reading, struct prose_item *item)
 {
 	pb_auto(phrases_text) text = phrases_text_new(item->line);
 	struct phrases_span span = make_span(text, 0, text->words->len);
-	const GPtrArray *languages = phrases_get_languages();
-	const struct phrases_language *language = NULL;
+	const struct phrases_language *language =
+	    find_language(reading->prose->language);
 
 	while (span.to && phrases_get_word(text, span.to - 1)->mark == '.')
 		span.to--;
-	for (guint i = 0; i < languages->len; i++) {
-		/* Words of the request in any language are not topics. */
-		if (!split_topics(languages->pdata[i], &span, NULL))
-			return;
-		if (g_strcmp0(reading->prose->language,
-		        phrases_get_code(languages->pdata[i])) == 0)
-			language = languages->pdata[i];
-	}
+	if (!split_topics(language, &span, NULL))
+		return;
+	reading->has_topics = true;
 	item->kind = PROSE_WISH;
 	item->intent = "add";
-	add_topics(item, language ? language : languages->pdata[0], &span);
+	add_topics(item, language, &span);
 }
 
+/*
+ * Lines are topics if the message asks for some, has none in a sentence, and no other
+ * sentence that was not understood: then names and remarks are likely.
+ */
 static void
 read_all_topics(struct reading *reading)
 {
+	const struct prose_mail *mail = reading->mail;
 	const GPtrArray *items = reading->prose->items;
+	bool can_be = reading->is_open && !reading->has_topics;
 
-	for (guint i = 0; reading->is_open && !reading->has_topics && i < items->len;
-	     i++) {
+	for (guint i = 0; can_be && i < items->len; i++) {
 		struct prose_item *item = items->pdata[i];
 
-		if (item->kind == PROSE_UNREAD && item->is_whole &&
-		    !item->is_in_subject)
+		if (item->kind == PROSE_DOUBT)
+			can_be = false;
+		if (item->kind != PROSE_UNREAD || item->is_in_subject)
+			continue;
+		if (item->is_whole &&
+		    !(mail->is_slip && mail->is_slip(item->line, mail->data)))
+			read_topics(reading, item);
+		can_be = item->kind == PROSE_WISH || g_str_has_suffix(item->line, ":");
+	}
+	/* "Subject: robots, drones": a list, and the text only asks to subscribe. */
+	if (reading->is_open && !reading->has_topics && items->len) {
+		struct prose_item *item = items->pdata[0];
+
+		if (item->kind == PROSE_UNREAD && item->is_in_subject &&
+		    item->is_whole && strpbrk(item->line, ",;"))
 			read_topics(reading, item);
 	}
 }
 
+bool
+prose_is_topic(const char *line)
+{
+	pb_auto(phrases_text) text = phrases_text_new(line);
+	const struct phrases_span span = make_span(text, 0, text->words->len);
+
+	for (unsigned at = 0; at < span.to; at++)
+		if (strchr(".?", phrases_get_word(text, at)->mark) &&
+		    phrases_get_word(text, at)->mark)
+			return false;
+	return !phrases_find_any("never", &span);
+}
+
 /* ---- the mail ---- */
 
+/* Whether the text has a wish; that of an automatic reply is not one. */
 static bool
 has_wish(const struct prose *prose)
 {
 	for (guint i = 0; i < prose->items->len; i++) {
 		const struct prose_item *item = prose->items->pdata[i];
 
-		if (item->kind == PROSE_WISH || item->kind == PROSE_COMMAND)
+		if (item->is_in_subject)
+			continue;
+		if (item->kind == PROSE_COMMAND ||
+		    (item->kind == PROSE_WISH && strcmp(item->intent, "away") != 0))
 			return true;
 	}
 	return false;

@@ -46,6 +46,8 @@ struct prose_mail {
 	const char *const *names; /* of the sender; a line of them is cut */
 	/* Whether a line is a command, which is not read as prose. */
 	bool (*is_command)(const char *line, void *data);
+	/* Whether a line is a misspelt command, and so not a topic; or NULL. */
+	bool (*is_slip)(const char *line, void *data);
 	void *data;
 };
 
@@ -61,6 +63,12 @@ PB_DEFINE_AUTO(prose, prose_free);
 struct prose_item *prose_read_line(const char *line);
 void prose_item_free(struct prose_item *item);
 PB_DEFINE_AUTO(prose_item, prose_item_free);
+
+/** Whether a line can be one topic: few words, none of them of a request. */
+bool prose_is_topic(const char *line);
+
+/** Whether a line is a greeting or has fillers only. */
+bool prose_is_greeting(const char *line);
 
 /** Whether a set of any language has a pattern in a text. */
 bool prose_has(const char *set, const char *line);

@@ -163,6 +163,25 @@ command_run_add(struct request *request, const char *arguments, GError **error)
 	    request, options.query, subscription->number, filter.is_block, 0, error);
 }
 
+bool
+command_count_papers(struct request *request, const char *arguments, unsigned *found,
+    unsigned *days, GError **error)
+{
+	pb_local(options) options = {0};
+	struct backtest_request wanted = {.now = request->now};
+	pb_auto(backtest) backtest = NULL;
+
+	if (!parse_options(request, arguments, &options, error))
+		return false;
+	wanted.text = options.query;
+	backtest = backtest_run(request->store, &wanted, NULL, error);
+	if (!backtest)
+		return false;
+	*found = backtest->found;
+	*days = backtest->covered_days;
+	return true;
+}
+
 /* ---- del, unblock ---- */
 
 bool

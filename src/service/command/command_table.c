@@ -6,6 +6,7 @@
 #include "base/bounds.h"
 #include "base/edit_distance.h"
 #include "base/token.h"
+#include "message/prose.h"
 #include "service/command/command_private.h"
 
 #define PREFIX_CHARS 3  /* minimum length of an abbreviated verb */
@@ -239,6 +240,79 @@ command_table_classify(const char *line)
 	    (row->arity == COMMAND_ARITY_REQUIRED && !*arguments))
 		return COMMAND_KIND_NONE;
 	return COMMAND_KIND_NEAR;
+}
+
+/* Commands whose arguments are a filter. */
+static bool
+takes_query(const struct command_row *row)
+{
+	return strstr(row->arguments, "QUERY") != NULL;
+}
+
+/* Numbers, quoted text, options, fields, operators: not prose. */
+static bool
+is_formal(const struct command_row *row, const char *arguments)
+{
+	static const char query[] = "(?:^|[\\s(])(?:\\w+[:=]|[-!]\\w|=\\w)|\"|\\w\\*|"
+	                            "\\b(?:AND|OR|NOT|ANDNOT|NEAR)\\b|^\\d+ \\S";
+
+	if (!*arguments || command_is_numbers(arguments))
+		return true;
+	if (takes_query(row))
+		return g_regex_match_simple(query, arguments, 0, 0);
+	return g_regex_match_simple("\\w[=\"]|^\\*$", arguments, 0, 0) ||
+	       (row->arity != COMMAND_ARITY_NONE &&
+	           strlen(arguments) == TOKEN_RANDOM_LENGTH && !strchr(arguments, ' '));
+}
+
+/* Whether a wish is what the verb does: "pause for two weeks", "add diffusion". */
+static bool
+is_same_wish(
+    const struct command_row *row, const char *arguments, const struct prose_item *wish)
+{
+	const char *topic = prose_get(wish, "topics", 0);
+
+	if (!command_prose_is_verb(wish->intent, row->verb))
+		return false;
+	if (!takes_query(row) || !topic)
+		return row->run != command_run_subscribe && !takes_query(row) &&
+		       row->run != command_run_unsubscribe &&
+		       row->run != command_run_del && !is_of_papers(row);
+	return !prose_get(wish, "topics", 1) && strcmp(topic, arguments) == 0;
+}
+
+bool
+command_table_is_command(const char *line)
+{
+	const char *arguments;
+	const struct command_row *row = command_table_parse(line, &arguments);
+	pb_auto(prose_item) wish = NULL;
+
+	if (!row || command_table_classify(line) != COMMAND_KIND_VERB)
+		return false;
+	if (is_formal(row, arguments))
+		return true;
+	/* Names of shares. */
+	if (!strchr(arguments, ' ') &&
+	    (row->run == command_run_follow || row->run == command_run_unfollow ||
+	        row->run == command_run_fork || row->run == command_run_unshare))
+		return true;
+	wish = prose_read_line(line);
+	if (wish)
+		return is_same_wish(row, arguments, wish) ||
+		       (row->run == command_run_set && command_is_settings(arguments));
+	if (row->arity == COMMAND_ARITY_NONE || row->run == command_run_subscribe ||
+	    row->run == command_run_unsubscribe)
+		return false;
+	/* "change of address" */
+	if (row->run == command_run_edit &&
+	    g_ascii_strncasecmp(line, row->verb, strlen(row->verb)) != 0)
+		return false;
+	if (takes_query(row))
+		return prose_is_topic(arguments);
+	return !strchr(arguments, ' ') || row->run == command_run_set ||
+	       row->run == command_run_share || row->run == command_run_del ||
+	       row->run == command_run_pause || command_is_papers(arguments);
 }
 
 /* ---- help ---- */
