@@ -266,11 +266,11 @@ struct scene {
 
 static const struct scene scenes[] = {
     SCENE("subscribe", UNKNOWN_SENDER,
-        "subscribe Eve Example\nadd name=rlhf \"reward model*\"\nadd diffusion "
+        "subscribe name=\"Eve Example\"\nadd name=rlhf \"reward model*\"\nadd diffusion "
         "-survey\n",
         .is_answered = true),
     SCENE("subscribe-german", UNKNOWN_SENDER,
-        "subscribe Eve\nadd diffusion\nset at 06:15 tz Europe/Vienna\n",
+        "subscribe name=Eve\nadd diffusion\nset at 06:15 tz Europe/Vienna\n",
         .language = "de", .is_answered = true),
     SCENE("subscribe-by-add", UNKNOWN_SENDER, "add diffusion\n", .is_answered = true),
     SCENE("subscribe-wrong-filter", UNKNOWN_SENDER,

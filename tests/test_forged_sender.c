@@ -216,11 +216,11 @@ static const struct step suggestion_is_accepted[] = {
 static const struct step help_is_limited[] = {
     MAIL(EVA, HOME, "list", "replied", NULL),
     SAVE("list"),
-    MAIL(EVA, "$list", "Re: Your commands", "replied", NULL, .text = "Lovely.\n"),
+    MAIL(EVA, "$list", "Re: Your commands", "replied", NULL, .text = "It rains.\n"),
     MAIL(EVA, "$list", "Re: Your commands", "rate limited: help-per-day", NULL,
-        .text = "Lovely!\n"),
+        .text = "It rains!\n"),
     MAIL(EVA, HOME, "Re: Your commands", "rate limited: help-per-day", NULL,
-        .text = "Lovely\n"),
+        .text = "It rains\n"),
     MAIL(EVA, "$list", "Re: Your commands", "replied", NULL, .text = "help\n"),
     {.kind = STEP_END},
 };

@@ -867,6 +867,8 @@ prose_is_greeting(const char *line)
 	const GPtrArray *languages = phrases_get_languages();
 
 	span.from = skip_salutation(text);
+	if (!span.from)
+		return false;
 	for (guint i = 0; i < languages->len; i++)
 		if (phrases_is_filler(languages->pdata[i], &span))
 			return true;

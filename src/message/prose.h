@@ -67,7 +67,7 @@ PB_DEFINE_AUTO(prose_item, prose_item_free);
 /** Whether a line can be one topic: few words, none of them of a request. */
 bool prose_is_topic(const char *line);
 
-/** Whether a line is a greeting or has fillers only. */
+/** Whether a line is a greeting and nothing else. */
 bool prose_is_greeting(const char *line);
 
 /** Whether a set of any language has a pattern in a text. */

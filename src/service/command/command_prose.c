@@ -14,6 +14,7 @@
 
 /* Lines that were not understood are listed up to this number. */
 #define UNREAD_SHOWN 5
+#define UNREAD_CHARS 200
 
 /* Examples beside those that the text of a message suggests. */
 #define EXAMPLES_MAX 6
@@ -433,11 +434,24 @@ run_lines(struct mail *mail, const char *text, enum effect effect, GError **erro
 }
 
 static bool
+has_command(const struct prose *prose)
+{
+	for (guint i = 0; i < prose->items->len; i++)
+		if (((struct prose_item *)prose->items->pdata[i])->kind ==
+		    PROSE_COMMAND)
+			return true;
+	return false;
+}
+
+static bool
 subscribe(struct mail *mail, GError **error)
 {
 	if (mail->is_subscribing || mail->request->subscribe_name)
 		return true;
 	mail->is_subscribing = true;
+	/* "Subscription" above commands */
+	if (mail->request->subscriber && has_command(mail->prose))
+		return true;
 	return run_lines(mail, mail->request->subscriber ? "list" : "subscribe",
 	    mail->request->subscriber ? EFFECT_DONE : EFFECT_PROPOSED, error);
 }
@@ -561,12 +575,24 @@ run_unread(struct mail *mail, const struct prose_item *item, GError **error)
 	return true;
 }
 
+/* A question that is asked again has the same answer. */
+static bool
+is_repeated(const struct mail *mail, const char *line)
+{
+	const char *arguments;
+	const struct command_row *row = command_table_parse(line, &arguments);
+
+	return !g_hash_table_add(mail->seen, g_strdup(line)) && row &&
+	       row->auth == COMMAND_AUTH_READ;
+}
+
 static bool
 run_item(struct mail *mail, const struct prose_item *item, GError **error)
 {
 	switch (item->kind) {
 	case PROSE_COMMAND:
-		if (mail->commands++ >= BOUNDS_COMMANDS)
+		if (mail->commands++ >= BOUNDS_COMMANDS ||
+		    is_repeated(mail, item->line))
 			return true;
 		return command_answer_typed(mail->request, item->line, error);
 	case PROSE_WISH:
@@ -656,12 +682,14 @@ add_unread(const struct mail *mail)
 	reply_text_add_paragraph(text, has_request(mail) ? "not_read" : "not_asked");
 	for (guint i = 0; i < MIN(count, UNREAD_SHOWN); i++) {
 		const struct prose_item *item = mail->unread->pdata[i];
+		g_autofree char *shown = NULL;
 
 		if (text->is_guarded &&
 		    mail->request->echoed->len > BOUNDS_UNKNOWN_ECHO)
 			break;
 		g_string_append_printf(mail->request->echoed, "%s\n", item->line);
-		reply_text_add_quoted(text, item->line);
+		shown = sanitize_line(item->line, UNREAD_CHARS);
+		reply_text_add_quoted(text, shown);
 	}
 	if (count > UNREAD_SHOWN)
 		reply_text_add_paragraph(

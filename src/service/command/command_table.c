@@ -20,8 +20,8 @@
 
 const struct command_row command_rows[] = {
     {"subscribe", "sub join", CONFIRM, COMMAND_ARITY_OPTIONAL, true,
-        COMMAND_CONFIRM_SUBSCRIBE, "[YOUR NAME]", command_run_subscribe,
-        command_decide_subscribe},
+        COMMAND_CONFIRM_SUBSCRIBE, "[name=\"YOUR NAME\"] [TOPICS]",
+        command_run_subscribe, command_decide_subscribe},
     {"confirm", "con accept", NONE, COMMAND_ARITY_OPTIONAL, true, 0, "[TOKEN]",
         command_run_confirm, NULL},
     {"unsubscribe", "unsub uns leave signoff cancel remove", NONE,
