@@ -266,7 +266,8 @@ struct scene {
 
 static const struct scene scenes[] = {
     SCENE("subscribe", UNKNOWN_SENDER,
-        "subscribe name=\"Eve Example\"\nadd name=rlhf \"reward model*\"\nadd diffusion "
+        "subscribe name=\"Eve Example\"\nadd name=rlhf \"reward model*\"\nadd "
+        "diffusion "
         "-survey\n",
         .is_answered = true),
     SCENE("subscribe-german", UNKNOWN_SENDER,
@@ -968,8 +969,7 @@ COMMAND_TEST(long_message_has_a_short_reply)
 
 	test->user = (struct requester){.address = EVE};
 	while (text->len < 16 * 1024)
-		g_string_append(
-		    text, "add one long filter of many words in a row\n");
+		g_string_append(text, "add one long filter of many words in a row\n");
 	run(test, text->str, &reply);
 	g_assert_cmpuint(strlen(reply.text), <, 8 * 1024);
 	g_assert_nonnull(strstr(reply.text, "Only the first 20 commands"));

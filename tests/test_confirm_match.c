@@ -665,6 +665,49 @@ TEST(every_phrase_matches_beside_all_others)
 	g_assert_cmpuint(wrong, ==, 0);
 }
 
+/* A refusal, an automatic reply or a quoted consent, in any dress, is never a yes. */
+TEST(what_is_not_consent_never_confirms)
+{
+	static const char *const dresses[][2] = {{"", ""}, {"Hi,\n", ""}, {"", "!!!"},
+	    {"*", "*"}, {"", "\n> yes"}, {"> yes\n", ""}, {"  ", "  "}, {"\"", "\""},
+	    {"Dear all,\n\n", "\n\nEva"}, {"", "\nOn Monday paperboy wrote:\n> yes"},
+	    {"", ". Bye"}, {"", " :-)"}, {"", "\nyes"}, {"", "\nconfirm"}};
+	static const char *const blocks[] = {"no", "automatic"};
+	const char *top = g_getenv("top_srcdir");
+	g_autofree char *directory =
+	    g_build_filename(top ? top : "..", "etc/phrases", NULL);
+	g_autoptr(GDir) files = g_dir_open(directory, 0, NULL);
+	const char *name;
+	unsigned count = 0, wrong = 0;
+
+	while ((name = g_dir_read_name(files))) {
+		g_autofree char *path = g_build_filename(directory, name, NULL);
+
+		for (size_t b = 0; b < G_N_ELEMENTS(blocks); b++) {
+			g_autoptr(GPtrArray) phrases = read_phrases(path, blocks[b]);
+
+			for (guint i = 0; i < phrases->len; i++)
+				for (size_t d = 0; d < G_N_ELEMENTS(dresses); d++) {
+					g_autofree char *upper =
+					    g_utf8_strup(phrases->pdata[i], -1);
+					g_autofree char *text =
+					    g_strconcat(dresses[d][0],
+					        d % 2 ? upper : phrases->pdata[i],
+					        dresses[d][1], NULL);
+
+					count++;
+					if (check_mail("Re: " OURS, text, true) !=
+					    CONSENT_YES)
+						continue;
+					g_test_message("'%s' is a yes", text);
+					wrong++;
+				}
+		}
+	}
+	g_assert_cmpuint(count, >, 10000);
+	g_assert_cmpuint(wrong, ==, 0);
+}
+
 TEST(long_lines_are_matched_in_bounded_time)
 {
 	g_autofree char *words = g_strnfill(64 * 1024, '?');

@@ -528,6 +528,26 @@ prose_read_line(const char *line)
 	return item;
 }
 
+struct prose_item *
+prose_read_set(const char *set, const char *line)
+{
+	pb_auto(phrases_text) text = phrases_text_new(line);
+	const struct phrases_span span = make_span(text, 0, text->words->len);
+	const GPtrArray *languages = phrases_get_languages();
+
+	for (guint i = 0; i < languages->len; i++) {
+		struct phrases_match match;
+		struct prose_item *item;
+
+		if (!phrases_cover(languages->pdata[i], set, &span, &match))
+			continue;
+		item = item_new(PROSE_WISH, line);
+		add_values(item, languages->pdata[i], text, &match);
+		return item;
+	}
+	return NULL;
+}
+
 bool
 prose_has(const char *set, const char *line)
 {

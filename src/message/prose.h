@@ -64,6 +64,9 @@ struct prose_item *prose_read_line(const char *line);
 void prose_item_free(struct prose_item *item);
 PB_DEFINE_AUTO(prose_item, prose_item_free);
 
+/** Read a line that a pattern of a set covers, in any language. @return as above */
+struct prose_item *prose_read_set(const char *set, const char *line);
+
 /** Whether a line can be one topic: few words, none of them of a request. */
 bool prose_is_topic(const char *line);
 

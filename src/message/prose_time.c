@@ -161,6 +161,23 @@ prose_find_day(const struct prose_item *item, GDateTime *here, char day[DAY_BYTE
 	return false;
 }
 
+bool
+prose_parse_day(const char *text, GDateTime *here, char day[DAY_BYTES])
+{
+	static const char *const sets[] = {"until", "day", "span"};
+	char found[DAY_BYTES];
+
+	for (size_t i = 0; i < G_N_ELEMENTS(sets); i++) {
+		pb_auto(prose_item) item = prose_read_set(sets[i], text);
+
+		if (item && prose_find_day(item, here, found) && *found) {
+			g_strlcpy(day, found, DAY_BYTES);
+			return true;
+		}
+	}
+	return false;
+}
+
 /* ---- times ---- */
 
 bool

@@ -18,6 +18,13 @@
 bool
 prose_find_day(const struct prose_item *item, GDateTime *here, char day[DAY_BYTES]);
 
+/**
+ * Parse a day in words: "next friday", "yesterday", "until the 7th", "drei Wochen".
+ *
+ * @return false if it is none in any language; day is unchanged then
+ */
+bool prose_parse_day(const char *text, GDateTime *here, char day[DAY_BYTES]);
+
 /** Find the time of day that a wish names. @param minute  after midnight */
 bool prose_find_minute(const struct prose_item *item, int *minute);
 

@@ -7,6 +7,8 @@
 #include "base/clock.h"
 #include "base/day.h"
 #include "base/error.h"
+#include "base/zone.h"
+#include "message/prose_time.h"
 #include "message/sanitize.h"
 #include "service/advice/backtest.h"
 #include "service/advice/why.h"
@@ -253,6 +255,23 @@ choose_digest(const GPtrArray *rows, const char *day)
 	return 0;
 }
 
+/* A date, or a day in words: "yesterday". @param arguments  set to the date */
+static bool
+find_day(const struct request *request, const char **arguments, char named[DAY_BYTES],
+    int64_t *at)
+{
+	g_autoptr(GTimeZone) zone = zone_load_or_utc(request->subscriber->zone);
+	g_autoptr(GDateTime) utc = g_date_time_new_from_unix_utc(request->now);
+	g_autoptr(GDateTime) here = g_date_time_to_timezone(utc, zone);
+
+	if (day_parse_time(*arguments, at, NULL))
+		return true;
+	if (!prose_parse_day(*arguments, here, named))
+		return false;
+	*arguments = named;
+	return true;
+}
+
 bool
 command_run_last(struct request *request, const char *arguments, GError **error)
 {
@@ -260,9 +279,10 @@ command_run_last(struct request *request, const char *arguments, GError **error)
 	g_autofree char *text = NULL;
 	g_autofree char *day = NULL;
 	pb_auto(digest) digest = NULL;
+	char named[DAY_BYTES];
 	int64_t id;
 
-	if (*arguments && !day_parse_time(arguments, &id, NULL))
+	if (*arguments && !find_day(request, &arguments, named, &id))
 		return command_fail(request, error, "wrong_day");
 	rows = digests_load_newest(
 	    request->store, request->subscriber->id, DIGESTS_SEARCHED, error);

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "base/zone.h"
+#include "message/prose_time.h"
 #include "model/schedule.h"
 #include "service/people/person.h"
 #include "store/mail/outbox.h"
@@ -260,7 +261,8 @@ profile_parse_until(
 	char wanted[DAY_BYTES];
 	int64_t at;
 
-	if (!natural_time_parse_day(text, here, wanted)) {
+	if (!natural_time_parse_day(text, here, wanted) &&
+	    !prose_parse_day(text, here, wanted)) {
 		if (!day_parse(text, zone, &at, error))
 			return false;
 		g_strlcpy(wanted, text, sizeof(wanted));
