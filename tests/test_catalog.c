@@ -150,6 +150,7 @@ TEST(errors_say_where)
 	    {HEADER "\"Plural-Forms: nplurals=2; plural=m;\\n\"\n", "plural rule"},
 	    {HEADER "\"Plural-Forms: nplurals=2; plural=n ? 1;\\n\"\n", "plural rule"},
 	    {HEADER "\"Plural-Forms: nplurals=2; plural=1 1;\\n\"\n", "plural rule"},
+	    {"msgid \"\"\nmsgstr[1] \"x\"\nwords", "expected msgid"},
 	};
 	pb_auto(po) known = parse_good("msgid \"a\"\nmsgstr \"\"\n");
 	pb_auto(po) po = po_new();
@@ -170,7 +171,7 @@ TEST(errors_say_where)
 	g_assert_nonnull(strstr(unknown, "xx.po:4: the program has no text: c"));
 	g_assert_cmpstr(po_get(po, N_("a")), ==, "b");
 	for (int i = 0; i < 100000; i++)
-		g_string_append_c(deep, '(');
+		g_string_append(deep, "n?0:");
 	g_string_append(deep, ";\\n\"\n");
 	nested = parse(po, deep->str, NULL);
 	g_assert_nonnull(strstr(nested, "plural rule"));

@@ -6,16 +6,21 @@
 
 #include <string.h>
 
-#include "base/bounds.h"
 #include "base/error.h"
 
-#define CONTEXT_END  "\004"
-/* Plural forms of a language; Arabic has six. */
-#define FORMS_MAX    6
+#define CONTEXT_END "\004"
+
+/* Maximum number of plural forms; Arabic has six. */
+#define FORMS_MAX 6
+
 /* The rule of English and German, without a header `Plural-Forms`. */
 #define RULE_DEFAULT "n != 1"
+
+/* Maximum length of a rule, which bounds its nesting; that of Arabic has 100 bytes. */
+#define RULE_BYTES 1000
+
 /* A rule is tried with the counts below this. */
-#define RULE_TRIED   1000
+#define RULE_TRIED 1000
 
 struct po {
 	GHashTable *entries; /* char *, the key -> GStrv, the forms */
@@ -29,12 +34,10 @@ struct po {
 struct rule {
 	const char *at;
 	int64_t n;
-	unsigned depth;
 	bool is_wrong;
 };
 
-/* Operators of C by their precedence, weakest first; the longer ones of a level first.
- */
+/* Operators of C by precedence, the weakest first; "<=" before "<". */
 static const char *const operators[][5] = {
     {"||"}, {"&&"}, {"==", "!="}, {"<=", ">=", "<", ">"}, {"+", "-"}, {"*", "/", "%"}};
 
@@ -56,48 +59,43 @@ eval_operand(struct rule *rule)
 	int64_t value;
 	char *end;
 
-	if (rule->depth++ > BOUNDS_QUERY_DEPTH)
-		rule->is_wrong = true;
-	if (rule->is_wrong) {
-		value = 0;
-	} else if (skip(rule, "!")) {
-		value = !eval_operand(rule);
-	} else if (skip(rule, "(")) {
+	if (skip(rule, "!"))
+		return !eval_operand(rule);
+	if (skip(rule, "n"))
+		return rule->n;
+	if (skip(rule, "(")) {
 		value = eval_condition(rule);
 		rule->is_wrong |= !skip(rule, ")");
-	} else if (skip(rule, "n")) {
-		value = rule->n;
-	} else {
-		value = (int64_t)(g_ascii_strtoull(rule->at, &end, 10) & G_MAXINT32);
-		rule->is_wrong |= end == rule->at;
-		rule->at = end;
+		return value;
 	}
-	rule->depth--;
+	value = (int64_t)(g_ascii_strtoull(rule->at, &end, 10) & G_MAXINT32);
+	rule->is_wrong |= end == rule->at;
+	rule->at = end;
 	return value;
 }
 
 static int64_t
-apply(struct rule *rule, const char *operator, int64_t left, int64_t right)
+apply(struct rule *rule, const char *sign, int64_t left, int64_t right)
 {
-	bool is_division = *operator== '/' || * operator== '%';
+	bool is_equal = sign[1] == '=' && left == right;
 
-	if (is_division && right == 0) {
+	if (right == 0 && strchr("/%", *sign)) {
 		rule->is_wrong = true;
 		return 0;
 	}
-	switch (*operator) {
+	switch (*sign) {
 	case '|':
 		return left || right;
 	case '&':
 		return left && right;
 	case '=':
-		return left == right;
+		return is_equal;
 	case '!':
-		return left != right;
+		return !is_equal;
 	case '<':
-		return operator[1] ? left <= right : left<right;
+		return left < right || is_equal;
 	case '>':
-		return operator[1] ? left >= right : left> right;
+		return left > right || is_equal;
 	case '+':
 		return left + right;
 	case '-':
@@ -110,22 +108,27 @@ apply(struct rule *rule, const char *operator, int64_t left, int64_t right)
 	return left % right;
 }
 
+/* Find the operator of a level that is next. @return NULL if there is none */
+static const char *
+skip_operator(struct rule *rule, unsigned level)
+{
+	for (const char *const *sign = operators[level]; *sign; sign++)
+		if (skip(rule, *sign))
+			return *sign;
+	return NULL;
+}
+
 static int64_t
 eval_binary(struct rule *rule, unsigned level)
 {
-	bool is_last = level == G_N_ELEMENTS(operators);
-	int64_t left = is_last ? eval_operand(rule) : eval_binary(rule, level + 1);
-	bool is_found = !is_last;
+	const char *sign;
+	int64_t left;
 
-	while (is_found && !rule->is_wrong) {
-		is_found = false;
-		for (unsigned i = 0; !is_found && operators[level][i]; i++) {
-			is_found = skip(rule, operators[level][i]);
-			if (is_found)
-				left = apply(rule, operators[level][i], left,
-				    eval_binary(rule, level + 1));
-		}
-	}
+	if (level == G_N_ELEMENTS(operators))
+		return eval_operand(rule);
+	left = eval_binary(rule, level + 1);
+	while (!rule->is_wrong && (sign = skip_operator(rule, level)))
+		left = apply(rule, sign, left, eval_binary(rule, level + 1));
 	return left;
 }
 
@@ -294,14 +297,14 @@ read_header(struct po *po, GScanner *scanner, const char *header, GError **error
 	g_autoptr(GMatchInfo) match = NULL;
 	g_autofree char *forms = NULL;
 
-	if (!g_regex_match(regex, header, 0, &match))
+	if (!header || !g_regex_match(regex, header, 0, &match))
 		return true;
 	forms = g_match_info_fetch(match, 1);
 	po->forms = (unsigned)g_ascii_digit_value(*forms);
 	g_free(po->rule);
 	po->rule = g_match_info_fetch(match, 2);
 	for (int64_t n = 0; n < RULE_TRIED; n++)
-		if (get_form(po, n) < 0)
+		if (strlen(po->rule) > RULE_BYTES || get_form(po, n) < 0)
 			return fail(scanner, error, "invalid plural rule:", po->rule);
 	return true;
 }
@@ -326,7 +329,7 @@ check_placeholders(
 	return true;
 }
 
-/* Count the forms from the first one. @return false if one is missing or too many */
+/* @param is_translated  set: no form is missing @return false if there are too many */
 static bool
 check_forms(const struct po *po, GScanner *scanner, const struct entry *entry,
     bool *is_translated, GError **error)
