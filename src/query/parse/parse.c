@@ -674,77 +674,58 @@ parse_or(struct parser *parser, const struct field *field)
 
 /* ---- AND inside OR ---- */
 
-/* An operand of the outermost level. */
+/* An operand of the outermost level: bytes of the text, without a NOT before it. */
 struct item {
-	char *text;
+	size_t start, end;
 	bool is_or;      /* joined to the one before by OR */
 	bool is_negated; /* by NOT or ANDNOT before it */
 };
 
-static void
-item_clear(void *data)
-{
-	g_free(((struct item *)data)->text);
-}
-
-/* Whether a lexeme begins an operand, of which there was none or another before. */
+/* Whether a lexeme begins an operand: the first one, or one after another. */
 static bool
-begins_item(const GArray *lexemes, unsigned at)
+begins_item(const struct lexeme *one, enum lexeme_kind before)
 {
-	const struct lexeme *one = &g_array_index(lexemes, struct lexeme, at);
-	enum lexeme_kind before = at ? (one - 1)->kind : LEXEME_AND;
+	bool is_near = one->kind == LEXEME_NEAR && (one + 1)->kind == LEXEME_OPEN &&
+	               (one + 1)->start == one->end;
 
-	return (starts_operand(one->kind) ||
-	           (one->kind == LEXEME_NEAR && (one + 1)->kind == LEXEME_OPEN &&
-	               (one + 1)->start == one->end)) &&
+	return (starts_operand(one->kind) || is_near) &&
 	       (ends_operand(before) || before == LEXEME_AND || before == LEXEME_OR ||
 	           before == LEXEME_ANDNOT);
 }
 
 /* @return of struct item */
 static GArray *
-list_items(const GArray *lexemes, const char *text)
+list_items(const GArray *lexemes)
 {
 	GArray *items = g_array_new(FALSE, FALSE, sizeof(struct item));
+	enum lexeme_kind before = LEXEME_AND;
 	unsigned depth = 0;
 
-	g_array_set_clear_func(items, item_clear);
 	for (unsigned i = 0; i + 1 < lexemes->len; i++) {
 		const struct lexeme *one = &g_array_index(lexemes, struct lexeme, i);
-		enum lexeme_kind before = i ? (one - 1)->kind : LEXEME_AND;
-		bool is_new = depth == 0 && begins_item(lexemes, i);
-		struct item *last;
+		bool is_not = one->kind == LEXEME_NOT;
 
-		depth += one->kind == LEXEME_OPEN;
-		depth -= one->kind == LEXEME_CLOSE;
-		if (is_new) {
-			struct item item = {g_strdup(""), before == LEXEME_OR,
-			    before == LEXEME_ANDNOT || one->kind == LEXEME_NOT};
+		if (depth == 0 && begins_item(one, before)) {
+			struct item item = {.start = one[is_not].start,
+			    .is_or = before == LEXEME_OR,
+			    .is_negated = is_not || before == LEXEME_ANDNOT};
 
 			g_array_append_val(items, item);
 		}
-		if (depth == 0 && (one->kind == LEXEME_AND || one->kind == LEXEME_OR ||
-		                      one->kind == LEXEME_ANDNOT))
-			continue;
-		/* Without the NOT, which is written again. */
-		last = &g_array_index(items, struct item, items->len - 1);
-		if (!(is_new && one->kind == LEXEME_NOT)) {
-			g_autofree char *part =
-			    g_strndup(text + one->start, one->end - one->start);
-			const char *blank =
-			    *last->text && (one - 1)->end < one->start ? " " : "";
-			char *longer = g_strconcat(last->text, blank, part, NULL);
-
-			g_free(last->text);
-			last->text = longer;
-		}
+		depth += one->kind == LEXEME_OPEN;
+		depth -= one->kind == LEXEME_CLOSE;
+		before = one->kind;
+		if (depth > 0 || (before != LEXEME_AND && before != LEXEME_OR &&
+		                     before != LEXEME_ANDNOT))
+			g_array_index(items, struct item, items->len - 1).end =
+			    one->end;
 	}
 	return items;
 }
 
 /* Write the operands with brackets around those that OR joins, or else AND. */
 static char *
-format_items(const GArray *items, bool is_or)
+format_items(const GArray *items, const char *text, bool is_or)
 {
 	GString *out = g_string_new(NULL);
 
@@ -762,11 +743,12 @@ format_items(const GArray *items, bool is_or)
 		for (unsigned j = i; j < end; j++) {
 			const struct item *item = &g_array_index(items, struct item, j);
 
-			g_string_append_printf(out, "%s%s%s",
+			g_string_append_printf(out, "%s%s%.*s",
 			    j == i  ? ""
 			    : is_or ? " OR "
 			            : " ",
-			    item->is_negated ? "NOT " : "", item->text);
+			    item->is_negated ? "NOT " : "",
+			    (int)(item->end - item->start), text + item->start);
 		}
 		g_string_append(out, is_group ? ")" : "");
 	}
@@ -777,7 +759,7 @@ format_items(const GArray *items, bool is_or)
 static void
 warn_of_mixed(const struct parser *parser, const char *text)
 {
-	g_autoptr(GArray) items = list_items(parser->lexemes, text);
+	g_autoptr(GArray) items = list_items(parser->lexemes);
 	g_autofree char *meant = NULL, *other = NULL;
 	unsigned ors = 0;
 
@@ -791,8 +773,8 @@ warn_of_mixed(const struct parser *parser, const char *text)
 	}
 	if (ors == 0 || ors + 1 >= items->len)
 		return;
-	meant = format_items(items, false);
-	other = format_items(items, true);
+	meant = format_items(items, text, false);
+	other = format_items(items, text, true);
 	g_ptr_array_add(parser->warnings,
 	    msg_new(QUERY_MIXED, "meant", meant, "reading", other, NULL));
 }
