@@ -334,7 +334,11 @@ check_templates(const struct check *check)
 		return;
 	renderer = factory_new_renderer(check->settings, key, &problem);
 	if (!renderer)
-		add_problem(check, "template_dir", "%s", problem->message);
+		add_problem(check,
+		    g_str_has_prefix(problem->message, check->settings->po_dir)
+		        ? "po_dir"
+		        : "template_dir",
+		    "%s", problem->message);
 }
 
 static void
