@@ -5,6 +5,7 @@
 #include <glib/gstdio.h>
 #include <string.h>
 
+#include "lib/broken_tokenizer.h"
 #include "lib/store_fixture.h"
 #include "lib/unit.h"
 #include "service/digest/digest_build.h"
@@ -320,18 +321,6 @@ CACHE_TEST(a_store_searches_its_copy)
 	g_assert_true(g_str_has_prefix(again, "2611.00001 "));
 }
 
-static bool
-fail_to_split(
-    void *self, const char *text, size_t len, tokenizer_found found, void *data)
-{
-	(void)self;
-	(void)text;
-	(void)len;
-	(void)found;
-	(void)data;
-	return false;
-}
-
 static void
 assert_not_tokenized(struct store *store, const char *message)
 {
@@ -344,7 +333,7 @@ assert_not_tokenized(struct store *store, const char *message)
 
 CACHE_TEST(paper_that_cannot_be_indexed_is_named)
 {
-	struct tokenizer failing = {.split = fail_to_split};
+	struct tokenizer failing = {.split = broken_tokenizer_split};
 	struct tokenizer *tokenizer;
 	struct store *cache;
 

@@ -2,6 +2,7 @@
  * test_query_parse.c - errors and warnings of the parser, with their columns.
  */
 #include "base/bounds.h"
+#include "lib/broken_tokenizer.h"
 #include "test_query.h"
 
 struct refusal {
@@ -635,22 +636,10 @@ QUERY_TEST(errors_are_shown_with_a_caret)
 	}
 }
 
-static bool
-fail_to_split(
-    void *self, const char *text, size_t len, tokenizer_found found, void *data)
-{
-	(void)self;
-	(void)text;
-	(void)len;
-	(void)found;
-	(void)data;
-	return false;
-}
-
 QUERY_TEST(failing_tokenizer_is_a_temporary_error)
 {
 	static const char *const texts[] = {"a", "author:a"};
-	const struct tokenizer broken = {fail_to_split, NULL};
+	const struct tokenizer broken = {broken_tokenizer_split, NULL};
 	pb_auto(paper) paper = paper_new();
 	g_autoptr(GError) error = NULL;
 

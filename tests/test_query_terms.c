@@ -137,17 +137,24 @@ append_term(void *data, enum term_kind kind, const char *text)
 	g_ptr_array_add(data, g_strdup_printf("%s:%s", kinds[kind], text));
 }
 
-QUERY_TEST(terms_of_a_paper_are_words_pairs_prefixes_and_names)
+/* List the terms of a paper, sorted. @return a new string */
+static char *
+format_terms(const struct query_document *document)
 {
-	pb_auto(query_document) document = make_document(
-	    fixture, "Deep Models", "Ab électrons", "Shai Ben-David;--", 0);
 	g_autoptr(GPtrArray) terms = g_ptr_array_new_with_free_func(g_free);
-	g_autofree char *text = NULL;
 
 	terms_list(document, append_term, terms);
 	g_ptr_array_sort(terms, compare_texts);
 	g_ptr_array_add(terms, NULL);
-	text = g_strjoinv(" ", (char **)terms->pdata);
+	return g_strjoinv(" ", (char **)terms->pdata);
+}
+
+QUERY_TEST(terms_of_a_paper_are_words_pairs_prefixes_and_names)
+{
+	pb_auto(query_document) document = make_document(
+	    fixture, "Deep Models", "Ab électrons", "Shai Ben-David;--", 0);
+	g_autofree char *text = format_terms(document);
+
 	/* Pairs do not span the two texts. */
 	g_assert_cmpstr(text, ==,
 	    "name:ben name:david name:shai pair:ab electron pair:deep model"
@@ -161,13 +168,8 @@ QUERY_TEST(terms_of_a_run_are_its_pairs_and_characters)
 {
 	pb_auto(query_document) document =
 	    make_document(fixture, "大模型 号1", "", "王小明", 0);
-	g_autoptr(GPtrArray) terms = g_ptr_array_new_with_free_func(g_free);
-	g_autofree char *text = NULL;
+	g_autofree char *text = format_terms(document);
 
-	terms_list(document, append_term, terms);
-	g_ptr_array_sort(terms, compare_texts);
-	g_ptr_array_add(terms, NULL);
-	text = g_strjoinv(" ", (char **)terms->pdata);
 	g_assert_cmpstr(text, ==,
 	    "name:王小明 pair:号 1 pair:大模 模型 pair:模型 号"
 	    " prefix:号 prefix:型 prefix:大 prefix:大模 prefix:模 prefix:模型"
