@@ -172,12 +172,14 @@ parse_day(const char *day)
 static void
 format_day(uint64_t number, char day[DAY_BYTES])
 {
+	/* Not printf(), which took a third of packing a digest. */
 	g_strlcpy(day, "0000-00-00", DAY_BYTES);
-	for (char *at = day + DAY_BYTES - 1; at-- > day;)
-		if (*at != '-') {
-			*at = (char)('0' + number % 10);
-			number /= 10;
-		}
+	for (size_t at = strlen(day); at > 0; at--) {
+		if (day[at - 1] == '-')
+			continue;
+		day[at - 1] = (char)('0' + number % 10);
+		number /= 10;
+	}
 }
 
 /* The version and the papers. @param papers  those that are unpacked are appended */

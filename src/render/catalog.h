@@ -15,7 +15,7 @@
 #include "base/cleanup.h"
 #include "base/po.h"
 
-/* What a language calls itself: "Deutsch". */
+/* The name of a language in itself: "Deutsch". */
 #define CATALOG_OWN_NAME NC_("name of this language", "English")
 
 struct catalog;

@@ -393,7 +393,7 @@ struct named_text {
 	const char *name, *text;
 };
 
-/* What happened to the last digest, by its state. */
+/* Texts about the last digest, by its state. */
 static const struct named_text digest_texts[] = {
     {"live", N_("Your last digest, of {day}, is on its way ({papers}).")},
     {"sent", N_("Your last digest, of {day}, was sent ({papers}).")},
@@ -403,7 +403,7 @@ static const struct named_text digest_texts[] = {
                      "the next one.")},
     {NULL, NULL}};
 
-/* Why a message came back, by the class of the bounce. */
+/* Reasons for which a message came back, by the class of the bounce. */
 static const struct named_text bounce_texts[] = {
     {"dead", N_("your server said that the address does not exist")},
     {"full", N_("your mailbox was full")},

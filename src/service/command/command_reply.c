@@ -33,7 +33,7 @@ add_example(struct request *request, const struct command_row *row, bool is_usag
 	    (!is_usage && strstr(row->arguments, "QUERY")))
 		return;
 	text = command_table_find_text(row, "example");
-	/* What failed is no example. */
+	/* A line that failed is not an example. */
 	if (!text || g_strcmp0(text, request->line) == 0)
 		return;
 	reply_phrase(&request->text, "", N_("Example: {line}"), "line", text);
