@@ -232,6 +232,16 @@ def test_mails(tap):
     assert not problems, sorted(problems)
 
 
+def test_operator(directory):
+    "a wrong file of the operator is an error of po_dir, with file and line"
+    instance = Instance(os.path.join(directory, "operator"), maildir=directory, po_dir=directory)
+    path = os.path.join(directory, "de.po")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write('msgid "nevr"\nmsgstr "nie"\n')
+    said = run([instance.daemon, "-c", instance.config, "--check"], check=False)
+    assert f"po_dir: {path}:2: the program has no text: nevr" in said, said
+
+
 def main():
     with Tap() as tap:
         directory = tap.subdirectory("po")
@@ -242,6 +252,7 @@ def main():
         tap.run(test_lint_finds)
         tap.run(test_gettext, directory)
         tap.run(test_mails, tap)
+        tap.run(test_operator, tap.subdirectory("operator"))
 
 
 if __name__ == "__main__":
