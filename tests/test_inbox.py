@@ -761,7 +761,8 @@ def an_operator_looks_and_decides(tap):
         "status", wanted=2)
     assert "3 received messages are quarantined" in instance.ctl("doctor", wanted=1)
     reported = json.loads(instance.ctl("--json", "status", wanted=2))
-    assert reported["inbox"] == {"new": 0, "quarantined": 3, "skipped": 0}, reported
+    assert reported["inbox"] == {
+        "new": 0, "quarantined": 3, "skipped": 0, "unanswered": []}, reported
     assert "1 message: due now" in instance.ctl("inbox", "retry", "1", now=NOON)
     assert count(box, "new") == 1
     assert instance.ctl("inbox", "drop", "2", wanted=65).count("--yes") == 1

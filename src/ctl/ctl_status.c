@@ -284,9 +284,14 @@ json_of_limits(const struct status *status)
 static json_t *
 json_of_inbox(const struct status *status)
 {
-	return json_pack("{s:I, s:I, s:I}", "new", (json_int_t)status->messages,
+	json_t *unanswered = json_array();
+
+	for (guint i = 0; i < status->unanswered->len; i++)
+		json_array_append_new(
+		    unanswered, json_string(status->unanswered->pdata[i]));
+	return json_pack("{s:I, s:I, s:I, s:o}", "new", (json_int_t)status->messages,
 	    "quarantined", (json_int_t)status->quarantined, "skipped",
-	    (json_int_t)status->skipped);
+	    (json_int_t)status->skipped, "unanswered", unanswered);
 }
 
 static json_t *
@@ -523,6 +528,9 @@ print_inbox(const struct status *status, const struct status_daemon *daemon)
 	if (daemon->receivers)
 		printf("; receivers: %s", daemon->receivers);
 	putchar('\n');
+	for (guint i = 0; i < status->unanswered->len; i++)
+		printf("             %s%s\n", (char *)status->unanswered->pdata[i],
+		    i ? "" : " (without a reply, in 7 days)");
 }
 
 static void

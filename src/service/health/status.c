@@ -25,7 +25,9 @@
 #include "store/subscriber/subscribers.h"
 
 /* Maximum number of skipped messages that are listed. */
-#define SKIP_REASONS 3
+#define SKIP_REASONS    3
+/* Messages without a reply are counted for so long. */
+#define UNANSWERED_DAYS 7
 
 /* ---- the daemon ---- */
 
@@ -126,6 +128,7 @@ status_clear(struct status *status)
 	g_clear_pointer(&status->oldest_deferred, g_free);
 	g_clear_pointer(&status->last_failed, g_free);
 	g_clear_pointer(&status->skip_reasons, g_ptr_array_unref);
+	g_clear_pointer(&status->unanswered, g_ptr_array_unref);
 	g_clear_pointer(&status->bounce_domains, g_ptr_array_unref);
 	g_clear_pointer(&status->pauses, g_ptr_array_unref);
 	g_clear_pointer(&status->coverage, g_free);
@@ -328,7 +331,11 @@ status_load(struct store *store, const struct settings *settings, int64_t now,
 		return false;
 	}
 	loaded.skip_reasons = skipped_load_reasons(store, SKIP_REASONS, error);
-	if (!loaded.skip_reasons) {
+	loaded.unanswered = loaded.skip_reasons
+	                        ? inbox_load_unanswered(
+	                              store, now - UNANSWERED_DAYS * CLOCK_DAY_S, error)
+	                        : NULL;
+	if (!loaded.skip_reasons || !loaded.unanswered) {
 		status_clear(&loaded);
 		return false;
 	}

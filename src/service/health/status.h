@@ -74,8 +74,9 @@ struct status {
 	/* Received mail. */
 	int64_t messages, inbox_oldest_at; /* not processed yet */
 	int64_t quarantined;
-	int64_t skipped;               /* messages left in a mailbox */
-	GPtrArray *skip_reasons;       /* of char *: the oldest few */
+	int64_t skipped;         /* messages left in a mailbox */
+	GPtrArray *skip_reasons; /* of char *: the oldest few */
+	GPtrArray *unanswered;   /* of char *: "3 rate limited: replies-per-day" */
 	struct bounce_summary bounces; /* messages returned in BOUNCE_OUTAGE_S */
 	GPtrArray *bounce_domains;     /* struct bounce_domain *: many people bounced */
 	GPtrArray *pauses;             /* struct domain_pause *: domains that refuse */

@@ -185,6 +185,18 @@ inbox_count_new(struct store *store, int64_t *count, int64_t *oldest_at, GError 
 	return true;
 }
 
+GPtrArray *
+inbox_load_unanswered(struct store *store, int64_t since, GError **error)
+{
+	static const char sql[] =
+	    "SELECT count(*) || ' ' || verdict FROM inbox"
+	    " WHERE state = 'done' AND ended_at >= ?1"
+	    " AND (verdict LIKE 'no reply%' OR verdict LIKE 'rate limited%')"
+	    " GROUP BY verdict ORDER BY count(*) DESC, verdict LIMIT 10";
+
+	return sql_load_texts(store, sql, error, SQL_INT(since));
+}
+
 bool
 inbox_count_quarantined(struct store *store, int64_t *count, GError **error)
 {

@@ -105,4 +105,8 @@ bool inbox_count_new(
 
 bool inbox_count_quarantined(struct store *store, int64_t *count, GError **error);
 
+/** @return of char *: "3 rate limited: replies-per-day", for messages without a reply
+ */
+GPtrArray *inbox_load_unanswered(struct store *store, int64_t since, GError **error);
+
 #endif
