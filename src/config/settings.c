@@ -113,8 +113,6 @@ const struct setting setting_table[] = {
         "other replies to an unknown sender"),
     INT("limits.replies_per_day", limit_replies_per_day, 10, 1, 1000,
         "replies to a subscriber; as many again if authenticated"),
-    INT("limits.help_per_day", limit_help_per_day, 1, 0, 100,
-        "replies to messages without a command, per sender"),
     INT("limits.owner_mail_per_day", limit_owner_mail_per_day, 50, 0, 10000,
         "messages forwarded to mail.owner"),
     TEXT("digest.zone", digest_zone, "UTC", 1, "time zone of a new subscriber"),

@@ -73,7 +73,6 @@ struct settings {
 	int limit_forms_per_network_hour;
 	int limit_unknown_sender_per_day;
 	int limit_replies_per_day;
-	int limit_help_per_day;
 	int limit_owner_mail_per_day;
 
 	/* digest: defaults for new subscribers */

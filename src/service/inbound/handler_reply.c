@@ -374,28 +374,26 @@ send_reply(struct request *request, GError **error)
 static enum rate_case
 get_case(const struct request *request)
 {
-	bool is_help = request->reply.is_help;
-
 	if (request->is_removed)
 		return RATE_CASE_REMOVED;
 	if (request->has_token || (request->is_proven && request->subscriber_id))
-		return is_help ? RATE_CASE_PROVEN_HELP : RATE_CASE_PROVEN;
+		return RATE_CASE_PROVEN;
 	if (request->subscriber_id)
-		return is_help ? RATE_CASE_UNPROVEN_HELP : RATE_CASE_UNPROVEN;
+		return RATE_CASE_UNPROVEN;
 	if (request->reply.pending)
 		return get_confirmation_case(request);
-	return is_help ? RATE_CASE_UNKNOWN_HELP : RATE_CASE_UNKNOWN;
+	return RATE_CASE_UNKNOWN;
 }
 
 static const char *
 get_last_reply_phrase(enum rate_case rate_case)
 {
-	if (rate_case == RATE_CASE_UNPROVEN || rate_case == RATE_CASE_UNPROVEN_HELP)
+	if (rate_case == RATE_CASE_UNPROVEN)
 		return N_("This is the last reply for now to messages that anybody "
 		          "could have sent in your name: the limit is {most} in 24 "
 		          "hours. Replies to this message or to a digest still get a "
 		          "reply, and \"unsubscribe\" always does.");
-	return rate_case == RATE_CASE_UNKNOWN || rate_case == RATE_CASE_UNKNOWN_HELP
+	return rate_case == RATE_CASE_UNKNOWN
 	           ? N_("This is the last reply for now: the limit is {most} in 24 "
 	                "hours. Only \"subscribe\" still gets a reply.")
 	           : N_("This is the last reply for now: the limit is {most} in 24 "

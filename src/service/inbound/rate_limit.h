@@ -19,11 +19,8 @@ enum rate_case {
 	RATE_CASE_CONFIRMATION_VERIFIED, /* the same, verified by our mail server */
 	RATE_CASE_CONFIRMATION_PAGE,     /* the same, by the form of the page */
 	RATE_CASE_UNKNOWN,               /* reply: unknown sender */
-	RATE_CASE_UNKNOWN_HELP,          /* reply to a message without a command */
 	RATE_CASE_UNPROVEN,              /* reply: subscriber by From alone */
-	RATE_CASE_UNPROVEN_HELP,
-	RATE_CASE_PROVEN, /* reply: proven subscriber, or with a valid token */
-	RATE_CASE_PROVEN_HELP,
+	RATE_CASE_PROVEN,  /* reply: proven subscriber, or with a valid token */
 	RATE_CASE_OWNER,   /* forwarded to the owner */
 	RATE_CASE_LEAVING, /* unsubscribes by the token of a digest */
 	RATE_CASE_REMOVED, /* unsubscribed before, by the token of a digest */

@@ -15,7 +15,6 @@ static const char *const kinds[] = {
     [RATE_UNKNOWN] = "unknown",
     [RATE_REPLY] = "reply",
     [RATE_PROVEN] = "proven",
-    [RATE_HELP] = "help",
     [RATE_OWNER] = "owner",
     [RATE_LEFT] = "left",
     [RATE_LINK] = "link",

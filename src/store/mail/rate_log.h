@@ -18,7 +18,6 @@ enum rate_kind {
 	RATE_UNKNOWN,      /* any other reply to such an address */
 	RATE_REPLY,        /* to a subscriber, without a valid token */
 	RATE_PROVEN,       /* to a subscriber, with a valid token */
-	RATE_HELP,         /* unrequested: the message contained no command */
 	RATE_OWNER,        /* forwarded to the owner */
 	RATE_LEFT,         /* about an unsubscription, after it */
 	RATE_LINK,  /* with a link to the preferences, by the token of a digest */

@@ -453,7 +453,7 @@ CREATE TABLE pending_erasure (
 CREATE TABLE rate_log (
 	id     INTEGER PRIMARY KEY,
 	kind   TEXT NOT NULL CHECK (kind IN ('confirmation', 'unknown', 'reply', 'proven',
-		'help', 'owner', 'left', 'link', 'typed')),
+		'owner', 'left', 'link', 'typed')),
 	address_hash TEXT NOT NULL CHECK (length(address_hash) = 64),
 	domain_hash  TEXT NOT NULL CHECK (length(domain_hash) = 64),
 	at     INTEGER NOT NULL,
