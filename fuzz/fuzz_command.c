@@ -1,11 +1,12 @@
 /*
- * fuzz_command.c - extract command lines from the body of a mail.
+ * fuzz_command.c - read what a mail asks for: commands and sentences.
  */
 #include <string.h>
 
 #include "base/bounds.h"
 #include "fuzz.h"
 #include "message/command_text.h"
+#include "message/prose.h"
 #include "service/command/command_private.h"
 
 static void
@@ -14,7 +15,6 @@ check_line(const char *line)
 	const char *arguments, *all;
 	g_autofree char *word = command_table_split(line, &arguments);
 
-	fuzz_check_line(line, G_MAXSIZE);
 	g_assert(command_table_parse(line, &all) || command_table_find_closest(word));
 	g_assert(all == arguments || all == line);
 	while (*arguments) {
@@ -35,17 +35,18 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	g_autofree char *rest = fuzz_take_text(&input);
 	g_autofree char *first = g_utf8_make_valid(subject, -1);
 	g_autofree char *text = g_utf8_make_valid(rest, -1);
-	struct command_text lines;
+	const struct prose_mail mail = {.subject = command_text_skip_prefixes(first),
+	    .text = text,
+	    .is_command = command_table_is_command};
+	pb_auto(prose) prose = prose_read(&mail);
 
-	command_text_read(first, text, command_table_classify, &lines);
-	g_assert(lines.lines->len <= BOUNDS_COMMANDS);
-	for (unsigned i = 0; i < lines.lines->len; i++)
-		check_line(lines.lines->pdata[i]);
-	if (lines.stopped_at) {
-		g_assert(lines.lines->len > 0);
-		g_assert(command_table_classify(lines.stopped_at) == COMMAND_KIND_NONE);
-		fuzz_check_line(lines.stopped_at, G_MAXSIZE);
+	for (guint i = 0; i < prose->items->len; i++) {
+		const struct prose_item *item = prose->items->pdata[i];
+
+		g_assert(g_utf8_validate(item->line, -1, NULL));
+		g_assert(item->kind != PROSE_WISH || item->wish.intent);
+		if (item->kind == PROSE_COMMAND)
+			check_line(item->line);
 	}
-	command_text_clear(&lines);
 	return 0;
 }

@@ -9,6 +9,7 @@
 #include "base/day.h"
 #include "base/zone.h"
 #include "fuzz.h"
+#include "model/natural_time.h"
 #include "model/schedule.h"
 
 /* 1 January 2024 to the end of 2027, a minute at a time. */

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "lib/conversation.h"
 #include "lib/unit.h"
+#include "message/command_text.h"
 #include "service/command/command_private.h"
 #include "service/people/filters.h"
 #include "service/people/sharing.h"
@@ -266,11 +267,12 @@ struct scene {
 
 static const struct scene scenes[] = {
     SCENE("subscribe", UNKNOWN_SENDER,
-        "subscribe Eve Example\nadd name=rlhf \"reward model*\"\nadd diffusion "
+        "subscribe name=\"Eve Example\"\nadd name=rlhf \"reward model*\"\nadd "
+        "diffusion "
         "-survey\n",
         .is_answered = true),
     SCENE("subscribe-german", UNKNOWN_SENDER,
-        "subscribe Eve\nadd diffusion\nset at 06:15 tz Europe/Vienna\n",
+        "subscribe name=Eve\nadd diffusion\nset at 06:15 tz Europe/Vienna\n",
         .language = "de", .is_answered = true),
     SCENE("subscribe-by-add", UNKNOWN_SENDER, "add diffusion\n", .is_answered = true),
     SCENE("subscribe-wrong-filter", UNKNOWN_SENDER,
@@ -738,14 +740,11 @@ COMMAND_TEST(reply_to_a_subject_with_a_command_runs_nothing)
 {
 	reply_auto one = {0}, other = {0};
 	g_autofree char *again = NULL;
-	struct command_text lines;
 
 	run(test, "del 1\n", &one);
 	g_assert_cmpstr(one.subject, ==, "Your commands");
 	again = g_strconcat("Re: ", one.subject, NULL);
-	command_text_read(again, "", command_table_classify, &lines);
-	g_assert_cmpuint(lines.lines->len, ==, 0);
-	command_text_clear(&lines);
+	g_assert_false(command_table_is_command(command_text_skip_prefixes(again)));
 	run(test, "a question\nlist\n", &other);
 	g_assert_null(other.subject);
 }
@@ -1000,8 +999,7 @@ COMMAND_TEST(long_message_has_a_short_reply)
 
 	test->user = (struct requester){.address = EVE};
 	while (text->len < 16 * 1024)
-		g_string_append(
-		    text, "add a very long filter that nobody wants to have\n");
+		g_string_append(text, "add one long filter of many words in a row\n");
 	run(test, text->str, &reply);
 	g_assert_cmpuint(strlen(reply.text), <, 8 * 1024);
 	g_assert_nonnull(strstr(reply.text, "Only the first 20 commands"));

@@ -6,7 +6,6 @@
 
 #include "lib/conversation.h"
 #include "lib/unit.h"
-#include "model/phrases.h"
 #include "service/inbound/confirm_match.h"
 
 #define TOKEN   "abcdefghijklmnopqrstuvwx23"
@@ -227,9 +226,8 @@ TEST(refusal_anywhere_is_a_no)
 	    "やめて下さい", "不要，谢谢", "不，谢谢", "我不要", "没兴趣",
 	    "不是我申请的", "请停止", "别再发邮件了", "我从来没有申请过", "请取消订阅",
 	    "不想订阅", "Forget it", "I'll pass", "Hard pass", "I'd rather not",
-	    "Absolutely not", "Certainly not!", "Of course not",
-	    "Yes, but I did not ask for this", "I said no", "Vergiss es",
-	    "Vergessen Sie es", "Hau ab", "Laisse tomber", "Oubliez",
+	    "Absolutely not", "Certainly not!", "Of course not", "I said no",
+	    "Vergiss es", "Vergessen Sie es", "Hau ab", "Laisse tomber", "Oubliez",
 	    "Ça ne m'intéresse pas", "Je passe", "Olvídalo", "Paso", "Que no",
 	    "Ni de broma", "Lascia perdere", "Lasciate stare", "Esquece",
 	    "Deixa pra lá", "Laat maar", "Zapomnij", "Daj spokój", "忘れて", "もういい",
@@ -261,14 +259,12 @@ TEST(refusal_anywhere_is_a_no)
 	    "Leave me alone", "Go away", "Take me off this list", "cancel",
 	    "Cancel this, yes?", "Delete my address", "You have the wrong person",
 	    "Wrong address", "This was a mistake", "By mistake, sorry",
-	    "Somebody else did this", "Yes, please stop", "Ok, but do not mail me",
-	    "sure, remove me", "Reject", "I refuse", "Decline", "I decline.", "nah",
-	    "fuck off", "opt out", "Hello,\n\nthis was not me!", "Hi, no",
+	    "Somebody else did this", "Reject", "I refuse", "Decline", "I decline.",
+	    "nah", "fuck off", "opt out", "Hello,\n\nthis was not me!", "Hi, no",
 	    "Hi no thanks", "Dear spammers,\n\nyes", "No, go ahead without me",
-	    "> quoted\n\nUnsubscribe", "No problem, but remove me",
-	    "Whoever you are: never write again", "👎", "Junk", "Unwanted mail",
-	    "I will report you", "No\n\nconfirm " TOKEN, "Quit it", "This is phishing",
-	    "None of this is mine", "No.\n\nYes.",
+	    "> quoted\n\nUnsubscribe", "Whoever you are: never write again", "👎",
+	    "Junk", "Unwanted mail", "I will report you", "No\n\nconfirm " TOKEN,
+	    "Quit it", "This is phishing", "None of this is mine", "No.\n\nYes.",
 	    /* German */
 	    "nein", "Nein danke", "NEIN!", "nee", "Nö", "Niemals", "Das war ich nicht",
 	    "Ich war das nicht.", "Ich habe das nicht bestellt", "Kein Interesse",
@@ -316,13 +312,12 @@ TEST(refusal_anywhere_is_a_no)
 	    "申し込んでいません", "やめてください", "配信停止してください",
 	    "削除をお願いします", "迷惑です", "迷惑メール", "キャンセル",
 	    "お断りします", "身に覚えがありません", "拒否します", "解除してください",
-	    "同意しません", "はい、不要です", "こんにちは。\nいいえ", "間違いです",
-	    "私ではありません",
+	    "同意しません", "こんにちは。\nいいえ", "間違いです", "私ではありません",
 	    /* Chinese */
 	    "不", "不用", "不用了，谢谢", "不需要", "不是我", "不同意", "我没有订阅",
 	    "我没订阅过", "取消", "退订", "请删除我", "拒绝", "垃圾邮件", "別再發了",
-	    "别发了", "停止发送", "不感兴趣", "好的，不要", "你好，不要",
-	    "您好，\n我不需要", "发错了", "滚", "勿扰", "不可以",
+	    "别发了", "停止发送", "不感兴趣", "你好，不要", "您好，\n我不需要",
+	    "发错了", "滚", "勿扰", "不可以",
 	    /* More */
 	    "Нет", "Нет, спасибо", "Никогда", "Отпишите меня", "Я не просил",
 	    "Удалите меня", "Nej tack", "Jag vill inte ha det", "Nej", "Aldri",
@@ -330,6 +325,19 @@ TEST(refusal_anywhere_is_a_no)
 	    "원하지 않습니다", "Nem", "Ne, děkuji"};
 
 	check_texts(CONSENT_NO, texts, G_N_ELEMENTS(texts));
+}
+
+/* A consent with a refusal in a later part is asked about. */
+TEST(consent_with_a_refusal_is_unclear)
+{
+	static const char *const texts[] = {"Yes, but I did not ask for this",
+	    "Yes, please stop", "Ok, but do not mail me", "sure, remove me",
+	    "No problem, but remove me", "はい、不要です", "好的，不要",
+	    "Yes please, I have no filters yet", "OK, it was in spam",
+	    "Yes, if it is free", "Ja, wenn es nichts kostet",
+	    "Ja, aber nur einmal im Monat"};
+
+	check_texts(CONSENT_UNCLEAR, texts, G_N_ELEMENTS(texts));
 }
 
 TEST(other_text_is_unclear)
@@ -594,54 +602,109 @@ TEST(changed_subject_counts_as_a_whole)
 	g_assert_cmpuint(wrong, ==, 0);
 }
 
-/* @return the phrase without its mark */
-static char *
-format_phrase(const char *phrase)
+/* The phrases of a block of a file, of which groups have one a "|". */
+static GPtrArray *
+read_phrases(const char *path, const char *block)
 {
-	char *text = g_strdup(phrase);
-	size_t size = strlen(text);
+	g_autofree char *content = NULL;
+	g_auto(GStrv) lines = NULL;
+	GPtrArray *phrases = g_ptr_array_new_with_free_func(g_free);
+	bool is_in = false;
 
-	if (text[size - 1] == '*' || text[size - 1] == '$')
-		text[size - 1] = '\0';
-	return text;
+	g_assert_true(g_file_get_contents(path, &content, NULL, NULL));
+	lines = g_strsplit(content, "\n", -1);
+	for (char **line = lines; *line; line++) {
+		g_auto(GStrv) parts = NULL;
+
+		if (**line != '\t')
+			is_in = strcmp(*line, block) == 0 || (is_in && !**line);
+		if (**line != '\t' || !is_in)
+			continue;
+		parts = g_strsplit_set(*line, "\t(|)", -1);
+		for (char **part = parts; *part; part++) {
+			g_strdelimit(*part, "=*$", ' ');
+			if (*g_strstrip(*part))
+				g_ptr_array_add(phrases, g_strdup(*part));
+		}
+	}
+	return phrases;
 }
 
 static unsigned
-check_phrases(enum consent wanted, const char *const *phrases)
+check_phrases(const char *path, const char *block, enum consent wanted)
 {
+	g_autoptr(GPtrArray) phrases = read_phrases(path, block);
 	unsigned wrong = 0;
 
-	for (; *phrases; phrases++) {
-		g_autofree char *text = format_phrase(*phrases);
-
-		wrong += wanted == CONSENT_AUTOMATIC ? check(wanted, text, "")
-		                                     : check(wanted, "Re: " OURS, text);
-	}
+	for (guint i = 0; i < phrases->len; i++)
+		wrong += wanted == CONSENT_AUTOMATIC
+		             ? check(wanted, phrases->pdata[i], "")
+		             : check(wanted, "Re: " OURS, phrases->pdata[i]);
 	return wrong;
 }
 
 TEST(every_phrase_matches_beside_all_others)
 {
+	const char *top = g_getenv("top_srcdir");
+	g_autofree char *directory =
+	    g_build_filename(top ? top : "..", "etc/phrases", NULL);
+	g_autoptr(GDir) files = g_dir_open(directory, 0, NULL);
+	const char *name;
 	unsigned wrong = 0;
 
-	const struct phrases *const *all = phrases_get_all();
+	g_assert_nonnull(files);
+	while ((name = g_dir_read_name(files))) {
+		g_autofree char *path = g_build_filename(directory, name, NULL);
 
-	for (; *all; all++) {
-		const char *const *at = phrases_get(*all, "greetings");
+		wrong += check_phrases(path, "yes", CONSENT_YES);
+		wrong += check_phrases(path, "yes-anyway", CONSENT_YES);
+		wrong += check_phrases(path, "no", CONSENT_NO);
+		wrong += check_phrases(path, "not-no", CONSENT_UNCLEAR);
+		wrong += check_phrases(path, "automatic", CONSENT_AUTOMATIC);
+	}
+	g_assert_cmpuint(wrong, ==, 0);
+}
 
-		wrong += check_phrases(CONSENT_YES, phrases_get(*all, "consents"));
-		wrong += check_phrases(CONSENT_YES, phrases_get(*all, "agreements"));
-		wrong += check_phrases(CONSENT_NO, phrases_get(*all, "refusals"));
-		wrong += check_phrases(CONSENT_UNCLEAR, phrases_get(*all, "neutral"));
-		wrong +=
-		    check_phrases(CONSENT_AUTOMATIC, phrases_get(*all, "automatic"));
-		for (; *at; at++) {
-			g_autofree char *phrase = format_phrase(*at);
-			g_autofree char *text = g_strconcat(phrase, ",\nyes", NULL);
+/* A refusal, an automatic reply or a quoted consent, in any dress, is never a yes. */
+TEST(what_is_not_consent_never_confirms)
+{
+	static const char *const dresses[][2] = {{"", ""}, {"Hi,\n", ""}, {"", "!!!"},
+	    {"*", "*"}, {"", "\n> yes"}, {"> yes\n", ""}, {"  ", "  "}, {"\"", "\""},
+	    {"Dear all,\n\n", "\n\nEva"}, {"", "\nOn Monday paperboy wrote:\n> yes"},
+	    {"", ". Bye"}, {"", " :-)"}, {"", "\nyes"}, {"", "\nconfirm"}};
+	static const char *const blocks[] = {"no", "automatic"};
+	const char *top = g_getenv("top_srcdir");
+	g_autofree char *directory =
+	    g_build_filename(top ? top : "..", "etc/phrases", NULL);
+	g_autoptr(GDir) files = g_dir_open(directory, 0, NULL);
+	const char *name;
+	unsigned count = 0, wrong = 0;
 
-			wrong += check(CONSENT_YES, "Re: " OURS, text);
+	while ((name = g_dir_read_name(files))) {
+		g_autofree char *path = g_build_filename(directory, name, NULL);
+
+		for (size_t b = 0; b < G_N_ELEMENTS(blocks); b++) {
+			g_autoptr(GPtrArray) phrases = read_phrases(path, blocks[b]);
+
+			for (guint i = 0; i < phrases->len; i++)
+				for (size_t d = 0; d < G_N_ELEMENTS(dresses); d++) {
+					g_autofree char *upper =
+					    g_utf8_strup(phrases->pdata[i], -1);
+					g_autofree char *text =
+					    g_strconcat(dresses[d][0],
+					        d % 2 ? upper : phrases->pdata[i],
+					        dresses[d][1], NULL);
+
+					count++;
+					if (check_mail("Re: " OURS, text, true) !=
+					    CONSENT_YES)
+						continue;
+					g_test_message("'%s' is a yes", text);
+					wrong++;
+				}
 		}
 	}
+	g_assert_cmpuint(count, >, 10000);
 	g_assert_cmpuint(wrong, ==, 0);
 }
 

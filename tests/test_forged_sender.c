@@ -213,15 +213,12 @@ static const struct step suggestion_is_accepted[] = {
     {.kind = STEP_END},
 };
 
-static const struct step help_is_limited[] = {
+static const struct step every_mail_is_answered[] = {
     MAIL(EVA, HOME, "list", "replied", NULL),
     SAVE("list"),
-    MAIL(EVA, "$list", "Re: Your commands", "replied", NULL, .text = "Lovely.\n"),
-    MAIL(EVA, "$list", "Re: Your commands", "rate limited: help-per-day", NULL,
-        .text = "Lovely!\n"),
-    MAIL(EVA, HOME, "Re: Your commands", "rate limited: help-per-day", NULL,
-        .text = "Lovely\n"),
-    MAIL(EVA, "$list", "Re: Your commands", "replied", NULL, .text = "help\n"),
+    MAIL(EVA, "$list", "Re: Your commands", "replied", NULL, .text = "It rains.\n"),
+    MAIL(EVA, "$list", "Re: Your commands", "replied", NULL, .text = "It rains!\n"),
+    MAIL(EVA, HOME, "Re: Your commands", "replied", NULL, .text = "It rains\n"),
     {.kind = STEP_END},
 };
 
@@ -252,9 +249,9 @@ FORGED_TEST(yes_to_a_reply_accepts_its_suggestion)
 	conversation_play(c, suggestion_is_accepted);
 }
 
-FORGED_TEST(help_without_a_command_is_sent_once_a_day)
+FORGED_TEST(mail_that_is_not_understood_is_answered_each_time)
 {
-	conversation_play(c, help_is_limited);
+	conversation_play(c, every_mail_is_answered);
 }
 
 /* The recipient of the reply may be a victim. */

@@ -212,7 +212,8 @@ def test_mails(tap):
     instance.ctl("subscriber", "set", READER, "--language", "fa", now=at_hour(DAY, 1))
     instance.once(at_hour(DAY, 8), wanted=0)
     with open(os.path.join(instance.papers, f"daily_papers-{DAY}.json"), encoding="utf-8") as file:
-        data = json.dumps(json.load(file)) + " ".join(QUESTIONS + CHANGES) + EVERYTHING
+        data = json.dumps(json.load(file)) + " ".join(
+            QUESTIONS + CHANGES) + EVERYTHING + " set when weekly"
     with open(COMMANDS, encoding="utf-8") as file:
         data += file.read()
     for number, text in enumerate(QUESTIONS + CHANGES):

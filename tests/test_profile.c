@@ -351,7 +351,7 @@ TEST(days_that_cannot_end_a_pause_are_refused)
 	    {"0d", "a pause must end in the future"},
 	    {"next friday", NULL},
 	    {"yesterday", "a pause must end in the future"},
-	    {"20 years", "is not a day"},
+	    {"20 years", "at most 366 days"},
 	    {"2 months", NULL},
 	    {"tomorrow", NULL},
 	    {"2026-11-31", "is not a day (expected YYYY-MM-DD"},

@@ -246,7 +246,7 @@ static const struct step conversations[] = {
     TITLE("other requests are not answers"),
     NEW_READER,
     CALL(offer_edit),
-    MAIL(EVA, "$r", "Re: papers", "replied", NULL,
+    MAIL(EVA, "$r", "Re: papers", "confirmation requested", NULL,
         .text = "no more papers about weather please, I said"),
     ROWS(STATES, "1|open"),
     MAIL(EVA, "$r", "list", "replied", NULL, .text = "no thanks"),

@@ -91,7 +91,7 @@ def everything_works_by_mail(tap):
         network.start()
         user = User(network)
 
-        network.write(BOX, "subscribe Eva", "add name=papers paper\n")
+        network.write(BOX, "subscribe name=Eva", "add name=papers paper\n")
         (asked,) = user.receive()
         assert re.search(r" \[c-[a-z2-7]{26}\]$", asked["Subject"]), asked["Subject"]
         assert value("SELECT count(*) FROM subscriber WHERE address = ?", EVA) == 0

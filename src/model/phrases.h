@@ -1,10 +1,9 @@
 /*
- * phrases.h - words and phrases of languages that mails are recognised by.
+ * phrases.h - what people write, by language: patterns over words.
  *
- * Files of etc/phrases, one for each language, which are compiled in.  A line
- * `[section]` precedes its phrases, one on a line, some with a value: `zwei = 2`; a
- * final "_" is a blank.  A line that starts with "#" is a comment.  doc/translating.md
- * describes the sections.
+ * Files of etc/phrases, one for each language, which are compiled in;
+ * doc/translating.md describes the format.  Words are compared without case, accents
+ * and punctuation.  A Chinese or Japanese character is a word of its own.
  */
 #ifndef PAPERBOY_MODEL_PHRASES_H
 #define PAPERBOY_MODEL_PHRASES_H
@@ -13,6 +12,44 @@
 #include <stdbool.h>
 
 #include "base/cleanup.h"
+
+/* ---- text ---- */
+
+struct phrases_word {
+	const char *start, *end; /* in the text */
+	char *plain;             /* lower case, Latin letters without accents */
+	/* ',' separates parts of a sentence, '.' ends one, '?' a question, '(' an
+	 * opening and ')' a closing bracket; 0: a word. */
+	char mark;
+	unsigned offset; /* in tokens */
+};
+
+/* A text as words and marks. */
+struct phrases_text {
+	char *text;
+	GArray *words;      /* struct phrases_word */
+	GString *tokens;    /* as the patterns are matched with; see phrases.c */
+	GPtrArray *flagged; /* char *: tokens for each language, made when needed */
+};
+
+/** Split a text into words. @param text  valid UTF-8, copied */
+struct phrases_text *phrases_text_new(const char *text);
+void phrases_text_free(struct phrases_text *text);
+PB_DEFINE_AUTO(phrases_text, phrases_text_free);
+
+const struct phrases_word *
+phrases_get_word(const struct phrases_text *text, unsigned at);
+
+/** The words from..to as they were written. @return a new string */
+char *phrases_copy(const struct phrases_text *text, unsigned from, unsigned to);
+
+/* The words from..to of a text. */
+struct phrases_span {
+	struct phrases_text *text;
+	unsigned from, to;
+};
+
+/* ---- languages ---- */
 
 struct phrases;
 
@@ -26,16 +63,86 @@ struct phrases *phrases_parse(const char *name, const char *text, GError **error
 void phrases_free(struct phrases *phrases);
 PB_DEFINE_AUTO(phrases, phrases_free);
 
-/** Get all languages, which are loaded once. @return NULL-terminated */
+/** Get all languages, English first, which are loaded once. @return NULL-terminated */
 const struct phrases *const *phrases_get_all(void);
 
 /** Get the code of a language: "de". */
 const char *phrases_get_language(const struct phrases *phrases);
 
-/** List the phrases of a section, in order. @return NULL-terminated; may be empty */
-const char *const *phrases_get(const struct phrases *phrases, const char *section);
+/** Whether a word stands in a pattern of an intent. */
+bool phrases_knows(const struct phrases *phrases, const struct phrases_word *word);
 
-/** Find the value of a phrase in any language. @return NULL if there is none */
+/* ---- matching ---- */
+
+/* A value in a match: one that the file states, or the words from..to of a slot. */
+struct phrases_value {
+	const char *name; /* "topics", "weekday"; static */
+	char *text;
+	unsigned from, to;
+};
+
+struct phrases_match {
+	const struct phrases *language;
+	const char *intent; /* static */
+	GArray *values;     /* struct phrases_value, in the order of the pattern */
+	unsigned literal;   /* number of words of the pattern */
+};
+
+void phrases_match_clear(struct phrases_match *match);
+
+/** The end of the longest phrase of a section at the start of a span, or its start. */
+unsigned phrases_skip(const struct phrases *language, const char *section,
+    const struct phrases_span *span);
+
+/** The same, of all languages. */
+unsigned phrases_skip_any(const char *section, const struct phrases_span *span);
+
+/** Whether a phrase of a section is in a span, in any language. */
+bool phrases_has(const char *section, const struct phrases_span *span);
+
+/** Whether fillers of a language cover a span. */
+bool phrases_is_filler(const struct phrases *language, const struct phrases_span *span);
+
+/**
+ * Find the phrase of a section that covers a span, in any language.
+ *
+ * @param match  set if there is one; phrases_match_clear() it
+ */
+bool phrases_cover(
+    const char *section, const struct phrases_span *span, struct phrases_match *match);
+
+/** Whether slots that take any words have what they are for. */
+typedef bool
+phrases_accept_fn(struct phrases_text *text, const struct phrases_match *match);
+
+/**
+ * Find the intent that a language has a pattern for that covers a span, but for
+ * fillers. Of several it is the one with the most words of its own.
+ *
+ * @param match  set if there is one; phrases_match_clear() it
+ */
+bool
+phrases_find_intent(const struct phrases *language, const struct phrases_span *span,
+    phrases_accept_fn *accept, struct phrases_match *match);
+
+/* The score of a word of one intent only. */
+#define PHRASES_SCORE 100
+
+/** How much the words of a span are those of an intent, in any language. @return 0: not
+ */
+unsigned phrases_score(const char *intent, const struct phrases_span *span);
+
+/** Find the n-th value of a match with a name, from 0. @return NULL if there is none */
+const char *
+phrases_get_value(const struct phrases_match *match, const char *name, unsigned n);
+
+/** Add a value. @param text  taken over */
+void phrases_add_value(struct phrases_match *match, const char *name, char *text);
+
+/** Find the value of a phrase in any language: of `hilfe = help`. @return or NULL */
 const char *phrases_find_value(const char *section, const char *phrase);
+
+/** Replace words that are misspelt ones of the section "misspelt". */
+void phrases_correct(struct phrases_text *text);
 
 #endif

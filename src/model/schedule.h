@@ -66,23 +66,4 @@ bool schedule_parse_minute(const char *text, int *minute, GError **error);
 #define SCHEDULE_MINUTE_BYTES sizeof("00:00")
 void schedule_format_minute(int minute, char text[SCHEDULE_MINUTE_BYTES]);
 
-/* ---- times as people write them ---- */
-
-/**
- * Parse "9pm", "9:30 p.m.", "8 in the morning", "21h", "21 Uhr", "8", "07.30", "noon".
- *
- * @param minute  set: after midnight
- * @return false if it is not a time of day
- */
-bool natural_time_parse_minute(const char *text, int *minute);
-
-/**
- * Parse "14d", "for 2 weeks", "two weeks", "a month", "tomorrow", "yesterday", or
- * "until friday" (the next one after today).
- *
- * @param here  today in the subscriber's zone
- * @return false if not recognised; day is unchanged then
- */
-bool natural_time_parse_day(const char *text, GDateTime *here, char day[DAY_BYTES]);
-
 #endif

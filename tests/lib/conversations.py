@@ -37,7 +37,7 @@ def state(name):
 
 
 SUBSCRIBE = make_step(
-    "subscribe", COMMANDS, "subscribe Eva",
+    "subscribe", COMMANDS, "subscribe name=Eva",
     'add name=papers paper\nadd name=none "quite absent"\n', values=(count("subscriber", 0),))
 CONFIRM = make_step(
     "confirm", CONFIRMATION, "Re: your subscription", "ok\n", mails=2,

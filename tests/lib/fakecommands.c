@@ -7,6 +7,7 @@
 
 #include "conversation.h"
 #include "service/command/command.h"
+#include "service/command/command_private.h"
 #include "service/people/subscribe.h"
 #include "store/subscriber/subscribers.h"
 
@@ -88,8 +89,6 @@ command_run(struct request *request, GError **error)
 		reply->confirm_token = g_strdup(first[1] ? first[1] : "");
 	else if (g_str_equal(first[0], "undo"))
 		reply->undo_token = g_strdup(first[1]);
-	else if (g_str_equal(first[0], ""))
-		reply->is_help = true;
 	wait(request, said, first);
 	return true;
 }
@@ -164,6 +163,12 @@ command_run_confirmed(struct request *request, const char *pending, GError **err
 	request->subscriber =
 	    subscribe_add(request->store, &wanted, request->now, NULL, NULL, error);
 	return request->subscriber != NULL;
+}
+
+bool
+command_prose_is_verb(const char *intent, const char *verb)
+{
+	return strcmp(intent, verb) == 0;
 }
 
 char *

@@ -8,8 +8,9 @@
 #include "base/bounds.h"
 #include "base/error.h"
 #include "message/command_text.h"
+#include "message/prose.h"
+#include "service/advice/backtest.h"
 #include "service/command/command_private.h"
-#include "service/command/request_match.h"
 #include "service/people/profile.h"
 
 #define ENGLISH "en"
@@ -32,7 +33,9 @@ choose_language(const struct request *request, const struct inmail *mail)
 		g_autofree char *text = g_strdup_printf("%s\n%s",
 		    command_text_skip_prefixes(mail->subject ? mail->subject : ""),
 		    mail->text ? mail->text : "");
-		const char *guessed = request_guess_language(text);
+		const struct prose_mail raw = {.subject = "", .text = text};
+		pb_auto(prose) prose = prose_read(&raw);
+		const char *guessed = prose->language;
 
 		if (guessed && catalog_has_language(catalog, guessed))
 			return guessed;
@@ -70,6 +73,7 @@ end(struct request *request, bool is_ok)
 	g_string_free(request->echoed, TRUE);
 	g_string_free(request->pending, TRUE);
 	g_clear_pointer(&request->subscribe_name, g_free);
+	g_clear_pointer(&request->restored, g_free);
 	g_clear_pointer(&request->planned, subscriber_free);
 	g_clear_pointer(&request->planned_filters, g_ptr_array_unref);
 	g_clear_pointer(&request->error_filter, g_free);
@@ -136,13 +140,36 @@ add_waiting(struct request *request, const char *filter)
 		    N_("not done yet: this waits for your confirmation"));
 	else
 		reply_phrase(&request->text, "wait",
-		    request->is_inferred
-		        ? N_("taken for a keyword, since it follows \"subscribe\": it "
-		             "waits for your confirmation, too\n"
-		             "filter: {filter}")
-		        : N_("not stored yet: this waits for your confirmation\n"
-		             "filter: {filter}"),
+		    N_("not stored yet: this waits for your confirmation\n"
+		       "filter: {filter}"),
 		    "filter", shown);
+}
+
+/* Show a proposal as the command that it is, a filter with what it finds. */
+static bool
+add_proposed(struct request *request, const struct command_row *row,
+    const char *arguments, const char *filter, GError **error)
+{
+	g_autofree char *line =
+	    g_strconcat(row->verb, *arguments ? " " : "", arguments, NULL);
+	g_autofree char *shown = reply_text_quote(&request->text, line);
+	g_autofree char *papers = NULL;
+	unsigned found;
+
+	if (!filter) {
+		reply_text_add(&request->text, "wait", shown);
+		return true;
+	}
+	if (!backtest_count(
+	        request->store, filter, BACKTEST_DAYS, request->now, &found, error))
+		return false;
+	papers = reply_text_format_count(
+	    &request->text, PL_("1 paper", "{count} papers"), found);
+	reply_phrase(&request->text, "wait",
+	    found ? N_("{line}  ({papers} in {days} days)")
+	          : N_("{line}  (nothing in {days} days; it is kept for later papers)"),
+	    "line", shown, "papers", papers, "days", G_STRINGIFY(BACKTEST_DAYS));
+	return true;
 }
 
 /* Former and unconfirmed subscribers can have all data erased, too. */
@@ -154,9 +181,9 @@ get_confirm(const struct request *request, const struct command_row *row)
 	           : COMMAND_CONFIRM_SUBSCRIBE;
 }
 
-static void
+static bool
 save_decision(struct request *request, const struct command_row *row,
-    const char *arguments, const struct command_decision *decision)
+    const char *arguments, const struct command_decision *decision, GError **error)
 {
 	const char *fixed = decision->arguments ? decision->arguments : arguments;
 
@@ -169,7 +196,10 @@ save_decision(struct request *request, const struct command_row *row,
 	}
 	request->reply.confirm = MAX(request->reply.confirm, get_confirm(request, row));
 	request->reply.waiting++;
+	if (request->is_inferred)
+		return add_proposed(request, row, arguments, decision->filter, error);
 	add_waiting(request, decision->filter);
+	return true;
 }
 
 static bool
@@ -182,19 +212,14 @@ decide_row(struct request *request, const struct command_row *row,
 	request->row = row;
 	if ((request->planned || command_plan_start(request, &problem)) &&
 	    row->decide(request, arguments, &decision, &problem))
-		save_decision(request, row, arguments, &decision);
+		save_decision(request, row, arguments, &decision, &problem);
 	g_free(decision.arguments);
 	g_free(decision.filter);
 	if (!problem)
 		return true;
 	if (!is_user_error(problem))
 		return pb_error_forward(error, &problem);
-	if (request->is_inferred)
-		reply_phrase(&request->text, "",
-		    N_("not used: this is not a filter. To add one, write a line such "
-		       "as: add diffusion"));
-	else
-		command_add_error(request, row, problem);
+	command_add_error(request, row, problem);
 	return true;
 }
 
@@ -218,6 +243,16 @@ needs_confirmation(
 		return !request->subscriber || row->run != command_run_subscribe;
 	}
 	return true;
+}
+
+static void
+add_no_subscription(struct request *request)
+{
+	reply_phrase(&request->text, "error",
+	    N_("this address has no subscription. To get one, write "
+	       "\"subscribe\", and a line such as \"add diffusion\" for each "
+	       "thing that you want to read about."));
+	request->reply.failed++;
 }
 
 static void
@@ -261,11 +296,7 @@ execute(struct request *request, const char *line, GError **error)
 		return true;
 	}
 	if (!request->subscriber && !row->is_for_unknown) {
-		reply_phrase(&request->text, "error",
-		    N_("this address has no subscription. To get one, write "
-		       "\"subscribe\", and a line such as \"add diffusion\" for each "
-		       "thing that you want to read about."));
-		request->reply.failed++;
+		add_no_subscription(request);
 		return true;
 	}
 	return needs_confirmation(request, row, arguments)
@@ -365,186 +396,40 @@ run_line(struct request *request, const char *line, GError **error)
 	return echo(request, line, error) && execute(request, line, error);
 }
 
-static bool
-run_lines(struct request *request, const struct command_text *lines, GError **error)
+bool
+command_answer_typed(struct request *request, const char *line, GError **error)
 {
-	for (unsigned i = 0; i < lines->lines->len; i++)
-		if (!run_line(request, lines->lines->pdata[i], error))
-			return false;
-	if (lines->stopped_at && !request->text.is_guarded) {
-		g_autofree char *shown =
-		    reply_text_quote(&request->text, lines->stopped_at);
-
-		reply_text_add_blank(&request->text);
-		reply_text_add_paragraph(&request->text,
-		    N_("Reading stopped at \"{line}\", which is not a command. The "
-		       "lines after it were not read."),
-		    "line", shown);
-	}
-	if (lines->is_more || lines->is_cut) {
-		reply_text_add_blank(&request->text);
-		reply_text_add_paragraph(&request->text,
-		    lines->is_more
-		        ? N_("Only the first {most} commands of a message are read. "
-		             "Send the others in a second message.")
-		        : N_("Your message is very long, and only its first 8 KB were "
-		             "read."),
-		    "most", MSG_INT(BOUNDS_COMMANDS));
-	}
-	return true;
+	return run_line(request, line, error);
 }
 
-/* ---- keywords without a command ---- */
-
-#define KEYWORDS_MAX  5
-#define KEYWORD_CHARS 60
-#define KEYWORD_WORDS 5
-
-/* "- diffusion", "2. agents" */
-static const char *
-skip_list_mark(const char *text)
+bool
+command_answer_line(struct request *request, const char *line, GError **error)
 {
-	g_autoptr(GRegex) mark =
-	    g_regex_new("^(?:[-*+\u2022\u00b7]|\\d{1,2}[.)])\\s+", 0, 0, NULL);
-	g_autoptr(GMatchInfo) match = NULL;
-	int end = 0;
-
-	if (g_regex_match(mark, text, 0, &match))
-		g_match_info_fetch_pos(match, 0, NULL, &end);
-	return text + end;
+	reply_text_add_blank(&request->text);
+	return execute(request, line, error);
 }
 
-static bool
-is_keyword(const char *text)
+bool
+command_propose_line(struct request *request, const char *line, GError **error)
 {
-	g_auto(GStrv) words = g_strsplit(text, " ", -1);
-	size_t size = strlen(text);
-
-	return size && g_utf8_strlen(text, -1) <= KEYWORD_CHARS &&
-	       g_strv_length(words) <= KEYWORD_WORDS && !strchr(".?!:", text[size - 1]);
-}
-
-/* @return false if the message cannot be processed */
-static bool
-infer_filter(struct request *request, const char *text, unsigned *count, GError **error)
-{
-	gsize before = request->echoed->len;
+	const char *arguments;
+	const struct command_row *row = command_table_parse(line, &arguments);
 	bool is_ok;
 
-	g_string_append_printf(request->echoed, "%s\n", text);
-	reply_text_add_blank(&request->text);
-	if (before <= BOUNDS_UNKNOWN_ECHO)
-		reply_text_add_quoted(&request->text, text);
-	if (*count == KEYWORDS_MAX || !is_keyword(text)) {
-		reply_phrase(&request->text, "",
-		    N_("not used: this is not a filter. To add one, write a line such "
-		       "as: add diffusion"));
+	g_assert(row);
+	if (!request->subscriber && !row->is_for_unknown) {
+		add_no_subscription(request);
 		return true;
 	}
 	request->is_inferred = true;
-	is_ok = decide_row(request, command_table_find("add"), text, error);
+	if (!request->pending->len && !request->subscribe_name)
+		reply_text_add_paragraph(&request->text, N_("I understood:"));
+	is_ok = decide_row(request, row, arguments, error);
 	request->is_inferred = false;
-	++*count;
 	return is_ok;
 }
 
-/*
- * Offer the keywords after a bare `subscribe` as filters.
- *
- * @param asking  the line that asked to subscribe, or NULL
- */
-static bool
-infer_filters(
-    struct request *request, const char *text, const char *asking, GError **error)
-{
-	g_auto(GStrv) lines = g_strsplit(text ? text : "", "\n", -1);
-	unsigned count = 0, seen = 0;
-
-	for (char **at = lines; *at && seen < BOUNDS_COMMANDS; at++) {
-		g_auto(GStrv) parts = NULL;
-		enum request_kind kind;
-
-		if (strcmp(g_strchomp(*at), "--") == 0)
-			break;
-		g_strchug(*at);
-		if (!**at || **at == '>' || (asking && strcmp(*at, asking) == 0))
-			continue;
-		kind = request_match(*at);
-		/* It repeats the subject. */
-		if (kind == REQUEST_SUBSCRIBE)
-			continue;
-		/* A greeting starts a message, or ends it. */
-		if (kind == REQUEST_FILLER) {
-			if (seen || request_is_closing(*at))
-				break;
-			continue;
-		}
-		parts = g_strsplit_set(skip_list_mark(*at), ",;", -1);
-		for (char **part = parts; *part; part++)
-			if (*g_strstrip(*part) && ++seen <= BOUNDS_COMMANDS &&
-			    !infer_filter(request, *part, &count, error))
-				return false;
-	}
-	return true;
-}
-
 /* ---- a message ---- */
-
-static void
-add_first_help(struct request *request, enum request_kind kind)
-{
-	request->reply.is_help = true;
-	reply_text_add_paragraph(&request->text,
-	    kind == REQUEST_LEAVE_UNCLEAR
-	        ? N_("Do you want to unsubscribe? Nothing was done. To end all mail, "
-	             "reply with the one word unsubscribe. To remove one filter, reply "
-	             "with del and its number.")
-	        : N_("Your message had no known command, so nothing was done."));
-	reply_text_add_blank(&request->text);
-	reply_text_add_paragraph(&request->text,
-	    request->subscriber ? N_("unsubscribe ends all mail,\n"
-	                             "pause 14d stops it for a while,\n"
-	                             "add diffusion adds a filter,\n"
-	                             "list shows your filters and settings,\n"
-	                             "help explains everything else.")
-	                        : N_("subscribe begins a subscription,\n"
-	                             "add diffusion asks for papers about diffusion,\n"
-	                             "test diffusion shows what that would find,\n"
-	                             "info says what this is,\n"
-	                             "help explains everything else."));
-}
-
-/*
- * Find a request in ordinary words: in the subject, or in the first line after a
- * greeting.
- *
- * @param line  set to that line, a new string, or NULL
- */
-static enum request_kind
-find_request(const struct inmail *mail, char **line)
-{
-	g_auto(GStrv) lines = g_strsplit(mail->text ? mail->text : "", "\n", -1);
-	const char *subject =
-	    command_text_skip_prefixes(mail->subject ? mail->subject : "");
-	enum request_kind found = request_match(subject);
-
-	*line = NULL;
-	if (found >= REQUEST_SUBSCRIBE)
-		return found;
-	for (char **at = lines; *at; at++) {
-		enum request_kind kind;
-
-		g_strstrip(*at);
-		if (**at == '>' || !**at)
-			continue;
-		kind = request_match(*at);
-		if (kind == REQUEST_FILLER)
-			continue;
-		*line = g_strdup(*at);
-		return kind == REQUEST_NONE ? found : kind;
-	}
-	return found;
-}
 
 /* Longer lines are more than an answer to a proposal. */
 #define ANSWER_WORDS 4
@@ -569,61 +454,44 @@ count_words(const char *line)
 	return g_strv_length(words);
 }
 
+/* The first own line that is not a greeting. @return a new string, or NULL */
+static char *
+find_first_line(const struct inmail *mail)
+{
+	const struct prose_mail raw = {
+	    .subject = "", .text = mail->text ? mail->text : ""};
+	pb_auto(prose) prose = prose_read(&raw);
+
+	for (guint i = 0; i < prose->items->len; i++) {
+		const struct prose_item *item = prose->items->pdata[i];
+
+		if (!item->reason || strcmp(item->reason, "filler") == 0)
+			return g_strdup(item->line);
+	}
+	return NULL;
+}
+
 char *
 command_find_answer(const struct inmail *mail, const char *verb, bool *has_numbers)
 {
-	g_autofree char *line = NULL;
+	const char *subject =
+	    command_text_skip_prefixes(mail->subject ? mail->subject : "");
+	g_autofree char *line = find_first_line(mail);
 	const struct command_row *row;
 	const char *arguments;
+	pb_auto(prose_item) item = NULL;
 
 	*has_numbers = false;
-	if (command_table_classify(command_text_skip_prefixes(
-	        mail->subject ? mail->subject : "")) == COMMAND_KIND_VERB ||
-	    find_request(mail, &line) >= REQUEST_SUBSCRIBE || !line)
+	if (!line || command_table_is_command(subject))
 		return NULL;
 	row = command_table_parse(line, &arguments);
 	if (row && (row->run == command_run_yes || row->run == command_run_no))
 		*has_numbers = *arguments;
-	if (command_table_classify(line) == COMMAND_KIND_VERB ||
-	    request_match(line) == REQUEST_LEAVE_UNCLEAR ||
-	    count_words(line) > ANSWER_WORDS)
+	item = prose_read_line(line);
+	if (command_table_is_command(line) || count_words(line) > ANSWER_WORDS ||
+	    (item && strcmp(item->wish.intent, "thanks") != 0))
 		return NULL;
 	return format_answer(verb, line);
-}
-
-/* @param asking  the line that asked to subscribe, or NULL */
-static bool
-run_subscription(struct request *request, struct command_text *lines,
-    const char *asking, GError **error)
-{
-	const char *first = lines->lines->len ? lines->lines->pdata[0] : NULL;
-
-	if (!first || (asking && strcmp(first, asking) == 0)) {
-		if (first)
-			g_ptr_array_remove_index(lines->lines, 0);
-		if (!run_line(request, "subscribe", error))
-			return false;
-	}
-	return run_lines(request, lines, error) &&
-	       (request->pending->len || !request->subscribe_name ||
-	           infer_filters(request, request->mail->text, asking, error));
-}
-
-static bool
-run_text(struct request *request, struct command_text *lines, GError **error)
-{
-	g_autofree char *line = NULL;
-	enum request_kind kind =
-	    lines->is_in_subject ? REQUEST_NONE : find_request(request->mail, &line);
-
-	if (kind == REQUEST_UNSUBSCRIBE)
-		return run_line(request, "unsubscribe", error);
-	if (kind == REQUEST_SUBSCRIBE || lines->is_in_subject)
-		return run_subscription(request, lines, line, error);
-	if (lines->lines->len)
-		return run_lines(request, lines, error);
-	add_first_help(request, kind);
-	return true;
 }
 
 static bool
@@ -638,22 +506,11 @@ run_page_lines(struct request *request, GError **error)
 static bool
 run_message(struct request *request, GError **error)
 {
-	const struct inmail *mail = request->mail;
-	struct command_text lines;
-	bool is_ok;
-
 	if (request->lines)
 		return run_page_lines(request, error);
 	if (request->verb)
 		return run_line(request, request->verb, error);
-	command_text_read(mail->subject, mail->text, command_table_classify, &lines);
-	is_ok = run_text(request, &lines, error);
-	if (lines.is_in_subject || request_match(command_text_skip_prefixes(
-	                               mail->subject)) >= REQUEST_SUBSCRIBE)
-		request->reply.subject =
-		    reply_text_format(&request->text, N_("Your commands"));
-	command_text_clear(&lines);
-	return is_ok;
+	return command_run_prose(request, error);
 }
 
 bool
@@ -758,39 +615,43 @@ run_pending_lines(struct request *request, const char *pending, GError **error)
 	return command_add_list(request, error);
 }
 
+/* Whether a reply has commands beside its consent. */
 static bool
-has_other_commands(const char *text)
+has_commands(const char *text)
 {
-	struct command_text lines;
-	bool is_found = false;
+	const struct prose_mail raw = {
+	    .subject = "", .text = text, .is_command = command_table_is_command};
+	pb_auto(prose) prose = prose_read(&raw);
 
-	command_text_read(NULL, text, command_table_classify, &lines);
-	for (guint i = 0; i < lines.lines->len; i++) {
+	for (guint i = 0; i < prose->items->len; i++) {
+		const struct prose_item *item = prose->items->pdata[i];
 		const char *arguments;
 		const struct command_row *row =
-		    command_table_parse(lines.lines->pdata[i], &arguments);
+		    command_table_parse(item->line, &arguments);
 
-		if (row && row->run != command_run_confirm &&
+		if (item->kind == PROSE_COMMAND && row->run != command_run_confirm &&
 		    row->run != command_run_yes && row->run != command_run_no &&
 		    row->run != command_run_subscribe)
-			is_found = true;
+			return true;
 	}
-	command_text_clear(&lines);
-	return is_found;
+	return false;
 }
 
-/* Commands in the confirming reply are not run. */
-static void
-add_ignored_commands(struct request *request)
+/* Commands in the confirming reply are not run; other wishes are proposed. */
+static bool
+add_more(struct request *request, GError **error)
 {
 	const char *text = request->is_reply ? request->mail->text : NULL;
 
-	if (!text || !has_other_commands(text))
-		return;
-	reply_text_add_blank(&request->text);
-	reply_text_add_paragraph(&request->text,
-	    N_("Your message was taken as a yes; the commands in it were not carried "
-	       "out. Send them again in a reply to this message."));
+	if (!text)
+		return true;
+	if (has_commands(text)) {
+		reply_text_add_blank(&request->text);
+		reply_text_add_paragraph(&request->text,
+		    N_("Your message was taken as a yes; the commands in it were not "
+		       "carried out. Send them again in a reply to this message."));
+	}
+	return !request->subscriber || command_propose_more(request, text, error);
 }
 
 bool
@@ -799,8 +660,6 @@ command_run_confirmed(struct request *request, const char *pending, GError **err
 	bool is_ok = begin(request, NULL, true, error) &&
 	             run_pending_lines(request, pending, error);
 
-	if (is_ok)
-		add_ignored_commands(request);
-	is_ok = is_ok && command_finish(request, error);
+	is_ok = is_ok && add_more(request, error) && command_finish(request, error);
 	return end(request, is_ok);
 }

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 
 #include "base/msg.h"
+#include "message/prose.h"
 #include "service/command/request.h"
 #include "store/subscriber/proposals.h"
 
@@ -39,6 +40,25 @@ command_run_confirmed(struct request *request, const char *pending, GError **err
  */
 bool command_reply_with(
     struct request *request, const char *phrase, const char *value, GError **error);
+
+/**
+ * Read what a mail asks for.
+ *
+ * @param has_token  it is a reply: a subject that is not a command is that of our mail
+ * @return free with prose_free()
+ */
+struct prose *command_read_prose(const struct inmail *mail, bool has_token);
+
+/**
+ * Format what an intent of a mail does: commands separated by LF.
+ *
+ * @param request  of the sender, perhaps without a subscriber
+ * @return NULL if it is not a wish, or cannot be done as it is said
+ */
+char *command_format_wish(struct request *request, const struct prose_item *item);
+
+/** What the reply to a mail is: "proposal", "answer", "not understood", ... Static. */
+const char *command_get_reply_kind(const struct prose *prose);
 
 /** Run the command of a line. Errors as in command_private.h. */
 bool command_run_line(struct request *request, const char *line, GError **error);

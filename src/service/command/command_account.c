@@ -9,10 +9,15 @@
 #include "service/people/subscribe.h"
 #include "store/subscriber/subscribers.h"
 
-/* The name goes into the To field of digests. */
+/*
+ * The name goes into the To field of digests: name="...", or the name alone in pending
+ * lines.
+ */
 static char *
-clean_name(const char *text)
+clean_name(const char *arguments)
 {
+	g_autofree char *option = command_take_option(&arguments, "name");
+	const char *text = option ? option : arguments;
 	g_autofree char *name = g_strdup(text);
 
 	g_strdelimit(name, "\"<>", ' ');

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/bounds.h"
-#include "model/schedule.h"
+#include "model/natural_time.h"
 #include "query/parse/lex.h"
 #include "service/command/command_private.h"
 

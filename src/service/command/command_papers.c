@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/zone.h"
 #include "message/sanitize.h"
-#include "model/schedule.h"
+#include "model/natural_time.h"
 #include "service/advice/backtest.h"
 #include "service/advice/why.h"
 #include "service/collect/source_status.h"

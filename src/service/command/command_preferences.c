@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/bounds.h"
+#include "model/natural_time.h"
 #include "model/preferences.h"
 #include "model/schedule.h"
 #include "service/command/command_private.h"

@@ -7,7 +7,7 @@
 #include <glib.h>
 #include <stdbool.h>
 
-#include "message/command_text.h"
+#include "message/prose.h"
 #include "model/subscriber.h"
 #include "query/query_error.h"
 #include "service/command/command.h"
@@ -99,8 +99,41 @@ const struct command_row *command_table_find_closest(const char *text);
 /** Split a line into its first word and the rest. @return the word, a new string */
 char *command_table_split(const char *line, const char **arguments);
 
-/** Classify a line for command_text_read(). */
+/* Classification of a line. */
+enum command_kind {
+	COMMAND_KIND_NONE, /* not a command: a greeting, prose */
+	COMMAND_KIND_NEAR, /* a command with a misspelt verb */
+	COMMAND_KIND_VERB,
+};
+
 enum command_kind command_table_classify(const char *line);
+
+/**
+ * Whether a line is a command: a verb whose arguments have the form of one, and not a
+ * sentence that asks for something else ("add me to the list").
+ */
+bool command_table_is_command(const char *line);
+
+/** Whether a line is a command with a misspelt verb. */
+bool command_table_is_slip(const char *line);
+
+/** Whether an intent of etc/phrases is what a verb does. */
+bool command_prose_is_verb(const char *intent, const char *verb);
+
+/** Run the commands of the message, and do or propose what else it asks for. */
+bool command_run_prose(struct request *request, GError **error);
+
+/** Propose what a confirming reply asks for beside its consent. */
+bool command_propose_more(struct request *request, const char *text, GError **error);
+
+/** Run a line that was typed; it is quoted. */
+bool command_answer_typed(struct request *request, const char *line, GError **error);
+
+/** Run a line that was not typed. */
+bool command_answer_line(struct request *request, const char *line, GError **error);
+
+/** Let a line wait for a confirmation, and show it. */
+bool command_propose_line(struct request *request, const char *line, GError **error);
 
 /**
  * Whether a whole line consists of settings without `set`: "at 9pm", "weekly on

@@ -275,6 +275,8 @@ format_pending(const struct request *request)
 
 	if (request->subscriber)
 		return g_strdup(request->pending->str);
+	if (request->restored)
+		return g_strconcat(request->restored, request->pending->str, NULL);
 	/* Nothing else remains to be done. */
 	if (request->reply.confirm == COMMAND_CONFIRM_ERASE)
 		return g_strdup("forget me");
@@ -311,7 +313,12 @@ add_confirmation(struct request *request)
 	if (!reply->waiting)
 		return;
 	reply_text_add_blank(&request->text);
-	reply_text_add_paragraph(&request->text, confirm_phrases[reply->confirm],
+	reply_text_add_paragraph(&request->text,
+	    reply->confirm == COMMAND_CONFIRM_CHANGE && request->is_proven
+	        ? N_("Nothing is changed yet. To do it, reply with the one word yes. "
+	             "Or "
+	             "write to {address} with this line:")
+	        : confirm_phrases[reply->confirm],
 	    "address", request->commands_address, "new",
 	    reply->new_address ? reply->new_address : "");
 	reply_text_add_blank(&request->text);

@@ -21,8 +21,8 @@
 
 const struct command_row command_rows[] = {
     {"subscribe", "sub join", CONFIRM, COMMAND_ARITY_OPTIONAL, true,
-        COMMAND_CONFIRM_SUBSCRIBE, "[YOUR NAME]", command_run_subscribe,
-        command_decide_subscribe},
+        COMMAND_CONFIRM_SUBSCRIBE, "[name=\"YOUR NAME\"] [TOPICS]",
+        command_run_subscribe, command_decide_subscribe},
     {"confirm", "con accept", NONE, COMMAND_ARITY_OPTIONAL, true, 0, "[TOKEN]",
         command_run_confirm, NULL},
     {"unsubscribe", "unsub uns leave signoff cancel remove", NONE,
@@ -258,6 +258,95 @@ command_table_classify(const char *line)
 	    (row->arity == COMMAND_ARITY_REQUIRED && !*arguments))
 		return COMMAND_KIND_NONE;
 	return COMMAND_KIND_NEAR;
+}
+
+/* Commands whose arguments are a filter. */
+static bool
+takes_query(const struct command_row *row)
+{
+	return strstr(row->arguments, "QUERY") != NULL;
+}
+
+/* Numbers, quoted text, options, fields, operators: not prose. */
+static bool
+is_formal(const struct command_row *row, const char *arguments)
+{
+	static const char query[] = "(?:^|[\\s(])(?:\\w+[:=]|[-!]\\w|=\\w)|\"|\\w\\*|"
+	                            "\\b(?:AND|OR|NOT|ANDNOT|NEAR)\\b|^\\d+ \\S";
+
+	if (!*arguments || command_is_numbers(arguments))
+		return true;
+	if (takes_query(row))
+		return g_regex_match_simple(query, arguments, 0, 0);
+	return g_regex_match_simple("\\w[=\"]|^\\*$", arguments, 0, 0) ||
+	       (row->arity != COMMAND_ARITY_NONE &&
+	           strlen(arguments) == TOKEN_RANDOM_LENGTH && !strchr(arguments, ' '));
+}
+
+/* Whether a wish is what the verb does: "pause for two weeks", "add diffusion". */
+static bool
+is_same_wish(const struct command_row *row, const char *arguments,
+    const struct phrases_match *wish)
+{
+	const char *topic = phrases_get_value(wish, "topic", 0);
+
+	if (!command_prose_is_verb(wish->intent, row->verb))
+		return false;
+	/* "pause, please" */
+	if (row->arity == COMMAND_ARITY_OPTIONAL && *arguments &&
+	    !(wish->values && wish->values->len))
+		return false;
+	if (!takes_query(row) || !topic)
+		return row->run != command_run_subscribe && !takes_query(row) &&
+		       row->run != command_run_unsubscribe &&
+		       row->run != command_run_del && !is_of_papers(row);
+	return !phrases_get_value(wish, "topic", 1) && strcmp(topic, arguments) == 0;
+}
+
+bool
+command_table_is_slip(const char *line)
+{
+	const char *arguments;
+	g_autofree char *word = command_table_split(line, &arguments);
+	const struct command_row *row = command_table_find_closest(word);
+
+	/* "Sparse autoencoders" is not "share". */
+	return row && command_table_classify(line) == COMMAND_KIND_NEAR &&
+	       (is_formal(row, arguments) || g_ascii_isdigit(*arguments));
+}
+
+bool
+command_table_is_command(const char *line)
+{
+	const char *arguments;
+	const struct command_row *row = command_table_parse(line, &arguments);
+	pb_auto(prose_item) item = NULL;
+
+	if (!row || command_table_classify(line) != COMMAND_KIND_VERB)
+		return false;
+	if (is_formal(row, arguments))
+		return true;
+	/* Names of shares. */
+	if (!strchr(arguments, ' ') &&
+	    (row->run == command_run_follow || row->run == command_run_unfollow ||
+	        row->run == command_run_fork || row->run == command_run_unshare))
+		return true;
+	item = prose_read_line(line);
+	if (item)
+		return is_same_wish(row, arguments, &item->wish) ||
+		       (row->run == command_run_set && command_is_settings(arguments));
+	if (row->arity == COMMAND_ARITY_NONE || row->run == command_run_subscribe ||
+	    row->run == command_run_unsubscribe)
+		return false;
+	/* "change of address" */
+	if (row->run == command_run_edit &&
+	    g_ascii_strncasecmp(line, row->verb, strlen(row->verb)) != 0)
+		return false;
+	if (takes_query(row))
+		return prose_is_topic(arguments);
+	return !strchr(arguments, ' ') || row->run == command_run_set ||
+	       row->run == command_run_share || row->run == command_run_del ||
+	       row->run == command_run_pause || command_is_papers(arguments);
 }
 
 /* ---- help ---- */

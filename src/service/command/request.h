@@ -71,11 +71,11 @@ struct command_reply {
 	char *attachment_name; /* "paperboy-export.json" */
 	char *attachment_type; /* "application/json" */
 
-	bool is_erased;   /* erase_person() once this reply is sent or has expired */
-	bool is_changed;  /* filters or due times changed: run the scheduler */
-	bool is_help;     /* the message had no command */
-	char *suggestion; /* corrected command, which a plain "yes" runs; or NULL */
-	char language[8]; /* of the text */
+	bool is_erased;      /* erase_person() once this reply is sent or has expired */
+	bool is_changed;     /* filters or due times changed: run the scheduler */
+	const char *silence; /* why it needs no reply, static; or NULL */
+	char *suggestion;    /* corrected command, which a plain "yes" runs; or NULL */
+	char language[8];    /* of the text */
 	unsigned done, failed, waiting; /* command lines */
 	GPtrArray *results; /* struct reply_result *, of `lines` only; else NULL */
 	GArray *shown;      /* unsigned: numbers of proposals in the text; or NULL */
@@ -138,7 +138,8 @@ struct request {
 	const char *line;                      /* that is being carried out; borrowed */
 	bool has_filters; /* lines with filters follow a subscription */
 	bool is_applying; /* a proposal */
-	bool is_inferred; /* the line is a keyword offered as a filter */
+	bool is_inferred; /* the line was not typed, but is what a sentence asks for */
+	char *restored; /* lines of the subscription that somebody had, to be pending */
 	/* Filter with a syntax error, and its column from 1; of the last error. */
 	char *error_filter;
 	unsigned error_column;

@@ -1,10 +1,5 @@
 /*
  * confirm_match.c - classify a reply to a confirmation request: yes, no, or unclear.
- *
- * Phrases of etc/phrases are in lower case, without apostrophes and Latin accents,
- * words separated by one blank, as a line is folded here.  Those with other non-ASCII
- * letters are matched with accents.  A final "*" matches the rest of a word, "$" the
- * end of a clause.
  */
 #include "service/inbound/confirm_match.h"
 
@@ -20,467 +15,183 @@
 /* Maximum number of words of a salutation that is only a name and a comma. */
 #define SALUTATION_WORDS 3
 
-#define FOREACH_LANGUAGE(language)                                                 \
-	for (const struct phrases *const *language = phrases_get_all(); *language; \
-	     language++)
-
-/*
- * A text prepared for matching: words separated by blanks, " | " or " ? " at the end of
- * each clause; both strings with the same words.
- */
-struct folded {
-	GString *plain; /* Latin letters without accents */
-	GString *exact;
-};
-
-static void
-folded_clear(struct folded *folded)
-{
-	g_string_free(folded->plain, TRUE);
-	g_string_free(folded->exact, TRUE);
-}
-
-/* ---- folding ---- */
-
-/* Scripts without blanks between words. */
-static bool
-is_unspaced(gunichar c)
-{
-	switch (g_unichar_get_script(c)) {
-	case G_UNICODE_SCRIPT_HAN:
-	case G_UNICODE_SCRIPT_HIRAGANA:
-	case G_UNICODE_SCRIPT_KATAKANA:
-		return true;
-	default:
-		/* U+30FC belongs to both Japanese scripts. */
-		return c == 0x30FC;
-	}
-}
-
-static bool
-is_word(gunichar c)
-{
-	return g_unichar_isalnum(c) || is_unspaced(c) || c == '+';
-}
-
-static bool
-is_apostrophe(gunichar c)
-{
-	return c == '\'' || c == '`' || c == 0xB4 || c == 0x2BC || c == 0x2018 ||
-	       c == 0x2019;
-}
-
-/* Brackets, quotation marks and emphasis do not end a clause. */
-static bool
-is_enclosing(gunichar c)
-{
-	switch (g_unichar_type(c)) {
-	case G_UNICODE_OPEN_PUNCTUATION:
-	case G_UNICODE_CLOSE_PUNCTUATION:
-	case G_UNICODE_INITIAL_PUNCTUATION:
-	case G_UNICODE_FINAL_PUNCTUATION:
-		return true;
-	default:
-		return c < 0x80 && strchr("\"*_~<>/\\", (int)c);
-	}
-}
-
-static void
-append_blank(struct folded *folded)
-{
-	if (folded->plain->str[folded->plain->len - 1] == ' ')
-		return;
-	g_string_append_c(folded->plain, ' ');
-	g_string_append_c(folded->exact, ' ');
-}
-
-/* @param mark  '|' after a clause, '?' after a question; of adjacent ones '?' stays */
-static void
-append_end(struct folded *folded, char mark)
-{
-	append_blank(folded);
-	if (folded->plain->len == 1)
-		return;
-	if (g_str_has_suffix(folded->plain->str, " | ") ||
-	    g_str_has_suffix(folded->plain->str, " ? ")) {
-		if (mark == '?') {
-			folded->plain->str[folded->plain->len - 2] = mark;
-			folded->exact->str[folded->exact->len - 2] = mark;
-		}
-		return;
-	}
-	g_string_append_printf(folded->plain, "%c ", mark);
-	g_string_append_printf(folded->exact, "%c ", mark);
-}
-
-static void
-append_word(struct folded *folded, gunichar c, gunichar before)
-{
-	char utf8[7] = {0};
-
-	if (before && is_word(before) && is_unspaced(c) != is_unspaced(before))
-		append_blank(folded);
-	g_unichar_to_utf8(c, utf8);
-	g_string_append(folded->exact, utf8);
-	if (g_unichar_get_script(c) == G_UNICODE_SCRIPT_LATIN) {
-		g_autofree char *ascii = g_str_to_ascii(utf8, "C");
-
-		/* g_str_to_ascii() does not know dotless i. */
-		g_string_append(folded->plain, c == 0x131 ? "i" : ascii);
-	} else {
-		g_string_append(folded->plain, utf8);
-	}
-}
-
-static void
-append_symbol(struct folded *folded, gunichar c)
-{
-	append_blank(folded);
-	append_word(folded, c, 0);
-	append_blank(folded);
-}
-
-static void
-append_char(struct folded *folded, gunichar before, gunichar c, gunichar after)
-{
-	bool is_inside = is_word(before) && is_word(after);
-
-	if (is_word(c))
-		append_word(folded, c, before);
-	else if (is_apostrophe(c) ? is_inside : g_unichar_ismark(c) || c == 0x200D)
-		return;
-	else if (c == '?' || c == 0x61F || c == 0x37E)
-		append_end(folded, '?');
-	else if (g_unichar_type(c) == G_UNICODE_OTHER_SYMBOL)
-		append_symbol(folded, c);
-	else if (g_unichar_type(c) == G_UNICODE_MODIFIER_SYMBOL)
-		return; /* skin tone of an emoji */
-	else if (g_unichar_isspace(c) || is_apostrophe(c) || is_enclosing(c) ||
-	         (c == '-' && is_inside) || c == '#' || c == '@')
-		append_blank(folded);
-	else
-		append_end(folded, '|');
-}
-
-static struct folded
-fold(const char *text)
-{
-	g_autofree char *whole = g_utf8_normalize(text, -1, G_NORMALIZE_NFKC);
-	g_autofree char *lower = g_utf8_casefold(whole ? whole : "", -1);
-	g_autofree char *composed = g_utf8_normalize(lower, -1, G_NORMALIZE_NFKC);
-	struct folded folded = {g_string_new(" "), g_string_new(" ")};
-	gunichar before = ' ';
-
-	for (const char *at = composed; *at; at = g_utf8_next_char(at)) {
-		gunichar c = g_utf8_get_char(at);
-
-		append_char(&folded, before, c, g_utf8_get_char(g_utf8_next_char(at)));
-		before = c;
-	}
-	append_end(&folded, '|');
-	return folded;
-}
-
-static struct folded
-copy(const struct folded *folded)
-{
-	return (struct folded){
-	    g_string_new(folded->plain->str), g_string_new(folded->exact->str)};
-}
-
-static bool
-is_empty(const struct folded *folded)
-{
-	return folded->plain->len == 1;
-}
-
 /* ---- phrases ---- */
 
-static GString *
-get_text(const struct folded *folded, const char *phrase)
+static struct phrases_span
+make_span(struct phrases_text *text)
 {
-	return g_str_is_ascii(phrase) ? folded->plain : folded->exact;
+	return (struct phrases_span){text, 0, text->words->len};
 }
 
-static bool
-is_clause_end(const char *at)
+static unsigned
+skip_marks(const struct phrases_span *span)
 {
-	return at[0] == ' ' && (at[1] == '|' || at[1] == '?');
+	unsigned at = span->from;
+
+	while (at < span->to && phrases_get_word(span->text, at)->mark)
+		at++;
+	return at;
 }
 
-/* @return the end of the phrase if it starts here, or NULL */
-static const char *
-match(const char *at, const char *phrase)
+static unsigned
+find_mark(const struct phrases_span *span)
 {
-	size_t size = strlen(phrase);
-	char mark = phrase[size - 1];
+	unsigned at = span->from;
 
-	if (mark == '*' || mark == '$')
-		size--;
-	if (strncmp(at, phrase, size) != 0)
-		return NULL;
-	at += size;
-	if (mark == '*')
-		return at + strcspn(at, " ");
-	if (mark == '$')
-		return is_clause_end(at) ? at : NULL;
-	return *at == ' ' || phrase[size - 1] == ' ' ||
-	               is_unspaced(g_utf8_get_char(g_utf8_prev_char(phrase + size)))
-	           ? at
-	           : NULL;
-}
-
-/* @return the next occurrence of the phrase, or NULL */
-static const char *
-find(const char *from, const char *phrase, const char **end)
-{
-	bool is_anywhere = is_unspaced(g_utf8_get_char(phrase));
-
-	for (const char *at = from; *at; at = g_utf8_next_char(at))
-		if ((is_anywhere || at[-1] == ' ') && (*end = match(at, phrase)))
-			return at;
-	return NULL;
-}
-
-static bool
-contains_one(const struct folded *folded, const char *const *phrases)
-{
-	const char *end;
-
-	for (; *phrases; phrases++)
-		if (find(get_text(folded, *phrases)->str + 1, *phrases, &end))
-			return true;
-	return false;
-}
-
-/* The longest phrase at the start of a text. */
-struct start {
-	size_t size;  /* bytes, 0: none */
-	size_t words; /* 0: ends inside a word, in scripts without blanks */
-};
-
-static void
-find_start(const struct folded *folded, const char *const *phrases, struct start *start)
-{
-	for (; *phrases; phrases++) {
-		const char *at = get_text(folded, *phrases)->str + 1;
-		const char *end = match(at, *phrases);
-
-		if (!end || (size_t)(end - at) <= start->size)
-			continue;
-		*start = (struct start){.size = (size_t)(end - at)};
-		if (*end != ' ')
-			continue;
-		for (; at <= end; at++)
-			start->words += *at == ' ';
-	}
-}
-
-static void
-drop_words(GString *text, size_t words)
-{
-	const char *at = text->str;
-
-	for (; words; words--)
-		at = strchr(at + 1, ' ');
-	g_string_erase(text, 0, at - text->str);
-}
-
-/* Remove a phrase from the start, and the end of clause after it. */
-static void
-drop_start(struct folded *folded, const struct start *start)
-{
-	if (start->words) {
-		drop_words(folded->plain, start->words);
-		drop_words(folded->exact, start->words);
-	} else {
-		g_string_erase(folded->plain, 1, (gssize)start->size);
-		g_string_erase(folded->exact, 1, (gssize)start->size);
-	}
-	while (is_clause_end(folded->plain->str)) {
-		drop_words(folded->plain, 1);
-		drop_words(folded->exact, 1);
-	}
-}
-
-static size_t
-count_clause_words(const struct folded *folded)
-{
-	size_t words = 0;
-
-	for (const char *at = folded->plain->str; *at && !is_clause_end(at); at++)
-		words += *at == ' ';
-	return words;
-}
-
-static bool
-is_automatic(const struct folded *folded)
-{
-	FOREACH_LANGUAGE(language)
-	if (contains_one(folded, phrases_get(*language, "automatic")))
-		return true;
-	return false;
-}
-
-/* Mask all occurrences of phrases, which may overlap. */
-static void
-mask(const struct folded *folded, const char *const *phrases, struct folded *masked)
-{
-	for (; *phrases; phrases++) {
-		const GString *text = get_text(folded, *phrases);
-		GString *out = get_text(masked, *phrases);
-		const char *at = text->str + 1, *end;
-
-		for (; (at = find(at, *phrases, &end)); at = end)
-			memset(out->str + (at - text->str), '#', (size_t)(end - at));
-	}
+	while (at < span->to && !phrases_get_word(span->text, at)->mark)
+		at++;
+	return at;
 }
 
 /* Whether there is a refusal other than in "no problem" and the like. */
 static bool
-is_refusal(const struct folded *folded)
+is_refusal(const struct phrases_span *span)
 {
-	pb_local(folded) rest = copy(folded);
+	unsigned excused = span->from; /* end of such a phrase */
 
-	FOREACH_LANGUAGE(language)
-	{
-		mask(folded, phrases_get(*language, "agreements"), &rest);
-		mask(folded, phrases_get(*language, "neutral"), &rest);
+	for (struct phrases_span rest = *span; rest.from < rest.to; rest.from++) {
+		excused = MAX(excused, phrases_skip_any("yes-anyway", &rest));
+		excused = MAX(excused, phrases_skip_any("not-no", &rest));
+		if (rest.from >= excused && phrases_skip_any("no", &rest) > rest.from)
+			return true;
 	}
-	FOREACH_LANGUAGE(language)
-	if (contains_one(&rest, phrases_get(*language, "refusals")))
-		return true;
 	return false;
 }
 
-/* ---- lines ---- */
-
-static bool
-is_question(const struct folded *line)
+/*
+ * "yes?" and "yes or no" are not consent, "why not?" is.
+ *
+ * @return the end of the consent, or the start of the span
+ */
+static unsigned
+skip_consent(const struct phrases_span *span)
 {
-	return line->plain->str[strcspn(line->plain->str, "|?")] == '?';
+	unsigned agreement = phrases_skip_any("yes-anyway", span);
+	unsigned end = MAX(phrases_skip_any("yes", span), agreement);
+	unsigned mark = find_mark(span);
+
+	if (phrases_skip_any("not-no", span) > end)
+		return span->from;
+	if (agreement > span->from || end == span->from || mark == span->to ||
+	    phrases_get_word(span->text, mark)->mark != '?')
+		return end;
+	return phrases_has("yes-anyway", span) ? end : span->from;
 }
 
-/* "yes?" and "yes or no" are not consent, "why not?" is. */
+/* Whether a consent has a condition in its own language: "yes, if it is free". */
 static bool
-starts_with_consent(const struct folded *line)
+is_conditional(const struct phrases_span *span)
 {
-	struct start consent = {0}, agreement = {0}, neutral = {0};
+	const struct phrases *const *language = phrases_get_all();
+	unsigned from = skip_consent(span);
 
-	FOREACH_LANGUAGE(language)
-	{
-		find_start(line, phrases_get(*language, "consents"), &consent);
-		find_start(line, phrases_get(*language, "agreements"), &agreement);
-		find_start(line, phrases_get(*language, "neutral"), &neutral);
-	}
-	if (neutral.size > MAX(consent.size, agreement.size))
-		return false;
-	if (agreement.size || !consent.size || !is_question(line))
-		return agreement.size || consent.size;
-	FOREACH_LANGUAGE(language)
-	if (contains_one(line, phrases_get(*language, "agreements")))
-		return true;
-	return false;
-}
+	for (; *language; language++) {
+		struct phrases_span rest = *span;
 
-/* Whether it consists of consent and courtesy. */
-static bool
-is_only_consent(const struct folded *line)
-{
-	pb_local(folded) rest = copy(line);
-
-	if (!starts_with_consent(&rest) || strchr(rest.plain->str, '?'))
-		return false;
-	while (!is_empty(&rest)) {
-		struct start start = {0};
-
-		FOREACH_LANGUAGE(language)
-		{
-			find_start(&rest, phrases_get(*language, "courtesies"), &start);
-			find_start(&rest, phrases_get(*language, "consents"), &start);
-			find_start(&rest, phrases_get(*language, "agreements"), &start);
-		}
-		if (!start.size)
-			return false;
-		drop_start(&rest, &start);
-	}
-	return true;
-}
-
-static bool
-has_honorific(const struct folded *line)
-{
-	size_t size = strcspn(line->exact->str, "|?");
-	g_autofree char *clause = g_strndup(line->exact->str, size);
-
-	g_strchomp(clause);
-	FOREACH_LANGUAGE(language)
-	{
-		const char *const *title = phrases_get(*language, "honorifics");
-
-		for (; *title; title++)
-			if (g_str_has_suffix(clause, *title))
+		if (phrases_skip(*language, "yes", span) == span->from)
+			continue;
+		for (rest.from = from; rest.from < rest.to; rest.from++)
+			if (phrases_skip(*language, "doubt", &rest) > rest.from)
 				return true;
 	}
 	return false;
 }
 
+/* Whether it consists of consent and courtesy. */
 static bool
-is_short_clause(const struct folded *line)
+is_only_consent(struct phrases_text *text)
 {
-	size_t size = strcspn(line->exact->str, "|?");
+	struct phrases_span rest = make_span(text);
 
-	return count_clause_words(line) <= GREETING_WORDS &&
-	       g_utf8_strlen(line->exact->str, (gssize)size) <= GREETING_CHARS;
-}
-
-/* "hi yes": the greeting is not a separate clause. */
-static bool
-drop_greeting_word(struct folded *line, const struct start *start)
-{
-	pb_local(folded) rest = copy(line);
-
-	drop_start(&rest, start);
-	if (!starts_with_consent(&rest))
+	if (skip_consent(&rest) == rest.from)
 		return false;
-	g_string_assign(line->plain, rest.plain->str);
-	g_string_assign(line->exact, rest.exact->str);
+	while ((rest.from = skip_marks(&rest)) < rest.to) {
+		unsigned end =
+		    MAX(skip_consent(&rest), phrases_skip_any("courtesy", &rest));
+
+		if (end == rest.from)
+			return false;
+		rest.from = end;
+	}
 	return true;
 }
 
-static void
-skip_greetings(struct folded *line)
-{
-	while (!is_empty(line)) {
-		struct start start = {0}, clause = {0};
+/* ---- lines ---- */
 
-		FOREACH_LANGUAGE(language)
-		find_start(line, phrases_get(*language, "greetings"), &start);
-		if (start.size && drop_greeting_word(line, &start))
+/* "田中様" */
+static bool
+has_honorific(const struct phrases_span *span)
+{
+	struct phrases_span end = *span;
+
+	end.to = find_mark(span);
+	for (end.from = end.to; end.from > span->from;) {
+		end.from--;
+		if (phrases_skip_any("honorific", &end) == end.to)
+			return true;
+	}
+	return false;
+}
+
+static bool
+is_short_clause(const struct phrases_span *span)
+{
+	unsigned end = find_mark(span);
+	g_autofree char *clause = phrases_copy(span->text, span->from, end);
+	unsigned words = 0;
+
+	for (const char *at = clause; *at; at++)
+		words += *at == ' ';
+	return words < GREETING_WORDS && g_utf8_strlen(clause, -1) <= GREETING_CHARS;
+}
+
+static void
+skip_greetings(struct phrases_span *span)
+{
+	while ((span->from = skip_marks(span)) < span->to) {
+		struct phrases_span rest = *span;
+
+		rest.from = MAX(phrases_skip_any("salutation", span),
+		    phrases_skip_any("opening", span));
+		/* "hi yes": the greeting is not a separate clause. */
+		if (rest.from > span->from && rest.from < rest.to &&
+		    skip_consent(&rest) > rest.from) {
+			*span = rest;
 			return;
-		if ((!start.size && !has_honorific(line)) || !is_short_clause(line))
+		}
+		if ((rest.from == span->from && !has_honorific(span)) ||
+		    !is_short_clause(span))
 			return;
-		clause.words = count_clause_words(line);
-		drop_start(line, &clause);
+		span->from = find_mark(span);
 	}
 }
 
 /* "Paperboy team," above the text. */
 static bool
-is_salutation(const char *raw, const struct folded *line)
+is_salutation(const char *raw, const struct phrases_span *span)
 {
+	unsigned words = 0;
+
+	for (unsigned at = span->from; at < find_mark(span); at++)
+		words++;
 	return (g_str_has_suffix(raw, ",") || g_str_has_suffix(raw, "\uff0c")) &&
-	       count_clause_words(line) <= SALUTATION_WORDS &&
-	       !starts_with_consent(line);
+	       words <= SALUTATION_WORDS && skip_consent(span) == span->from;
 }
 
 static bool
-is_confirm_line(const struct folded *line, const char *token)
+is_confirm_line(struct phrases_text *text, const char *token)
 {
 	g_autofree char *low = g_ascii_strdown(token, -1);
-	g_autofree char *wanted = g_strconcat(" confirm ", low, " | ", NULL);
+	GPtrArray *words = g_ptr_array_new();
+	bool is_found;
 
-	return strcmp(line->plain->str, wanted) == 0;
+	for (guint i = 0; i < text->words->len; i++)
+		if (!phrases_get_word(text, i)->mark)
+			g_ptr_array_add(words, phrases_get_word(text, i)->plain);
+	is_found = words->len == 2 && strcmp(words->pdata[0], "confirm") == 0 &&
+	           strcmp(words->pdata[1], low) == 0;
+	g_ptr_array_unref(words);
+	return is_found;
 }
 
 /* ---- the text ---- */
@@ -491,23 +202,46 @@ struct reading {
 	bool is_automatic;
 	bool is_refusal;
 	bool is_consent;
+	bool is_conditional; /* or refused in a later part: "Yes please, I have no ..."
+	                      */
 	bool has_token;
 };
 
+/* A question, and after it a consent. */
+static bool
+is_answered_question(const struct phrases_span *span)
+{
+	struct phrases_span rest = *span;
+
+	while (
+	    rest.from < rest.to && phrases_get_word(rest.text, rest.from)->mark != '?')
+		rest.from++;
+	return phrases_has("yes", &rest);
+}
+
 /* @return whether it is the deciding line: neither greeting nor empty */
 static bool
-read_line(const char *raw, struct reading *reading)
+read_line(const char *raw, struct phrases_text *text, struct reading *reading)
 {
-	pb_local(folded) line = fold(raw);
+	struct phrases_span line = make_span(text), first;
 
-	if (is_empty(&line))
+	if (skip_marks(&line) == line.to)
 		return false;
-	reading->is_automatic = is_automatic(&line);
-	reading->is_refusal = reading->is_refusal || is_refusal(&line);
+	reading->is_automatic = phrases_has("automatic", &line);
+	first = line;
 	skip_greetings(&line);
-	reading->is_consent = starts_with_consent(&line);
+	if (line.from < line.to && skip_consent(&line) > line.from) {
+		first.to = find_mark(&line);
+		reading->is_consent = true;
+		reading->is_conditional = is_conditional(&line) || is_refusal(&line);
+	}
+	/* "What does it cost? If nothing, yes." */
+	if (is_answered_question(&first))
+		reading->is_conditional = true;
+	else
+		reading->is_refusal = reading->is_refusal || is_refusal(&first);
 	return reading->is_automatic ||
-	       (!is_empty(&line) && !is_salutation(raw, &line));
+	       (line.from < line.to && !is_salutation(raw, &line));
 }
 
 static void
@@ -518,14 +252,14 @@ read_text(const char *text, const char *token, struct reading *reading)
 
 	for (char **at = lines; *at; at++) {
 		char *raw = g_strstrip(*at);
-		pb_local(folded) line = fold(raw);
+		pb_auto(phrases_text) line = NULL;
 
 		if (!*raw || *raw == '>')
 			continue;
+		line = phrases_text_new(raw);
 		reading->has_text = true;
-		is_found = is_found || read_line(raw, reading);
-		reading->has_token =
-		    reading->has_token || is_confirm_line(&line, token);
+		is_found = is_found || read_line(raw, line, reading);
+		reading->has_token = reading->has_token || is_confirm_line(line, token);
 	}
 }
 
@@ -547,35 +281,47 @@ has_ticket_number(const char *subject)
 	return g_regex_match_simple(pattern, subject, 0, 0);
 }
 
-/* Mask the subject of the request in another one. @return whether it was found */
-static bool
-mask_subject(struct folded *subject, const struct consent_question *question)
+/* The subject without that of the request. @return NULL if it is another one */
+static char *
+remove_ours(const char *subject, const struct consent_question *question)
 {
-	for (size_t i = 0; question->subjects[i]; i++) {
-		pb_local(folded) ours = fold(question->subjects[i]);
-		char *at;
+	g_autofree char *all = g_utf8_casefold(subject, -1);
+	g_auto(GStrv) words = g_strsplit_set(all, " \t", -1);
+	g_autoptr(GString) whole = g_string_new(NULL);
 
-		at = strstr(subject->plain->str, ours.plain->str);
-		if (!at)
-			continue;
-		memset(at + 1, '#', ours.plain->len - 2);
-		at = strstr(subject->exact->str, ours.exact->str);
-		memset(at + 1, '#', ours.exact->len - 2);
-		return true;
+	for (char **word = words; *word; word++)
+		if (**word)
+			g_string_append_printf(
+			    whole, "%s%s", whole->len ? " " : "", *word);
+	for (size_t i = 0; question->subjects[i]; i++) {
+		g_autofree char *ours = g_utf8_casefold(question->subjects[i], -1);
+		const char *at = strstr(whole->str, ours);
+
+		if (at)
+			return g_strdup_printf("%.*s %s", (int)(at - whole->str),
+			    whole->str, at + strlen(ours));
 	}
-	return false;
+	return NULL;
+}
+
+static bool
+is_automatic(const char *subject)
+{
+	pb_auto(phrases_text) text = phrases_text_new(subject);
+	const struct phrases_span span = make_span(text);
+
+	return phrases_has("automatic", &span);
 }
 
 static enum subject
 read_subject(const char *raw, const struct consent_question *question)
 {
-	pb_local(folded) whole = fold(raw);
-	pb_local(folded) rest = fold(command_text_skip_prefixes(raw));
-	bool is_ours;
+	g_autofree char *whole = remove_ours(raw, question);
+	g_autofree char *rest = remove_ours(command_text_skip_prefixes(raw), question);
+	bool is_ours = whole && rest;
 
-	is_ours = mask_subject(&whole, question) && mask_subject(&rest, question);
-	if (has_ticket_number(raw) || is_automatic(&whole) ||
-	    (is_ours && rest.plain->str[strcspn(rest.plain->str, "0123456789")]))
+	if (has_ticket_number(raw) || is_automatic(is_ours ? whole : raw) ||
+	    (is_ours && rest[strcspn(rest, "0123456789")]))
 		return SUBJECT_AUTOMATIC;
 	return is_ours ? SUBJECT_OURS : SUBJECT_OTHER;
 }
@@ -594,17 +340,21 @@ confirm_match(const struct inmail *mail, const struct consent_question *question
 {
 	enum subject kind = read_subject(mail->subject, question);
 	struct reading reading = {0};
-	pb_local(folded) subject = fold(command_text_skip_prefixes(mail->subject));
+	pb_auto(phrases_text) subject =
+	    phrases_text_new(command_text_skip_prefixes(mail->subject));
+	const struct phrases_span span = make_span(subject);
 
 	read_text(mail->text ? mail->text : "", question->token, &reading);
 	if (kind == SUBJECT_AUTOMATIC || reading.is_automatic)
 		return CONSENT_AUTOMATIC;
-	if (reading.is_refusal || (kind == SUBJECT_OTHER && is_refusal(&subject)))
+	if (reading.is_refusal || (kind == SUBJECT_OTHER && is_refusal(&span)))
 		return CONSENT_NO;
+	if (reading.is_conditional)
+		return CONSENT_UNCLEAR;
 	if (reading.is_consent || reading.has_token)
 		return CONSENT_YES;
 	if (kind == SUBJECT_OTHER &&
-	    (is_only_consent(&subject) || is_confirm_line(&subject, question->token)))
+	    (is_only_consent(subject) || is_confirm_line(subject, question->token)))
 		return CONSENT_YES;
 	if (kind == SUBJECT_OURS && !reading.has_text &&
 	    (has_id(mail->in_reply_to, question->message_id) ||

@@ -93,6 +93,10 @@ handler_run_commands(struct request *request, GError **error)
 
 	if (!run_or_refuse(request, error))
 		return false;
+	if (request->reply.silence) {
+		handler_drop(request, HANDLER_IGNORED, request->reply.silence);
+		return true;
+	}
 	request->report->is_changed |= request->reply.is_changed;
 	return apply_typed_tokens(request, &is_done, error) &&
 	       (is_done || handler_reply(request, error));

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "base/zone.h"
+#include "model/natural_time.h"
 #include "model/schedule.h"
 #include "service/people/person.h"
 #include "store/mail/outbox.h"

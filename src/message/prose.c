@@ -1,0 +1,1218 @@
+/*
+ * prose.c - what a mail in ordinary words asks for.
+ */
+#include "message/prose.h"
+
+#include <string.h>
+
+#include "message/sanitize.h"
+
+/* A topic has at most so many words; a Chinese or Japanese character is a quarter. */
+#define TOPIC_WORDS   6
+#define WORD_WEIGHT   4
+#define TOPIC_WEIGHT  (TOPIC_WORDS * WORD_WEIGHT)
+#define TOPIC_CHARS   80
+#define AUTHOR_WORDS  4
+#define TITLE_WORDS   12
+#define NAMED_WORDS   5 /* of a filter or place */
+#define GREETED_WORDS 5
+#define NAME_WORDS    3
+/* A line of at least that length may go on in the next one. */
+#define WRAPPED_CHARS 45
+/* Words of a wish beside a telephone number, to be one. */
+#define CONTACT_WORDS 3
+/* Parts of a sentence that are tried as wishes of their own. */
+#define CUTS_MAX      20
+
+#define FOREACH_LANGUAGE(language)                                                 \
+	for (const struct phrases *const *language = phrases_get_all(); *language; \
+	     language++)
+
+static struct phrases_span
+make_span(struct phrases_text *text, unsigned from, unsigned to)
+{
+	return (struct phrases_span){text, from, to};
+}
+
+static struct phrases_span
+make_whole(struct phrases_text *text)
+{
+	return make_span(text, 0, text->words->len);
+}
+
+static const struct phrases_word *
+get_word(const struct phrases_span *span, unsigned at)
+{
+	return phrases_get_word(span->text, at);
+}
+
+static char *
+copy_span(const struct phrases_span *span)
+{
+	return phrases_copy(span->text, span->from, span->to);
+}
+
+static unsigned
+count_words(const struct phrases_span *span)
+{
+	unsigned count = 0;
+
+	for (unsigned at = span->from; at < span->to; at++)
+		count += !get_word(span, at)->mark;
+	return count;
+}
+
+/* ---- topics ---- */
+
+static bool
+is_unspaced(const struct phrases_word *word)
+{
+	gunichar c = g_utf8_get_char(word->start);
+
+	return c >= 0x2E80 && !g_unichar_islower(c) && !g_unichar_isupper(c) &&
+	       g_utf8_next_char(word->start) == word->end;
+}
+
+/* Skip words such as "papers on the" before a topic, and "etc" after it. */
+static void
+trim_topic(const struct phrases *language, struct phrases_span *span)
+{
+	unsigned after;
+
+	while ((after = phrases_skip(language, "lead", span)) > span->from)
+		span->from = after;
+	for (unsigned at = span->from; at < span->to; at++) {
+		const struct phrases_span rest = make_span(span->text, at, span->to);
+
+		if (phrases_skip(language, "trail", &rest) != span->to)
+			continue;
+		span->to = at;
+		at = span->from - (at > span->from);
+	}
+}
+
+/* Whether words may be one topic. @param is_first  the request is before it */
+static bool
+is_topic(const struct phrases *language, const struct phrases_span *span, bool is_first)
+{
+	struct phrases_span outside = *span;
+	bool is_new = false, has_letter = false; /* new: not only words of requests */
+	unsigned weight = 0;
+
+	for (unsigned at = span->from; at < span->to; at++) {
+		const struct phrases_word *word = get_word(span, at);
+
+		if (word->mark == '.' || word->mark == '?')
+			return false;
+		if (word->mark == '(')
+			outside.to = MIN(outside.to, at);
+		if (word->mark || at > outside.to)
+			continue;
+		if (strchr(word->plain, '@'))
+			return false;
+		weight += is_unspaced(word) ? 1 : WORD_WEIGHT;
+		is_new =
+		    is_new || is_unspaced(word) ||
+		    (!phrases_knows(language, word) && !g_ascii_isdigit(*word->plain));
+		has_letter = has_letter || !strpbrk(word->plain, "0123456789");
+	}
+	return has_letter && is_new && weight <= TOPIC_WEIGHT &&
+	       get_word(span, span->to - 1)->end - get_word(span, span->from)->start <=
+	           TOPIC_CHARS &&
+	       !phrases_has("never", &outside) &&
+	       phrases_skip(language, "not-first", span) == span->from &&
+	       (is_first || phrases_skip(language, "not-next", span) == span->from) &&
+	       !phrases_is_filler(language, span);
+}
+
+/* @return the end of the comma or connective that starts there, or the start */
+static unsigned
+skip_connective(const struct phrases *language, const struct phrases_span *span)
+{
+	if (get_word(span, span->from)->mark == ',')
+		return span->from + 1;
+	return phrases_skip(language, "connective", span);
+}
+
+/*
+ * Split words at commas and connectives into topics.
+ *
+ * @param is_asked  the words follow a request for topics
+ * @param topics    of char *; or NULL
+ * @return false if a part is not a topic
+ */
+static bool
+split_topics(const struct phrases *language, const struct phrases_span *span,
+    bool is_asked, GPtrArray *topics)
+{
+	unsigned start = span->from, at = span->from, count = 0, depth = 0;
+
+	while (at <= span->to) {
+		const struct phrases_span rest = make_span(span->text, at, span->to);
+		struct phrases_span part = make_span(span->text, start, at);
+		unsigned after = at;
+
+		if (at < span->to) {
+			char mark = get_word(span, at)->mark;
+
+			depth += mark == '(';
+			depth -= mark == ')';
+			after = depth ? at : skip_connective(language, &rest);
+			if (after == at) {
+				at++;
+				continue;
+			}
+		}
+		if (part.from < part.to) {
+			trim_topic(language, &part);
+			/* "add robots, drop agents" */
+			if (part.from == part.to ||
+			    !is_topic(language, &part, is_asked && count == 0))
+				return false;
+			count++;
+			if (topics)
+				g_ptr_array_add(topics, copy_span(&part));
+		}
+		start = at = MAX(after, at + 1);
+	}
+	return count > 0;
+}
+
+static bool
+is_author(const struct phrases_span *span)
+{
+	for (unsigned at = span->from; at < span->to; at++) {
+		const struct phrases_word *word = get_word(span, at);
+
+		if (word->mark != '.' &&
+		    (word->mark || !g_unichar_isupper(g_utf8_get_char(word->start))))
+			return false;
+	}
+	return count_words(span) > 1 && count_words(span) <= AUTHOR_WORDS;
+}
+
+static bool
+accept_value(
+    const struct phrases *language, const char *slot, const struct phrases_span *span)
+{
+	bool is_title = strcmp(slot, "title") == 0;
+
+	if (strcmp(slot, "topics") == 0)
+		return get_word(span, span->to - 1)->mark != ',' &&
+		       split_topics(language, span, true, NULL);
+	for (unsigned at = span->from; !is_title && at < span->to; at++) {
+		const struct phrases_span rest = make_span(span->text, at, span->to);
+
+		if (get_word(span, at)->mark == '(' ||
+		    skip_connective(language, &rest) > at)
+			return false;
+	}
+	if (strcmp(slot, "author") == 0)
+		return is_author(span);
+	return (is_title || !phrases_has("never", span)) &&
+	       span->to - span->from <= (is_title ? TITLE_WORDS : NAMED_WORDS) &&
+	       !phrases_is_filler(language, span) &&
+	       !g_ascii_isdigit(*get_word(span, span->from)->start);
+}
+
+/* Whether the slots of a match have what they are for. */
+static bool
+accept_match(struct phrases_text *text, const struct phrases_match *match)
+{
+	static const char *const open[] = {
+	    "topics", "author", "title", "filter", "place", NULL};
+
+	for (guint i = 0; i < match->values->len; i++) {
+		const struct phrases_value *value =
+		    &g_array_index(match->values, struct phrases_value, i);
+		const struct phrases_span span =
+		    make_span(text, value->from, value->to);
+
+		if (g_strv_contains(open, value->name) &&
+		    (span.from >= span.to ||
+		        !accept_value(match->language, value->name, &span)))
+			return false;
+	}
+	return true;
+}
+
+/* ---- items ---- */
+
+void
+prose_item_free(struct prose_item *item)
+{
+	if (!item)
+		return;
+	g_free(item->line);
+	phrases_match_clear(&item->wish);
+	g_free(item);
+}
+
+static struct prose_item *
+item_new(enum prose_kind kind, char *line)
+{
+	struct prose_item *item = g_new0(struct prose_item, 1);
+
+	item->kind = kind;
+	item->line = line;
+	return item;
+}
+
+/* "l'apprentissage": without the article, if it is one of those before topics */
+static char *
+skip_elision(const struct phrases *language, const char *topic)
+{
+	const char *quote = strpbrk(topic, "'");
+	const char *curly = strstr(topic, "\u2019");
+	const char *at = !quote || (curly && curly < quote) ? curly : quote;
+	g_autofree char *article = at ? g_strndup(topic, (gsize)(at - topic)) : NULL;
+	pb_auto(phrases_text) text = article ? phrases_text_new(article) : NULL;
+	struct phrases_span span;
+
+	if (!text || !text->words->len)
+		return g_strdup(topic);
+	span = make_whole(text);
+	return phrases_skip(language, "lead", &span) == span.to
+	           ? g_strdup(g_utf8_next_char(at))
+	           : g_strdup(topic);
+}
+
+/* Each topic becomes a value. */
+static void
+add_topics(struct prose_item *item, const struct phrases_span *span)
+{
+	const struct phrases *language = item->wish.language;
+	g_autoptr(GPtrArray) topics = g_ptr_array_new_with_free_func(g_free);
+
+	split_topics(language, span, true, topics);
+	for (guint i = 0; i < topics->len; i++)
+		phrases_add_value(
+		    &item->wish, "topic", skip_elision(language, topics->pdata[i]));
+}
+
+/* Take a match over. */
+static void
+take_wish(
+    struct prose_item *item, struct phrases_text *text, struct phrases_match *match)
+{
+	guint count = match->values->len;
+
+	item->wish = *match;
+	match->values = NULL;
+	for (guint i = 0; i < count; i++) {
+		const struct phrases_value value =
+		    g_array_index(item->wish.values, struct phrases_value, i);
+		const struct phrases_span span = make_span(text, value.from, value.to);
+
+		if (strcmp(value.name, "topics") == 0)
+			add_topics(item, &span);
+	}
+}
+
+const struct prose_item *
+prose_find(const struct prose *prose, const char *intent)
+{
+	for (guint i = 0; i < prose->items->len; i++) {
+		const struct prose_item *item = prose->items->pdata[i];
+
+		if (item->kind == PROSE_WISH && strcmp(item->wish.intent, intent) == 0)
+			return item;
+	}
+	return NULL;
+}
+
+/* ---- sentences ---- */
+
+/* How the words from..to of a sentence were read. */
+struct part {
+	unsigned start; /* with a connective before from */
+	unsigned from, to;
+	struct phrases_match match; /* without intent: fillers, or not read */
+	unsigned unread;            /* words */
+};
+
+/* The best way to read a sentence, in one language. */
+struct parse {
+	const struct phrases *language;
+	struct part parts[CUTS_MAX];
+	unsigned count, unread, wishes, literal;
+};
+
+static void
+parse_clear(struct parse *parse)
+{
+	for (unsigned i = 0; i < parse->count; i++)
+		phrases_match_clear(&parse->parts[i].match);
+}
+
+static void
+read_part(
+    const struct phrases *language, const struct phrases_span *span, struct part *part)
+{
+	*part = (struct part){.from = span->from, .to = span->to};
+	if (span->from < span->to &&
+	    !phrases_find_intent(language, span, accept_match, &part->match) &&
+	    !phrases_is_filler(language, span) &&
+	    phrases_skip(language, "salutation", span) != span->to &&
+	    phrases_skip(language, "closing", span) != span->to)
+		part->unread = count_words(span);
+}
+
+/* Places where a sentence may be divided. @return their number, start and end included
+ */
+static unsigned
+find_cuts(const struct phrases *language, const struct phrases_span *span,
+    unsigned cuts[CUTS_MAX])
+{
+	unsigned count = 1;
+
+	cuts[0] = span->from;
+	for (unsigned at = span->from + 1; at < span->to && count < CUTS_MAX - 1;
+	     at++) {
+		const struct phrases_span rest = make_span(span->text, at, span->to);
+
+		if (skip_connective(language, &rest) > at ||
+		    phrases_skip(language, "clause", &rest) > at)
+			cuts[count++] = at;
+	}
+	cuts[count++] = span->to;
+	return count;
+}
+
+/* Connectives at the start of a part are not read; "which" starts a question, too. */
+static struct phrases_span
+make_part(const struct phrases *language, const struct phrases_span *span,
+    unsigned from, unsigned to)
+{
+	struct phrases_span part = make_span(span->text, from, to);
+
+	while (part.from < to) {
+		unsigned after = skip_connective(language, &part);
+
+		if (from > span->from)
+			after = MAX(after, phrases_skip(language, "clause", &part));
+
+		if (after == part.from)
+			break;
+		part.from = after;
+	}
+	return part;
+}
+
+/*
+ * Divide a sentence so that the fewest words are not read, then into the fewest parts.
+ * best[i] is the best way to read the words up to cuts[i].
+ */
+static void
+parse_sentence(const struct phrases *language, const struct phrases_span *span,
+    struct parse *parse)
+{
+	unsigned cuts[CUTS_MAX], count = find_cuts(language, span, cuts);
+	struct {
+		unsigned cost, before;
+		struct part part;
+	} best[CUTS_MAX] = {{0}};
+
+	for (unsigned to = 1; to < count; to++) {
+		best[to].cost = G_MAXUINT;
+		for (unsigned from = 0; from < to; from++) {
+			const struct phrases_span words =
+			    make_part(language, span, cuts[from], cuts[to]);
+			struct part part;
+			unsigned cost;
+
+			read_part(language, &words, &part);
+			cost = best[from].cost + part.unread * CUTS_MAX + 1;
+			/* Words that are not read are of one part only. */
+			if ((part.unread && from + 1 < to) || cost >= best[to].cost) {
+				phrases_match_clear(&part.match);
+				continue;
+			}
+			phrases_match_clear(&best[to].part.match);
+			best[to].cost = cost;
+			best[to].before = from;
+			best[to].part = part;
+			best[to].part.start =
+			    cuts[from] + (get_word(span, cuts[from])->mark == ',');
+		}
+	}
+	*parse = (struct parse){.language = language};
+	for (unsigned at = count - 1; at; at = best[at].before)
+		parse->count++;
+	for (unsigned at = count - 1, i = parse->count; at; at = best[at].before) {
+		const struct part *part = parse->parts + --i;
+
+		parse->parts[i] = best[at].part;
+		best[at].part.match.values = NULL;
+		parse->unread += part->unread;
+		parse->wishes += part->match.intent != NULL;
+		parse->literal += part->match.literal;
+	}
+	for (unsigned at = 1; at < count; at++)
+		phrases_match_clear(&best[at].part.match);
+}
+
+static bool
+is_better(const struct parse *one, const struct parse *other)
+{
+	if (one->unread != other->unread)
+		return one->unread < other->unread;
+	return one->literal > other->literal;
+}
+
+/* Read a sentence in each language. @param first  is preferred; or NULL */
+static void
+parse_best(const char *first, const struct phrases_span *span, struct parse *best)
+{
+	*best = (struct parse){0};
+	FOREACH_LANGUAGE(language)
+	{
+		struct parse one;
+
+		parse_sentence(*language, span, &one);
+		if (!best->language || is_better(&one, best) ||
+		    (!is_better(best, &one) && first &&
+		        strcmp(first, phrases_get_language(*language)) == 0)) {
+			parse_clear(best);
+			*best = one;
+		} else {
+			parse_clear(&one);
+		}
+	}
+}
+
+/* Whether words are wishes, and nothing else. */
+static bool
+is_wish(const struct phrases_span *span)
+{
+	struct parse parse;
+	bool is_found;
+
+	parse_best(NULL, span, &parse);
+	is_found = parse.wishes && !parse.unread;
+	parse_clear(&parse);
+	return is_found;
+}
+
+struct prose_item *
+prose_read_line(const char *line)
+{
+	pb_auto(phrases_text) text = phrases_text_new(line);
+	const struct phrases_span span = make_whole(text);
+	struct prose_item *item = NULL;
+	struct parse parse;
+
+	parse_best(NULL, &span, &parse);
+	for (unsigned i = 0; !parse.unread && parse.wishes == 1 && i < parse.count;
+	     i++) {
+		if (!parse.parts[i].match.intent)
+			continue;
+		item = item_new(PROSE_WISH, g_strdup(line));
+		take_wish(item, text, &parse.parts[i].match);
+	}
+	parse_clear(&parse);
+	return item;
+}
+
+bool
+prose_has(const char *section, const char *line)
+{
+	pb_auto(phrases_text) text = phrases_text_new(line);
+	const struct phrases_span span = make_whole(text);
+
+	return phrases_has(section, &span);
+}
+
+unsigned
+prose_score(const char *line, const char *intent)
+{
+	pb_auto(phrases_text) text = phrases_text_new(line);
+	const struct phrases_span span = make_whole(text);
+
+	return phrases_score(intent, &span);
+}
+
+/* ---- lines ---- */
+
+/* Lines that were joined. */
+struct unit {
+	char *text;
+	bool is_command;
+	bool is_item; /* of a list with bullets */
+	bool is_subject;
+	unsigned paragraph;
+};
+
+struct reading {
+	const struct prose_mail *mail;
+	struct prose *prose;
+	GPtrArray *units;      /* struct unit * */
+	GArray *paragraphs;    /* bool: whether it has a telephone number or the like */
+	GHashTable *languages; /* code to number of sentences */
+	bool has_closed;       /* after a closing formula */
+	bool is_disclaimer;
+	bool is_open;     /* topics may follow on lines of their own */
+	bool has_topics;  /* in a sentence */
+	bool has_thanked; /* by the sentence before */
+	bool has_read;    /* a sentence or command of the text */
+};
+
+static void
+unit_free(struct unit *unit)
+{
+	g_free(unit->text);
+	g_free(unit);
+}
+
+/* "-- ", "----", "____" */
+static bool
+is_divider(const char *line)
+{
+	size_t size = strlen(line);
+
+	return size >= 2 && strspn(line, "-_=*~") == size;
+}
+
+/* A telephone number, a link, an address, or a label before one. */
+static bool
+is_contact(const char *line)
+{
+	static const char pattern[] =
+	    "(?:\\+|\\(0|\\b0)[\\d ()/.-]{7,}\\d|\\(\\d{3}\\) "
+	    "?\\d{3}|https?://|www\\.|\\S@\\S+\\.\\w";
+
+	return g_regex_match_simple(pattern, line, 0, 0);
+}
+
+/* "- diffusion", "2. agents" @return the text after it */
+static const char *
+skip_bullet(const char *line)
+{
+	g_autoptr(GRegex) mark = g_regex_new(
+	    "^(?:[-*+\\x{2022}\\x{b7}\\x{2013}>]|\\d{1,2}[.)]|[a-z]\\))\\s+", 0, 0,
+	    NULL);
+	g_autoptr(GMatchInfo) match = NULL;
+	int end = 0;
+
+	if (g_regex_match(mark, line, 0, &match))
+		g_match_info_fetch_pos(match, 0, NULL, &end);
+	return line + end;
+}
+
+static bool
+starts_with(const char *section, const char *line)
+{
+	pb_auto(phrases_text) text = phrases_text_new(line);
+	const struct phrases_span span = make_whole(text);
+
+	return phrases_skip_any(section, &span) > 0;
+}
+
+/* Whether the line before goes on in this one. */
+static bool
+goes_on(const struct unit *before, const char *line)
+{
+	return before && !before->is_command && !before->is_subject &&
+	       g_utf8_strlen(before->text, -1) >= WRAPPED_CHARS &&
+	       !strchr(".!?:", before->text[strlen(before->text) - 1]) &&
+	       skip_bullet(line) == line && !starts_with("closing", line);
+}
+
+static void
+add_unit(struct reading *reading, const char *line, bool is_command, unsigned paragraph)
+{
+	struct unit *unit = g_new0(struct unit, 1);
+	const char *text = is_command ? line : skip_bullet(line);
+
+	unit->text = g_strdup(text);
+	unit->is_command = is_command;
+	unit->is_item = text != line;
+	unit->paragraph = paragraph;
+	g_ptr_array_add(reading->units, unit);
+}
+
+static struct unit *
+get_last_unit(const struct reading *reading, unsigned paragraph)
+{
+	struct unit *last =
+	    reading->units->len ? reading->units->pdata[reading->units->len - 1] : NULL;
+
+	return last && last->paragraph == paragraph ? last : NULL;
+}
+
+static void
+join_units(struct unit *unit, const char *line)
+{
+	char *whole = g_strconcat(unit->text, " ", line, NULL);
+
+	g_free(unit->text);
+	unit->text = whole;
+}
+
+static bool
+is_end(const char *line)
+{
+	return g_regex_match_simple("^(?:end|quit)\\.?$", line, G_REGEX_CASELESS, 0);
+}
+
+static void
+add_item(struct reading *reading, struct prose_item *item, const struct unit *unit)
+{
+	item->is_in_subject = unit && unit->is_subject;
+	item->is_listed = unit && unit->is_item;
+	g_ptr_array_add(reading->prose->items, item);
+}
+
+/* @param line  taken over */
+static void
+cut(struct reading *reading, char *line, const char *reason, const struct unit *unit)
+{
+	struct prose_item *item = item_new(PROSE_CUT, line);
+
+	item->reason = reason;
+	add_item(reading, item, unit);
+}
+
+/* Split the text into units and paragraphs; lines after the end are cut. */
+static void
+find_units(struct reading *reading, const char *text)
+{
+	const struct prose_mail *mail = reading->mail;
+	g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+	unsigned paragraph = 1;
+	bool has_ended = false, goes_on_below = false;
+
+	for (char **at = lines; *at; at++) {
+		bool is_indented = g_ascii_isspace(**at), is_command;
+		g_autofree char *line = sanitize_line(*at, 0);
+		struct unit *last = get_last_unit(reading, paragraph);
+		bool was_going_on = goes_on_below;
+
+		if (!*line) {
+			paragraph++;
+			continue;
+		}
+		g_array_set_size(reading->paragraphs, paragraph + 1);
+		has_ended = has_ended || is_divider(line) || is_end(line);
+		if (has_ended || *line == '>') {
+			cut(reading, g_strdup(line), has_ended ? "signature" : "quote",
+			    NULL);
+			continue;
+		}
+		goes_on_below = g_str_has_suffix(line, "\\");
+		if (goes_on_below)
+			line[strlen(line) - 1] = '\0';
+		if (last && last->is_command && (is_indented || was_going_on)) {
+			join_units(last, g_strchomp(line));
+			continue;
+		}
+		is_command = mail->is_command && mail->is_command(g_strchomp(line));
+		/* "-- Jay", "~max" */
+		if (strchr("-~_", *line) && skip_bullet(line) == line) {
+			cut(reading, g_strdup(line), "signature", NULL);
+			continue;
+		}
+		if (!is_command && is_contact(line))
+			g_array_index(reading->paragraphs, bool, paragraph) = true;
+		if (!is_command && goes_on(last, line))
+			join_units(last, line);
+		else
+			add_unit(reading, line, is_command, paragraph);
+	}
+}
+
+/* ---- what is cut ---- */
+
+static bool
+is_name_word(const struct reading *reading, const struct phrases_word *word)
+{
+	for (const char *const *name = reading->mail->names; name && *name; name++) {
+		pb_auto(phrases_text) text = phrases_text_new(*name);
+
+		for (guint i = 0; i < text->words->len; i++)
+			if (g_strcmp0(phrases_get_word(text, i)->plain, word->plain) ==
+			    0)
+				return true;
+	}
+	return false;
+}
+
+/* The sender's name, with initials: "A. Reader". */
+static bool
+is_own_name(const struct reading *reading, struct phrases_text *text)
+{
+	unsigned named = 0;
+
+	for (guint i = 0; i < text->words->len; i++) {
+		const struct phrases_word *word = phrases_get_word(text, i);
+
+		if (word->mark)
+			continue;
+		if (is_name_word(reading, word))
+			named++;
+		else if (g_utf8_strlen(word->plain, -1) > 1)
+			return false;
+	}
+	return named > 0;
+}
+
+static bool
+is_capitalised(const struct phrases_word *word)
+{
+	return word->mark || g_unichar_isupper(g_utf8_get_char(word->start)) ||
+	       is_unspaced(word);
+}
+
+/* "Kind regards", "Danke und Gruß, Holger": a formula, and perhaps a name. */
+static bool
+is_closing(struct phrases_text *text)
+{
+	const struct phrases_span span = make_whole(text);
+	unsigned at = phrases_skip_any("closing", &span), words = 0;
+
+	if (!at)
+		return false;
+	for (; at < span.to; at++) {
+		struct phrases_span rest = make_span(text, at, span.to);
+		unsigned next = phrases_skip_any("closing", &rest);
+
+		if (next > at) {
+			at = next - 1;
+			continue;
+		}
+		if (!is_capitalised(phrases_get_word(text, at)))
+			return false;
+		words += !phrases_get_word(text, at)->mark;
+	}
+	return words <= NAME_WORDS;
+}
+
+/* A last paragraph of one capitalised word is a name. */
+static bool
+is_last_word(
+    const struct reading *reading, const struct unit *unit, struct phrases_text *text)
+{
+	const struct unit *last = reading->units->pdata[reading->units->len - 1];
+	const struct unit *first = reading->units->pdata[0];
+
+	return unit == last && unit->paragraph > first->paragraph &&
+	       (reading->units->len < 2 ||
+	           ((struct unit *)reading->units->pdata[reading->units->len - 2])
+	                   ->paragraph < unit->paragraph) &&
+	       text->words->len >= 1 && text->words->len <= 2 &&
+	       is_capitalised(phrases_get_word(text, 0)) &&
+	       (text->words->len == 1 || phrases_get_word(text, 1)->mark);
+}
+
+/* Skip "Dear Sir," at the start. @return the first word after it */
+static unsigned
+skip_salutation(struct phrases_text *text)
+{
+	struct phrases_span span = make_whole(text);
+	unsigned end = phrases_skip_any("salutation", &span), at;
+
+	if (!end)
+		return 0;
+	for (at = end; at < span.to && at <= end + GREETED_WORDS; at++)
+		if (phrases_get_word(text, at)->mark &&
+		    phrases_get_word(text, at)->mark != '(')
+			break;
+	/* "Hello paperboy" on a line of its own, "Hi all, ..."; but "hi subscribe" */
+	span.from = end;
+	span.to = at;
+	if (at <= end + GREETED_WORDS && !is_wish(&span))
+		return MIN(at + 1, text->words->len);
+	return end;
+}
+
+/* ---- reading ---- */
+
+/* Topics may follow it, each on a line. */
+static bool
+is_open_wish(const char *intent)
+{
+	return strcmp(intent, "subscribe") == 0 || strcmp(intent, "add") == 0;
+}
+
+/* @param part  its match is taken over */
+static void
+add_wish(struct reading *reading, struct part *part, struct phrases_text *text,
+    const struct unit *unit)
+{
+	struct prose_item *item =
+	    item_new(PROSE_WISH, phrases_copy(text, part->start, part->to));
+
+	take_wish(item, text, &part->match);
+	if (phrases_get_value(&item->wish, "topic", 0))
+		reading->has_topics = true;
+	else if (is_open_wish(item->wish.intent) &&
+	         (unit->is_subject || !reading->has_topics))
+		reading->is_open = true;
+	add_item(reading, item, unit);
+}
+
+static void
+count_language(struct reading *reading, const struct phrases *language)
+{
+	const char *code = phrases_get_language(language);
+	guint count =
+	    GPOINTER_TO_UINT(g_hash_table_lookup(reading->languages, code)) + 1;
+
+	g_hash_table_insert(
+	    reading->languages, (gpointer)code, GUINT_TO_POINTER(count));
+	if (!reading->prose->language ||
+	    count > GPOINTER_TO_UINT(g_hash_table_lookup(
+	                reading->languages, reading->prose->language)))
+		reading->prose->language = code;
+}
+
+/* A sentence in which nothing was understood is one item. */
+static void
+add_parts(struct reading *reading, struct parse *parse, const struct phrases_span *span,
+    const struct unit *unit)
+{
+	if (parse->unread && phrases_has("doubt", span)) {
+		add_item(reading, item_new(PROSE_DOUBT, copy_span(span)), unit);
+		return;
+	}
+	if (parse->unread && !parse->wishes) {
+		struct prose_item *item = item_new(PROSE_UNREAD, copy_span(span));
+
+		item->is_whole = true;
+		add_item(reading, item, unit);
+		return;
+	}
+	for (unsigned i = 0; i < parse->count; i++) {
+		struct part *part = &parse->parts[i];
+
+		if (part->match.intent)
+			add_wish(reading, part, span->text, unit);
+		else if (part->unread)
+			add_item(reading,
+			    item_new(PROSE_UNREAD,
+			        phrases_copy(span->text, part->start, part->to)),
+			    unit);
+		else
+			cut(reading, phrases_copy(span->text, part->start, part->to),
+			    "filler", unit);
+	}
+}
+
+/* "Danke! Fabi" */
+static bool
+is_name_like(const struct phrases_span *span)
+{
+	for (unsigned at = span->from; at < span->to; at++)
+		if (!is_capitalised(get_word(span, at)))
+			return false;
+	return count_words(span) <= NAME_WORDS;
+}
+
+static bool
+is_thanks(const struct parse *parse)
+{
+	return !parse->unread && parse->wishes == 1 &&
+	       g_strcmp0(parse->parts[0].match.intent, "thanks") == 0;
+}
+
+static void
+read_sentence(
+    struct reading *reading, const struct phrases_span *span, const struct unit *unit)
+{
+	struct parse parse;
+	bool is_contact_line =
+	    g_array_index(reading->paragraphs, bool, unit->paragraph);
+	bool is_doubtful, has_thanked, is_address = false;
+
+	parse_best(reading->prose->language, span, &parse);
+	if (parse.wishes || !parse.unread)
+		count_language(reading, parse.language);
+	has_thanked = is_thanks(&parse);
+	/* After the closing formula only what is certainly a wish is read. */
+	for (unsigned i = 0; i < parse.count; i++)
+		is_address = is_address ||
+		             g_strcmp0(parse.parts[i].match.intent, "address") == 0;
+	is_doubtful = !parse.wishes || (reading->has_closed && parse.unread) ||
+	              (is_contact_line && !is_address && parse.literal < CONTACT_WORDS);
+	if ((reading->has_closed || is_contact_line) && is_doubtful)
+		cut(reading, copy_span(span), is_contact_line ? "contact" : "closing",
+		    unit);
+	else if (reading->has_thanked && !parse.wishes && is_name_like(span))
+		cut(reading, copy_span(span), "name", unit);
+	else
+		add_parts(reading, &parse, span, unit);
+	reading->has_read = reading->has_read || !unit->is_subject;
+	reading->has_thanked = has_thanked;
+	parse_clear(&parse);
+}
+
+static void
+read_sentences(struct reading *reading, struct phrases_text *text, unsigned from,
+    const struct unit *unit)
+{
+	struct phrases_span span = make_span(text, from, from);
+
+	for (unsigned at = from; at < text->words->len; at++) {
+		char mark = phrases_get_word(text, at)->mark;
+		const struct phrases_span word =
+		    make_span(text, at - (at > span.from), at);
+		bool is_end =
+		    mark == '?' || (mark == '.' && !phrases_has("abbreviation", &word));
+
+		if (!is_end && at + 1 < text->words->len)
+			continue;
+		span.to = at + 1;
+		if (count_words(&span))
+			read_sentence(reading, &span, unit);
+		span.from = at + 1;
+	}
+}
+
+static void
+read_unit(struct reading *reading, const struct unit *unit)
+{
+	pb_auto(phrases_text) text = phrases_text_new(unit->text);
+	const struct phrases_span span = make_whole(text);
+	unsigned from;
+
+	phrases_correct(text);
+	reading->is_disclaimer =
+	    reading->is_disclaimer || phrases_skip_any("disclaimer", &span) > 0;
+	if (reading->is_disclaimer && !unit->is_subject) {
+		cut(reading, g_strdup(unit->text), "disclaimer", unit);
+	} else if (unit->is_command) {
+		pb_auto(prose_item) wish = prose_read_line(unit->text);
+
+		reading->is_open = reading->is_open ||
+		                   (wish && is_open_wish(wish->wish.intent) &&
+		                       !phrases_get_value(&wish->wish, "topic", 0));
+		reading->has_read = reading->has_read || !unit->is_subject;
+		add_item(reading, item_new(PROSE_COMMAND, g_strdup(unit->text)), unit);
+	} else if (!count_words(&span)) {
+		cut(reading, g_strdup(unit->text), "filler", unit);
+	} else if (!unit->is_subject && reading->has_read && is_closing(text)) {
+		reading->has_closed = true;
+		cut(reading, g_strdup(unit->text), "closing", unit);
+	} else if (!unit->is_subject &&
+	           (is_own_name(reading, text) || is_last_word(reading, unit, text))) {
+		cut(reading, g_strdup(unit->text), "name", unit);
+	} else {
+		from = skip_salutation(text);
+		if (from)
+			cut(reading, phrases_copy(text, 0, from), "salutation", unit);
+		read_sentences(reading, text, from, unit);
+	}
+}
+
+/* ---- lines that are topics ---- */
+
+/* @return English if the code is NULL */
+static const struct phrases *
+find_language(const char *code)
+{
+	FOREACH_LANGUAGE(language)
+	if (strcmp(phrases_get_language(*language), code ? code : "en") == 0)
+		return *language;
+	g_assert_not_reached();
+}
+
+/* @param item  becomes a wish if all of it is topics */
+static void
+read_topics(struct reading *reading, struct prose_item *item)
+{
+	pb_auto(phrases_text) text = phrases_text_new(item->line);
+	struct phrases_span span = make_whole(text);
+	const struct phrases *language = find_language(reading->prose->language);
+
+	while (span.to && get_word(&span, span.to - 1)->mark == '.')
+		span.to--;
+	if (!split_topics(language, &span, false, NULL))
+		return;
+	reading->has_topics = true;
+	item->kind = PROSE_WISH;
+	item->wish.language = language;
+	item->wish.intent = "add";
+	add_topics(item, &span);
+}
+
+/*
+ * Lines are topics if the message asks for some, and has none in a sentence.  Those
+ * with bullets always are; others only before the first sentence that was not
+ * understood, unless it announces topics: then names and remarks are likely.
+ */
+static void
+read_all_topics(struct reading *reading)
+{
+	const struct prose_mail *mail = reading->mail;
+	const GPtrArray *items = reading->prose->items;
+	bool is_open = reading->is_open && !reading->has_topics, can_be = is_open;
+
+	for (guint i = 0; is_open && i < items->len; i++) {
+		struct prose_item *item = items->pdata[i];
+
+		if (item->kind == PROSE_DOUBT)
+			can_be = false;
+		if (item->kind != PROSE_UNREAD || item->is_in_subject)
+			continue;
+		if (item->is_whole && (can_be || item->is_listed) &&
+		    !(mail->is_slip && mail->is_slip(item->line)))
+			read_topics(reading, item);
+		can_be = can_be && (item->kind == PROSE_WISH ||
+		                       g_str_has_suffix(item->line, ":") ||
+		                       prose_has("keyword", item->line));
+	}
+	/* "Subject: robots, drones": a list, and the text only asks to subscribe. */
+	if (reading->is_open && !reading->has_topics && items->len) {
+		struct prose_item *item = items->pdata[0];
+
+		if (item->kind == PROSE_UNREAD && item->is_in_subject &&
+		    item->is_whole && strpbrk(item->line, ",;"))
+			read_topics(reading, item);
+	}
+}
+
+bool
+prose_is_topic(const char *line)
+{
+	pb_auto(phrases_text) text = phrases_text_new(line);
+	const struct phrases_span span = make_whole(text);
+
+	for (unsigned at = 0; at < span.to; at++)
+		if (get_word(&span, at)->mark == '.' ||
+		    get_word(&span, at)->mark == '?')
+			return false;
+	return !phrases_has("never", &span) &&
+	       phrases_skip_any("not-first", &span) == 0 &&
+	       phrases_skip_any("not-next", &span) == 0 &&
+	       phrases_skip_any("connective", &span) == 0;
+}
+
+/* ---- the mail ---- */
+
+/* Whether the text has a wish; that of an automatic reply is not one. */
+static bool
+has_wish(const struct prose *prose)
+{
+	for (guint i = 0; i < prose->items->len; i++) {
+		const struct prose_item *item = prose->items->pdata[i];
+
+		if (item->is_in_subject)
+			continue;
+		if (item->kind == PROSE_COMMAND ||
+		    (item->kind == PROSE_WISH &&
+		        strcmp(item->wish.intent, "away") != 0))
+			return true;
+	}
+	return false;
+}
+
+/* A phrase of automatic replies, and then a colon and another subject. */
+static bool
+is_automatic_subject(const char *subject)
+{
+	pb_auto(phrases_text) text = phrases_text_new(subject);
+	const struct phrases_span span = make_whole(text);
+	unsigned end = phrases_skip_any("automatic", &span);
+
+	return end && end + 1 < span.to && *get_word(&span, end)->start == ':';
+}
+
+struct prose *
+prose_read(const struct prose_mail *mail)
+{
+	struct prose *prose = g_new0(struct prose, 1);
+	g_autoptr(GPtrArray) units =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)unit_free);
+	g_autoptr(GArray) paragraphs = g_array_new(FALSE, TRUE, sizeof(bool));
+	g_autoptr(GHashTable) languages = g_hash_table_new(g_str_hash, g_str_equal);
+	struct reading reading = {.mail = mail,
+	    .prose = prose,
+	    .units = units,
+	    .paragraphs = paragraphs,
+	    .languages = languages};
+	const char *first;
+
+	prose->items = g_ptr_array_new_with_free_func((GDestroyNotify)prose_item_free);
+	g_array_set_size(paragraphs, 1);
+	if (*mail->subject) {
+		add_unit(&reading, mail->subject,
+		    mail->is_command && mail->is_command(mail->subject), 0);
+		((struct unit *)units->pdata[0])->is_subject = true;
+	}
+	find_units(&reading, mail->text);
+	for (guint i = 0; i < units->len; i++)
+		read_unit(&reading, units->pdata[i]);
+	read_all_topics(&reading);
+	first = units->len > (*mail->subject ? 1 : 0)
+	            ? ((struct unit *)units->pdata[*mail->subject ? 1 : 0])->text
+	            : "";
+	/* "Out of office: your subject"; a person can be on holiday, too. */
+	prose->is_automatic =
+	    is_automatic_subject(mail->subject) ||
+	    (!has_wish(prose) &&
+	        (prose_has("automatic", mail->subject) ||
+	            (mail->is_reply && prose_has("automatic", first))));
+	return prose;
+}
+
+void
+prose_free(struct prose *prose)
+{
+	if (!prose)
+		return;
+	g_ptr_array_unref(prose->items);
+	g_free(prose);
+}
+
+/* ---- filters ---- */
+
+/* Whether letters are the initials of words, but for a plural s. */
+static bool
+is_acronym(const char *letters, struct phrases_text *text)
+{
+	const char *at = letters;
+
+	for (guint i = 0; i < text->words->len; i++) {
+		const struct phrases_word *word = phrases_get_word(text, i);
+
+		if (word->mark)
+			continue;
+		if (!*at || g_unichar_tolower(g_utf8_get_char(at)) !=
+		                g_unichar_tolower(g_utf8_get_char(word->start)))
+			return false;
+		at = g_utf8_next_char(at);
+	}
+	return text->words->len > 1 && (!*at || strcmp(at, "s") == 0);
+}
+
+static char *
+quote_topic(const char *topic)
+{
+	static const char plain[] = "^[\\p{L}\\p{N}]+$";
+	g_autofree char *clean = g_strdelimit(g_strdup(topic), "\"\\", ' ');
+
+	g_strstrip(clean);
+	return g_regex_match_simple(plain, clean, 0, 0)
+	           ? g_steal_pointer(&clean)
+	           : g_strdup_printf("\"%s\"", clean);
+}
+
+char *
+prose_format_topic(const char *topic, char **unused)
+{
+	const char *open = strchr(topic, '(');
+	const char *close = open ? strchr(open, ')') : NULL;
+	g_autofree char *inside =
+	    close ? g_strndup(open + 1, (gsize)(close - open - 1)) : NULL;
+	g_autofree char *rest =
+	    close ? g_strdup_printf("%.*s%s", (int)(open - topic), topic, close + 1)
+	          : g_strdup(topic);
+	pb_auto(phrases_text) words = phrases_text_new(rest);
+	g_autofree char *phrase = quote_topic(g_strstrip(rest));
+
+	*unused = NULL;
+	if (inside && is_acronym(g_strstrip(inside), words))
+		return g_strdup_printf("%s OR %s", phrase, inside);
+	*unused = g_steal_pointer(&inside);
+	return g_steal_pointer(&phrase);
+}

@@ -1,0 +1,1009 @@
+/*
+ * command_prose.c - carry out or propose what a message asks for.
+ */
+#include <string.h>
+
+#include "base/bounds.h"
+#include "base/zone.h"
+#include "message/address.h"
+#include "message/command_text.h"
+#include "message/prose.h"
+#include "message/sanitize.h"
+#include "model/digest.h"
+#include "model/natural_time.h"
+#include "service/command/command_private.h"
+#include "store/mail/digests.h"
+#include "store/subscriber/confirmations.h"
+
+/* Lines that were not understood are listed up to this number. */
+#define UNREAD_SHOWN 5
+#define UNREAD_CHARS 200
+
+/* Lines that are shown to whoever was not understood, and how many of them are of what
+ * the text suggests. */
+#define EXAMPLES_MAX  8
+#define SUGGESTED_MAX 4
+
+/* Words of filters may differ by an ending: from so many bytes, of so many. */
+#define STEM_BYTES   4
+#define ENDING_BYTES 2
+
+/* Score above which a line of what the text may mean is shown, and from which a line
+ * that was not understood asks for something. */
+#define SUGGESTED_SCORE (PHRASES_SCORE / 5)
+#define REQUEST_SCORE   (PHRASES_SCORE / 3)
+
+/* ---- what intents do ---- */
+
+/* The commands for a wish, separated by LF; NULL: it cannot be done as it is said. */
+typedef char *format_fn(struct request *request, const struct prose_item *item);
+
+static format_fn format_topics, format_block, format_del, format_edit, format_author,
+    format_pause, format_frequency, format_time, format_zone, format_max,
+    format_language, format_papers, format_search, format_address;
+
+enum effect {
+	EFFECT_PROPOSED,
+	EFFECT_DONE, /* it only answers, or can be undone */
+	EFFECT_NONE, /* see run_wishes() */
+};
+
+/*
+ * Intents of etc/phrases.  The example is shown to those who may mean the intent; the
+ * order is that of these examples.
+ */
+static const struct wish {
+	const char *intent;
+	const char *verb;
+	enum effect effect;
+	format_fn *format; /* NULL: the example */
+	const char *example;
+} wishes[] = {
+    {"leave", "unsubscribe", EFFECT_DONE, NULL, "unsubscribe"},
+    {"forget", "forget", EFFECT_PROPOSED, NULL, "forget me"},
+    {"pause", "pause", EFFECT_PROPOSED, format_pause, "pause 14d"},
+    {"away", "pause", EFFECT_NONE, NULL, "pause 14d"},
+    {"resume", "resume", EFFECT_PROPOSED, NULL, "resume"},
+    {"frequency", "set", EFFECT_PROPOSED, format_frequency, "set when weekly"},
+    {"time", "set", EFFECT_PROPOSED, format_time, "set at 18:30"},
+    {"zone", "set", EFFECT_PROPOSED, format_zone, "set tz Europe/Berlin"},
+    {"fewer", "set", EFFECT_PROPOSED, format_max, "set max 10"},
+    {"language", "set", EFFECT_PROPOSED, format_language, "set language en"},
+    {"exclude", "block", EFFECT_PROPOSED, format_block, "block survey"},
+    {"remove", "del", EFFECT_PROPOSED, format_del, "del 1"},
+    {"edit", "edit", EFFECT_PROPOSED, format_edit, "edit 1 diffusion"},
+    {"author", "add", EFFECT_PROPOSED, format_author, "add author:\"Yann LeCun\""},
+    {"like", "like", EFFECT_PROPOSED, format_papers, "like 1"},
+    {"hide", "hide", EFFECT_PROPOSED, format_papers, "hide 1"},
+    {"more", "more", EFFECT_DONE, format_papers, "more 1"},
+    {"why", "why", EFFECT_DONE, format_papers, "why 1"},
+    {"show", "list", EFFECT_DONE, NULL, "list"},
+    {"search", "search", EFFECT_DONE, format_search, "search diffusion"},
+    {"address", "address", EFFECT_PROPOSED, format_address, "address new@example.org"},
+    {"undo", "subscribe", EFFECT_NONE, NULL, "subscribe"},
+    {"subscribe", "subscribe", EFFECT_PROPOSED, format_topics, "subscribe"},
+    {"add", "add", EFFECT_PROPOSED, format_topics, "add diffusion"},
+    {"complaint", "info", EFFECT_DONE, NULL, "info"},
+    {"human", "info", EFFECT_DONE, NULL, "info"},
+    {"help", "help", EFFECT_DONE, NULL, "help"},
+    {"thanks", "", EFFECT_NONE, NULL, ""},
+    {"keep", "", EFFECT_NONE, NULL, ""},
+    {NULL, NULL, EFFECT_NONE, NULL, NULL},
+};
+
+static const struct wish *
+find_wish(const char *intent)
+{
+	for (const struct wish *wish = wishes; wish->intent; wish++)
+		if (strcmp(wish->intent, intent) == 0)
+			return wish;
+	return NULL;
+}
+
+bool
+command_prose_is_verb(const char *intent, const char *verb)
+{
+	const struct wish *wish = find_wish(intent);
+
+	return wish && strcmp(wish->verb, verb) == 0;
+}
+
+/* ---- filters ---- */
+
+static GString *
+add_line(GString *lines, char *line)
+{
+	g_string_append_printf(lines, "%s%s", lines->len ? "\n" : "", line);
+	g_free(line);
+	return lines;
+}
+
+static void
+add_topics(GString *lines, const struct prose_item *item, const char *verb)
+{
+	const char *topic;
+
+	for (unsigned i = 0; (topic = phrases_get_value(&item->wish, "topic", i));
+	     i++) {
+		g_autofree char *unused = NULL;
+		g_autofree char *query = prose_format_topic(topic, &unused);
+
+		add_line(lines, g_strdup_printf("%s %s", verb, query));
+	}
+}
+
+static char *
+format_topics(struct request *request, const struct prose_item *item)
+{
+	GString *lines = g_string_new(NULL);
+	const char *every = phrases_get_value(&item->wish, "every", 0);
+
+	(void)request;
+	add_topics(lines, item, "add");
+	if (every)
+		add_line(lines, g_strdup_printf("set when %s", every));
+	return g_string_free(lines, FALSE);
+}
+
+static char *
+format_author(struct request *request, const struct prose_item *item)
+{
+	(void)request;
+	return g_strdup_printf(
+	    "add author:\"%s\"", phrases_get_value(&item->wish, "author", 0));
+}
+
+/* Lower case, letters and digits only, for comparison. */
+static char *
+fold(const char *text)
+{
+	pb_auto(phrases_text) words = phrases_text_new(text);
+	GString *folded = g_string_new(NULL);
+
+	for (guint i = 0; i < words->words->len; i++)
+		if (!phrases_get_word(words, i)->mark)
+			g_string_append_printf(folded, "%s%s", folded->len ? " " : "",
+			    phrases_get_word(words, i)->plain);
+	return g_string_free(folded, FALSE);
+}
+
+/* "proteine" is "protein". */
+static bool
+is_same_word(const char *one, const char *other)
+{
+	size_t a = strlen(one), b = strlen(other), least = MIN(a, b);
+
+	return strcmp(one, other) == 0 ||
+	       (least >= STEM_BYTES && MAX(a, b) - least <= ENDING_BYTES &&
+	           strncmp(one, other, least) == 0);
+}
+
+static bool
+is_same_text(const char *one, const char *other)
+{
+	g_auto(GStrv) a = g_strsplit(one, " ", -1), b = g_strsplit(other, " ", -1);
+	unsigned i = 0;
+
+	while (a[i] && b[i] && is_same_word(a[i], b[i]))
+		i++;
+	return i && !a[i] && !b[i];
+}
+
+/* The filter that a person means by its number, name or words. @return 0: none */
+static int
+find_filter(struct request *request, const struct prose_item *item, const char *named)
+{
+	int number = natural_time_find_number(&item->wish, 0), found = 0;
+	g_autofree char *wanted = named ? fold(named) : NULL;
+	g_autoptr(GPtrArray) own =
+	    request->subscriber ? command_load_filters(request, NULL) : NULL;
+
+	for (guint i = 0; own && i < own->len; i++) {
+		const struct subscription *one = own->pdata[i];
+		g_autofree char *name = fold(one->name ? one->name : "");
+		g_autofree char *text = fold(one->text);
+
+		if (!wanted ? one->number == number
+		            : is_same_text(wanted, name) || is_same_text(wanted, text))
+			found = found ? -1 : one->number;
+	}
+	return MAX(found, 0);
+}
+
+static char *
+format_del(struct request *request, const struct prose_item *item)
+{
+	const char *named = phrases_get_value(&item->wish, "filter", 0);
+	int number = find_filter(request, item, named);
+
+	return number ? g_strdup_printf("del %d", number) : NULL;
+}
+
+/* No more of what a filter of the person is about: it is removed. */
+static char *
+format_block(struct request *request, const struct prose_item *item)
+{
+	GString *lines = g_string_new(NULL);
+	const char *topic = phrases_get_value(&item->wish, "topic", 0);
+	int number = find_filter(request, item, topic);
+
+	if (number && !phrases_get_value(&item->wish, "topic", 1))
+		add_line(lines, g_strdup_printf("del %d", number));
+	else
+		add_topics(lines, item, "block");
+	return g_string_free(lines, FALSE);
+}
+
+static char *
+format_edit(struct request *request, const struct prose_item *item)
+{
+	const char *named = phrases_get_value(&item->wish, "filter", 0);
+	int number = find_filter(request, item, named);
+	g_autofree char *unused = NULL;
+	g_autofree char *query =
+	    prose_format_topic(phrases_get_value(&item->wish, "topic", 0), &unused);
+
+	return number && !phrases_get_value(&item->wish, "topic", 1)
+	           ? g_strdup_printf("edit %d %s", number, query)
+	           : NULL;
+}
+
+/* ---- settings ---- */
+
+static GDateTime *
+get_today(const struct request *request)
+{
+	g_autoptr(GTimeZone) zone =
+	    zone_load_or_utc(request->subscriber ? request->subscriber->zone
+	                                         : request->settings->digest_zone);
+
+	g_autoptr(GDateTime) utc = g_date_time_new_from_unix_utc(request->now);
+
+	return g_date_time_to_timezone(utc, zone);
+}
+
+static char *
+format_pause(struct request *request, const struct prose_item *item)
+{
+	g_autoptr(GDateTime) here = get_today(request);
+	char day[DAY_BYTES];
+
+	return natural_time_find_day(&item->wish, here, day) && *day
+	           ? g_strdup_printf("pause until %s", day)
+	           : g_strdup("pause");
+}
+
+static char *
+format_frequency(struct request *request, const struct prose_item *item)
+{
+	const char *every = phrases_get_value(&item->wish, "every", 0), *day;
+	GString *days = g_string_new(NULL);
+	g_autofree char *list = NULL;
+
+	(void)request;
+	for (unsigned i = 0; (day = phrases_get_value(&item->wish, "weekday", i)); i++)
+		g_string_append_printf(days, "%s%s", days->len ? "," : "", day);
+	list = g_string_free(days, FALSE);
+	if (*list)
+		return g_strdup_printf("set when weekly days %s", list);
+	/* "less often" */
+	if (!every && phrases_get_value(&item->wish, "value", 0))
+		every = "weekly";
+	return every ? g_strdup_printf("set when %s", every) : NULL;
+}
+
+static char *
+format_time(struct request *request, const struct prose_item *item)
+{
+	char text[SCHEDULE_MINUTE_BYTES];
+	int minute;
+
+	(void)request;
+	if (!natural_time_find_minute(&item->wish, &minute))
+		return NULL;
+	schedule_format_minute(minute, text);
+	return g_strdup_printf("set at %s", text);
+}
+
+/* The installed zone of a place, or of its last words: "in New York". */
+static char *
+format_zone(struct request *request, const struct prose_item *item)
+{
+	const char *zone = phrases_get_value(&item->wish, "zone", 0);
+	const char *place = phrases_get_value(&item->wish, "place", 0);
+
+	(void)request;
+	if (zone)
+		return g_strdup_printf("set tz %s", zone);
+	while (place) {
+		g_autofree char *found = zone_find(place, NULL);
+
+		if (found)
+			return g_strdup_printf("set tz %s", found);
+		place = strchr(place, ' ');
+		place += place != NULL;
+	}
+	return NULL;
+}
+
+static char *
+format_max(struct request *request, const struct prose_item *item)
+{
+	int number = natural_time_find_number(&item->wish, 0);
+
+	if (phrases_get_value(&item->wish, "value", 0))
+		number = request->subscriber ? MAX(request->subscriber->max_full / 2, 1)
+		                             : 10;
+	return number > 0 ? g_strdup_printf("set max %d", number) : NULL;
+}
+
+static char *
+format_language(struct request *request, const struct prose_item *item)
+{
+	(void)request;
+	return g_strdup_printf(
+	    "set language %s", phrases_get_value(&item->wish, "speech", 0));
+}
+
+static char *
+format_address(struct request *request, const struct prose_item *item)
+{
+	const char *address = phrases_get_value(&item->wish, "address", 0), *next;
+
+	(void)request;
+	/* "from old@... to new@..." */
+	for (unsigned i = 1; (next = phrases_get_value(&item->wish, "address", i)); i++)
+		address = next;
+	return g_strdup_printf("address %s", address);
+}
+
+static char *
+format_search(struct request *request, const struct prose_item *item)
+{
+	g_autofree char *unused = NULL;
+	g_autofree char *query =
+	    prose_format_topic(phrases_get_value(&item->wish, "topic", 0), &unused);
+
+	(void)request;
+	return g_strdup_printf("search %s", query);
+}
+
+/* ---- papers ---- */
+
+/* The number of the only paper of the digest whose title has all words. */
+static int
+find_title(struct request *request, const char *words)
+{
+	g_autofree char *wanted = fold(words);
+	g_auto(GStrv) parts = g_strsplit(wanted, " ", -1);
+	pb_auto(digest) digest =
+	    request->digest_id ? digests_load(request->store, request->digest_id, NULL)
+	                       : NULL;
+	int found = 0;
+
+	for (guint i = 0; digest && i < digest->entries->len; i++) {
+		const struct digest_entry *entry = digest->entries->pdata[i];
+		g_autofree char *title = fold(entry->paper->title);
+		g_auto(GStrv) of_title = g_strsplit(title, " ", -1);
+		bool has_all = true;
+
+		for (char **part = parts; *part; part++)
+			has_all = has_all &&
+			          g_strv_contains((const char *const *)of_title, *part);
+		if (has_all)
+			found = found ? -1 : (int)i + 1;
+	}
+	return MAX(found, 0);
+}
+
+static char *
+format_papers(struct request *request, const struct prose_item *item)
+{
+	const char *title = phrases_get_value(&item->wish, "title", 0);
+	GString *line = g_string_new(find_wish(item->wish.intent)->verb);
+	int number = title ? find_title(request, title)
+	                   : natural_time_find_number(&item->wish, 0);
+
+	for (unsigned i = 1; number > 0; i++) {
+		g_string_append_printf(line, " %d", number);
+		number = title ? 0 : natural_time_find_number(&item->wish, i);
+	}
+	return g_string_free(line, !strchr(line->str, ' '));
+}
+
+/* ---- the message ---- */
+
+/* State while a message is read. */
+struct mail {
+	struct request *request;
+	const struct prose *prose;
+	GPtrArray *unread; /* struct prose_item *, borrowed */
+	GHashTable *seen;  /* lines that were done or proposed */
+	bool is_doubt, is_subscribing;
+	unsigned commands, proposed, answered;
+};
+
+/* Values of slots and of the file, not topics that were split. */
+static guint
+count_values(const struct prose_item *item)
+{
+	return item->wish.values ? item->wish.values->len : 0;
+}
+
+static bool
+is_leaving(const char *line)
+{
+	const char *arguments;
+	const struct command_row *row = command_table_parse(line, &arguments);
+
+	return row && row->run == command_run_unsubscribe;
+}
+
+/* Whether the message asks for a change besides leaving. */
+static bool
+has_change(const struct prose *prose)
+{
+	for (guint i = 0; i < prose->items->len; i++) {
+		const struct prose_item *item = prose->items->pdata[i];
+		const struct wish *wish =
+		    item->kind == PROSE_WISH ? find_wish(item->wish.intent) : NULL;
+
+		if ((item->kind == PROSE_COMMAND && !is_leaving(item->line)) ||
+		    (wish && wish->effect == EFFECT_PROPOSED &&
+		        strcmp(wish->intent, "remove") != 0))
+			return true;
+	}
+	return false;
+}
+
+/* Run or propose lines, each once. */
+static bool
+run_lines(struct mail *mail, const char *text, enum effect effect, GError **error)
+{
+	struct request *request = mail->request;
+	g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+
+	for (char **line = lines; *line; line++) {
+		if (!**line || !g_hash_table_add(mail->seen, g_strdup(*line)))
+			continue;
+		if (effect == EFFECT_DONE)
+			mail->answered++;
+		else
+			mail->proposed++;
+		if (effect == EFFECT_DONE
+		        ? !command_answer_line(request, *line, error)
+		        : !command_propose_line(request, *line, error))
+			return false;
+	}
+	return true;
+}
+
+static bool
+has_command(const struct prose *prose)
+{
+	for (guint i = 0; i < prose->items->len; i++)
+		if (((struct prose_item *)prose->items->pdata[i])->kind ==
+		    PROSE_COMMAND)
+			return true;
+	return false;
+}
+
+static bool
+subscribe(struct mail *mail, GError **error)
+{
+	if (mail->is_subscribing || mail->request->subscribe_name)
+		return true;
+	mail->is_subscribing = true;
+	/* "Subscription" above commands */
+	if (mail->request->subscriber && has_command(mail->prose))
+		return true;
+	return run_lines(mail, mail->request->subscriber ? "list" : "subscribe",
+	    mail->request->subscriber ? EFFECT_DONE : EFFECT_PROPOSED, error);
+}
+
+/* Offer what somebody had before leaving. */
+static bool
+restore(struct mail *mail, GError **error)
+{
+	struct request *request = mail->request;
+	g_autofree struct confirmation *undo = NULL;
+
+	if (request->subscriber)
+		return true;
+	if (!confirmations_find_pending(request->store, CONFIRMATION_UNDO,
+	        request->address_key, request->now, &undo, error))
+		return false;
+	if (undo && !mail->is_subscribing && !request->subscribe_name) {
+		g_free(request->restored);
+		request->restored = g_strdup(undo->action);
+	}
+	return subscribe(mail, error);
+}
+
+/* A wish that changes or adds nothing by itself is part of another one. */
+static bool
+is_redundant(const struct mail *mail, const struct prose_item *item)
+{
+	const struct prose *prose = mail->prose;
+
+	if (strcmp(item->wish.intent, "thanks") == 0 ||
+	    strcmp(item->wish.intent, "keep") == 0)
+		return true;
+	if (strcmp(item->wish.intent, "help") == 0 &&
+	    (has_change(prose) || prose_find(prose, "leave")))
+		return true;
+	if (strcmp(item->wish.intent, "complaint") == 0 && prose_find(prose, "human"))
+		return true;
+	/* "Pause" above "please pause until Monday" */
+	if (strcmp(item->wish.intent, "pause") == 0 && count_values(item) == 0)
+		for (guint i = 0; i < prose->items->len; i++) {
+			const struct prose_item *other = prose->items->pdata[i];
+
+			if (other->kind == PROSE_WISH &&
+			    strcmp(other->wish.intent, "pause") == 0 &&
+			    count_values(other))
+				return true;
+		}
+	if (strcmp(item->wish.intent, "away") == 0)
+		return prose_find(prose, "pause") || prose_find(prose, "resume");
+	return false;
+}
+
+/* Whether a sentence that was not understood names a time. */
+static bool
+has_other_time(const struct prose *prose)
+{
+	static const char *const sets[] = {"unit", "month", "weekday", "hour", "date"};
+
+	for (guint i = 0; i < prose->items->len; i++) {
+		const struct prose_item *item = prose->items->pdata[i];
+
+		if (item->kind != PROSE_UNREAD && item->kind != PROSE_DOUBT)
+			continue;
+		for (size_t j = 0; j < G_N_ELEMENTS(sets); j++)
+			if (prose_has(sets[j], item->line))
+				return true;
+	}
+	return false;
+}
+
+/* Whether the rest of a sentence has a span of time: "for 3 weeks, stop the mails". */
+static bool
+has_span(const struct prose *prose)
+{
+	for (guint i = 0; i < prose->items->len; i++) {
+		const struct prose_item *item = prose->items->pdata[i];
+
+		if (item->kind == PROSE_UNREAD && !item->is_whole &&
+		    prose_has("unit", item->line))
+			return true;
+	}
+	return false;
+}
+
+static bool
+run_wish(struct mail *mail, const struct prose_item *item, GError **error)
+{
+	struct request *request = mail->request;
+	const struct wish *wish = find_wish(item->wish.intent);
+	g_autofree char *lines = NULL;
+
+	if (is_redundant(mail, item))
+		return true;
+	if (strcmp(item->wish.intent, "undo") == 0)
+		return restore(mail, error);
+	/* "I am away until Monday. Please pause." */
+	if (strcmp(item->wish.intent, "pause") == 0 && !count_values(item) &&
+	    prose_find(mail->prose, "away")) {
+		item = prose_find(mail->prose, "away");
+		wish = find_wish("pause");
+	}
+	if (wish->effect == EFFECT_NONE ||
+	    (strcmp(item->wish.intent, "pause") == 0 && !count_values(item) &&
+	        has_other_time(mail->prose))) {
+		mail->is_doubt = true;
+		return true;
+	}
+	lines = command_format_wish(request, item);
+	if (!lines) {
+		if (!item->is_in_subject)
+			g_ptr_array_add(mail->unread, (gpointer)item);
+		return true;
+	}
+	if (strcmp(item->wish.intent, "subscribe") == 0 && !subscribe(mail, error))
+		return false;
+	/* "add" of a stranger */
+	if (!request->subscriber && wish->effect == EFFECT_PROPOSED &&
+	    strcmp(wish->verb, "forget") != 0 && !subscribe(mail, error))
+		return false;
+	return run_lines(mail, lines, wish->effect, error);
+}
+
+/* A misspelt "unsubscribe" or "subscribe" is read as meant. */
+static bool
+run_unread(struct mail *mail, const struct prose_item *item, GError **error)
+{
+	struct request *request = mail->request;
+	const char *arguments;
+	g_autofree char *word = command_table_split(item->line, &arguments);
+	const struct command_row *row = command_table_find_closest(word);
+
+	if (row && !*arguments && row->run == command_run_unsubscribe)
+		return run_lines(mail, "unsubscribe", EFFECT_DONE, error);
+	if (row && !*arguments && row->run == command_run_subscribe)
+		return subscribe(mail, error);
+	if (!item->is_in_subject && command_table_is_slip(item->line)) {
+		mail->commands++;
+		return command_answer_typed(request, item->line, error);
+	}
+	if (!item->is_in_subject)
+		g_ptr_array_add(mail->unread, (gpointer)item);
+	return true;
+}
+
+/* A question that is asked again has the same answer. */
+static bool
+is_repeated(const struct mail *mail, const char *line)
+{
+	const char *arguments;
+	const struct command_row *row = command_table_parse(line, &arguments);
+
+	return !g_hash_table_add(mail->seen, g_strdup(line)) && row &&
+	       row->auth == COMMAND_AUTH_READ;
+}
+
+static bool
+run_item(struct mail *mail, const struct prose_item *item, GError **error)
+{
+	switch (item->kind) {
+	case PROSE_COMMAND:
+		if (mail->commands++ >= BOUNDS_COMMANDS ||
+		    is_repeated(mail, item->line))
+			return true;
+		return command_answer_typed(mail->request, item->line, error);
+	case PROSE_WISH:
+		return run_wish(mail, item, error);
+	case PROSE_DOUBT:
+		mail->is_doubt = true;
+		return true;
+	case PROSE_UNREAD:
+		return run_unread(mail, item, error);
+	case PROSE_CUT:
+		return true;
+	}
+	g_assert_not_reached();
+}
+
+/* Leaving never waits; with another wish it is asked about. @param is_done  set */
+static bool
+run_leave(struct mail *mail, bool *is_done, GError **error)
+{
+	const struct prose *prose = mail->prose;
+	bool is_leave = prose_find(prose, "leave");
+
+	*is_done = false;
+	if (prose_find(prose, "forget")) {
+		*is_done = true;
+		return run_lines(mail, "forget me", EFFECT_PROPOSED, error);
+	}
+	if (!is_leave)
+		return true;
+	if (!mail->request->subscriber && prose_find(prose, "complaint")) {
+		*is_done = true;
+		return run_lines(mail, "info", EFFECT_DONE, error);
+	}
+	*is_done = true;
+	/* "I am away until Monday. Stop the mails for that time." */
+	if (has_change(prose) || prose_find(prose, "away") || has_span(prose)) {
+		mail->is_doubt = true;
+		return true;
+	}
+	return run_lines(mail, "unsubscribe", EFFECT_DONE, error);
+}
+
+static bool
+run_items(struct mail *mail, GError **error)
+{
+	const GPtrArray *items = mail->prose->items;
+	bool is_done;
+
+	if (!run_leave(mail, &is_done, error))
+		return false;
+	for (guint i = 0; !is_done && i < items->len; i++)
+		if (!run_item(mail, items->pdata[i], error))
+			return false;
+	return true;
+}
+
+/* ---- what was not understood ---- */
+
+/* Whether a line that was not understood may ask for something. */
+static bool
+has_request(const struct mail *mail)
+{
+	for (guint i = 0; i < mail->unread->len; i++) {
+		const struct prose_item *item = mail->unread->pdata[i];
+
+		if (item->kind == PROSE_WISH || strchr(item->line, '?'))
+			return true;
+		for (const struct wish *wish = wishes; wish->intent; wish++)
+			if (wish->effect == EFFECT_PROPOSED &&
+			    prose_score(item->line, wish->intent) >= REQUEST_SCORE)
+				return true;
+	}
+	return mail->is_subscribing && mail->unread->len;
+}
+
+static void
+add_unread(const struct mail *mail)
+{
+	struct reply_text *text = &mail->request->text;
+	guint count = mail->unread->len;
+
+	if (!count)
+		return;
+	reply_text_add_blank(text);
+	reply_text_add_paragraph(
+	    text, has_request(mail)
+	              ? N_("Not understood, and not used:")
+	              : N_("This asks for nothing that I know, and was left aside:"));
+	for (guint i = 0; i < MIN(count, UNREAD_SHOWN); i++) {
+		const struct prose_item *item = mail->unread->pdata[i];
+		g_autofree char *shown = NULL;
+
+		if (text->is_guarded &&
+		    mail->request->echoed->len > BOUNDS_UNKNOWN_ECHO)
+			break;
+		g_string_append_printf(mail->request->echoed, "%s\n", item->line);
+		shown = sanitize_line(item->line, UNREAD_CHARS);
+		reply_text_add_quoted(text, shown);
+	}
+	if (count > UNREAD_SHOWN)
+		reply_text_add_paragraph(text, N_("and {count} more"), "count",
+		    MSG_INT(count - UNREAD_SHOWN));
+}
+
+static void
+add_example(struct request *request, const struct wish *wish, GHashTable *shown)
+{
+	const struct command_row *row = command_table_find(wish->verb);
+	g_autofree char *brief = row ? command_table_find_text(row, "brief") : NULL;
+	g_autofree char *text = NULL;
+
+	if (!brief || g_hash_table_size(shown) == EXAMPLES_MAX ||
+	    !g_hash_table_add(shown, (gpointer)wish->example))
+		return;
+	text = reply_text_format(&request->text, brief);
+	text[strcspn(text, ";")] = '\0';
+	g_string_append_printf(
+	    request->text.text, "  %-20s  %s\n", wish->example, text);
+}
+
+/* The intent that the text is about most, and that is not shown yet. */
+static const struct wish *
+find_suggested(const struct mail *mail, GHashTable *shown)
+{
+	const struct wish *best = NULL;
+	unsigned most = SUGGESTED_SCORE;
+
+	for (const struct wish *wish = wishes; wish->intent; wish++) {
+		unsigned score = 0;
+
+		if (!*wish->example || g_hash_table_contains(shown, wish->example) ||
+		    (!mail->request->subscriber &&
+		        !command_table_find(wish->verb)->is_for_unknown))
+			continue;
+		for (guint i = 0; i < mail->prose->items->len; i++) {
+			const struct prose_item *item = mail->prose->items->pdata[i];
+
+			if (item->kind == PROSE_UNREAD || item->kind == PROSE_DOUBT ||
+			    item->kind == PROSE_WISH)
+				score += prose_score(item->line, wish->intent);
+			if (item->kind == PROSE_WISH &&
+			    strcmp(item->wish.intent, wish->intent) == 0)
+				score += PHRASES_SCORE;
+		}
+		if (score <= most)
+			continue;
+		most = score;
+		best = wish;
+	}
+	return best;
+}
+
+/* Lines to reply with: first those that the text suggests. */
+static void
+add_examples(const struct mail *mail)
+{
+	static const char *const for_strangers[] = {
+	    "subscribe", "add", "search", "complaint", "help", NULL};
+	static const char *const for_subscribers[] = {
+	    "leave", "pause", "add", "frequency", "show", "help", NULL};
+	struct request *request = mail->request;
+	g_autoptr(GHashTable) shown = g_hash_table_new(g_str_hash, g_str_equal);
+	const char *const *intent =
+	    request->subscriber ? for_subscribers : for_strangers;
+
+	for (unsigned i = 0; i < SUGGESTED_MAX; i++) {
+		const struct wish *best = find_suggested(mail, shown);
+
+		if (best)
+			add_example(request, best, shown);
+	}
+	for (; *intent; intent++)
+		add_example(request, find_wish(*intent), shown);
+}
+
+static void
+add_not_understood(const struct mail *mail)
+{
+	struct request *request = mail->request;
+
+	reply_text_add_paragraph(&request->text,
+	    mail->is_doubt
+	        ? N_("What shall I do? Your message can be read in more than one way, "
+	             "so nothing was done. Reply with one of these lines:")
+	        : N_("I did not understand your message, and nothing was done. Reply "
+	             "with one of these lines:"));
+	add_examples(mail);
+	reply_text_add_blank(&request->text);
+	reply_text_add_paragraph(&request->text,
+	    N_("To ask a person, write to {owner}."), "owner",
+	    request->settings->mail_owner);
+}
+
+static void
+finish_text(struct mail *mail)
+{
+	bool is_empty = !mail->commands && !mail->proposed && !mail->answered;
+
+	if (!is_empty)
+		add_unread(mail);
+	else if (mail->prose->is_automatic)
+		mail->request->reply.silence = "automatic";
+	/* Thanks alone need no answer. */
+	else if (prose_find(mail->prose, "thanks") && !mail->is_doubt &&
+	         !mail->unread->len)
+		mail->request->reply.silence = "thanks";
+	else
+		add_not_understood(mail);
+}
+
+/* That of a reply is ours, perhaps: topics are not read from it. */
+static const char *
+get_subject(const struct inmail *mail, bool has_token)
+{
+	const char *subject = mail->subject ? mail->subject : "";
+	const char *rest = command_text_skip_prefixes(subject);
+	pb_auto(prose_item) item = NULL;
+
+	if (rest == subject || command_table_is_command(rest))
+		return rest;
+	item = prose_read_line(rest);
+	return !has_token && item && !count_values(item) &&
+	               (strcmp(item->wish.intent, "leave") == 0 ||
+	                   strcmp(item->wish.intent, "subscribe") == 0)
+	           ? rest
+	           : "";
+}
+
+struct prose *
+command_read_prose(const struct inmail *mail, bool has_token)
+{
+	const struct inmail_address *from =
+	    mail->from->len ? mail->from->pdata[0] : NULL;
+	g_autofree char *local =
+	    from ? g_strndup(from->address, strcspn(from->address, "@")) : NULL;
+	const char *const names[] = {local, from ? from->name : NULL, NULL};
+	g_autofree char *subject = sanitize_line(get_subject(mail, has_token), 0);
+	g_autofree char *body =
+	    g_strndup(mail->text ? mail->text : "", BOUNDS_COMMAND_BYTES);
+	const struct prose_mail raw = {.subject = subject,
+	    .text = body,
+	    .is_reply = has_token || mail->in_reply_to->len,
+	    .names = names,
+	    .is_command = command_table_is_command,
+	    .is_slip = command_table_is_slip};
+
+	/* Drop the incomplete last line. */
+	if (strlen(body) == BOUNDS_COMMAND_BYTES)
+		*(strrchr(body, '\n') ? strrchr(body, '\n') : body) = '\0';
+	return prose_read(&raw);
+}
+
+const char *
+command_get_reply_kind(const struct prose *prose)
+{
+	bool has_doubt = false, has_wish = false, has_unread = false,
+	     is_proposal = false;
+
+	if (prose->is_automatic)
+		return "none, automatic";
+	for (guint i = 0; i < prose->items->len; i++) {
+		const struct prose_item *item = prose->items->pdata[i];
+		const struct wish *wish =
+		    item->kind == PROSE_WISH ? find_wish(item->wish.intent) : NULL;
+
+		has_doubt = has_doubt || item->kind == PROSE_DOUBT;
+		has_unread = has_unread || item->kind == PROSE_UNREAD;
+		is_proposal = is_proposal || (wish && wish->effect == EFFECT_PROPOSED);
+		has_wish = has_wish || item->kind == PROSE_COMMAND ||
+		           (wish && wish->effect == EFFECT_DONE);
+	}
+	if (is_proposal || has_wish)
+		return is_proposal ? "proposal" : "answer";
+	if (has_doubt)
+		return "question";
+	return prose_find(prose, "thanks") && !has_unread ? "none, thanks"
+	                                                  : "not understood";
+}
+
+char *
+command_format_wish(struct request *request, const struct prose_item *item)
+{
+	const struct wish *wish =
+	    item->kind == PROSE_WISH ? find_wish(item->wish.intent) : NULL;
+
+	if (!wish || wish->effect == EFFECT_NONE)
+		return NULL;
+	return wish->format ? wish->format(request, item) : g_strdup(wish->example);
+}
+
+bool
+command_run_prose(struct request *request, GError **error)
+{
+	pb_auto(prose) prose = command_read_prose(request->mail, request->has_token);
+	g_autoptr(GPtrArray) unread = g_ptr_array_new();
+	g_autoptr(GHashTable) seen =
+	    g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	struct mail mail = {
+	    .request = request, .prose = prose, .unread = unread, .seen = seen};
+	const struct prose_item *first =
+	    prose->items->len ? prose->items->pdata[0] : NULL;
+	bool is_long =
+	    request->mail->text && strlen(request->mail->text) > BOUNDS_COMMAND_BYTES;
+
+	if (!prose->is_automatic && !run_items(&mail, error))
+		return false;
+	finish_text(&mail);
+	if (mail.commands > BOUNDS_COMMANDS || is_long) {
+		reply_text_add_blank(&request->text);
+		reply_text_add_paragraph(&request->text,
+		    mail.commands > BOUNDS_COMMANDS
+		        ? N_("Only the first {most} commands of a message are read. "
+		             "Send the others in a second message.")
+		        : N_("Your message is very long, and only its first 8 KB were "
+		             "read."),
+		    "most", MSG_INT(BOUNDS_COMMANDS));
+	}
+	if (first && first->is_in_subject && first->kind <= PROSE_WISH)
+		request->reply.subject =
+		    reply_text_format(&request->text, N_("Your commands"));
+	return true;
+}
+
+bool
+command_propose_more(struct request *request, const char *text, GError **error)
+{
+	const struct prose_mail raw = {
+	    .subject = "", .text = text, .is_command = command_table_is_command};
+	pb_auto(prose) prose = prose_read(&raw);
+	g_autoptr(GHashTable) seen =
+	    g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	struct mail mail = {.request = request, .prose = prose, .seen = seen};
+
+	for (guint i = 0; i < prose->items->len; i++) {
+		const struct prose_item *item = prose->items->pdata[i];
+		const struct wish *wish =
+		    item->kind == PROSE_WISH ? find_wish(item->wish.intent) : NULL;
+		g_autofree char *lines = NULL;
+
+		if (!wish || wish->effect != EFFECT_PROPOSED || !wish->format)
+			continue;
+		lines = wish->format(request, item);
+		reply_text_add_blank(&request->text);
+		if (lines && !run_lines(&mail, lines, EFFECT_PROPOSED, error))
+			return false;
+	}
+	return true;
+}
