@@ -314,6 +314,12 @@ const struct ctl_command ctl_commands[] = {
         "are\n"
         "ignored.",
         1, -1, "yes", ctl_run_inbox_drop},
+    {"inbox", "try", "FILE", "show what a mail would be understood to ask for",
+        "For those who write phrases (etc/phrases). Filters and papers that it names "
+        "are\n"
+        "not looked up, and nothing is stored. FILE is a whole mail, - the standard "
+        "input.",
+        1, 1, "", ctl_run_inbox_try},
     {"bounce", "list", "", "list subscribers to whom mail was returned, by class",
         "Rows are kept for 60 days.", 0, 0, "", ctl_run_bounce_list},
     {"bounce", "show", "ADDRESS",

@@ -20,6 +20,8 @@
 
 #include "base/bounds.h"
 #include "base/error.h"
+#include "base/file.h"
+#include "service/inbound/parser_process.h"
 #include "service/setup/startup.h"
 
 /* GLib keeps the "--" when something like -x follows. */
@@ -251,6 +253,52 @@ ctl_read_stream(FILE *file, size_t limit)
 	while (text->len <= limit && (size = fread(part, 1, sizeof(part), file)) > 0)
 		g_string_append_len(text, part, (gssize)size);
 	return ferror(file) ? NULL : g_steal_pointer(&text);
+}
+
+static GString *
+read_message(const char *path, GError **error)
+{
+	FILE *file = strcmp(path, "-") != 0 ? fopen(path, "rbe") : stdin;
+	GString *mail;
+
+	if (!file) {
+		file_set_error("cannot open", path, PB_ERROR_INPUT, error);
+		return NULL;
+	}
+	/* The parser rejects a message one byte above the limit. */
+	mail = ctl_read_stream(file, BOUNDS_MAIL_BYTES);
+	if (!mail)
+		file_set_error("cannot read", path, PB_ERROR_INPUT, error);
+	if (file != stdin)
+		fclose(file);
+	return mail;
+}
+
+/* In a build directory the parser is beside paperboyctl. @return NULL if installed */
+static char *
+find_built_parser(void)
+{
+	g_autofree char *self = g_file_read_link("/proc/self/exe", NULL);
+	g_autofree char *directory = self ? g_path_get_dirname(self) : NULL;
+	g_autofree char *program =
+	    directory ? g_build_filename(directory, "paperboy-parser", NULL) : NULL;
+
+	return program && g_file_test(program, G_FILE_TEST_IS_EXECUTABLE)
+	           ? g_steal_pointer(&program)
+	           : NULL;
+}
+
+struct inmail *
+ctl_parse_mail(const char *path, GError **error)
+{
+	g_autofree char *program = find_built_parser();
+	const struct parser_process_options options = {.program = program};
+	g_autoptr(GString) raw = read_message(path, error);
+	struct inmail *mail = NULL;
+
+	if (raw)
+		parser_process_run(raw->str, raw->len, &options, &mail, error);
+	return mail;
 }
 
 static GSocketConnection *

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/day.h"
 #include "config/settings.h"
+#include "model/inmail.h"
 #include "model/preferences.h"
 #include "query/query_error.h"
 #include "service/health/status.h"
@@ -89,10 +90,10 @@ ctl_run_fn ctl_run_subscriber_add, ctl_run_subscriber_list, ctl_run_subscriber_s
     ctl_run_queue_retry, ctl_run_queue_hold, ctl_run_queue_release, ctl_run_queue_drop,
     ctl_run_inbox_list, ctl_run_inbox_show, ctl_run_inbox_retry, ctl_run_inbox_drop,
     ctl_run_bounce_list, ctl_run_bounce_show, ctl_run_bounce_forget,
-    ctl_run_bounce_explain, ctl_run_receive, ctl_run_backup, ctl_run_restore,
-    ctl_run_generation, ctl_run_doctor, ctl_run_login, ctl_run_provider_list,
-    ctl_run_setup, ctl_run_check, ctl_run_store_copy, ctl_run_status, ctl_run_reload,
-    ctl_run_metrics;
+    ctl_run_bounce_explain, ctl_run_inbox_try, ctl_run_receive, ctl_run_backup,
+    ctl_run_restore, ctl_run_generation, ctl_run_doctor, ctl_run_login,
+    ctl_run_provider_list, ctl_run_setup, ctl_run_check, ctl_run_store_copy,
+    ctl_run_status, ctl_run_reload, ctl_run_metrics;
 
 /** Open the file to import, as the user who runs the program. */
 bool ctl_open_import(struct ctl *ctl, GError **error);
@@ -154,6 +155,9 @@ bool ctl_check_client(
  * @return NULL if reading failed; owned by the caller
  */
 GString *ctl_read_stream(FILE *file, size_t limit);
+
+/** Parse a mail in a file. @param path  "-": standard input @return NULL on error */
+struct inmail *ctl_parse_mail(const char *path, GError **error);
 
 /** Wake a running daemon, if any, to process changes now. */
 void ctl_wake_daemon(const struct ctl *ctl);

@@ -12,7 +12,6 @@
 #include "ctl/print.h"
 #include "ctl/table.h"
 #include "service/bounce/bounce.h"
-#include "service/inbound/parser_process.h"
 #include "service/people/person.h"
 #include "store/mail/bounces.h"
 
@@ -178,40 +177,6 @@ ctl_run_bounce_forget(struct ctl *ctl, GError **error)
 
 /* ---- explain ---- */
 
-/* @param path  "-": standard input */
-static GString *
-read_message(const char *path, GError **error)
-{
-	FILE *file = strcmp(path, "-") != 0 ? fopen(path, "rbe") : stdin;
-	GString *mail;
-
-	if (!file) {
-		file_set_error("cannot open", path, PB_ERROR_INPUT, error);
-		return NULL;
-	}
-	/* The parser rejects a message one byte above the limit. */
-	mail = ctl_read_stream(file, BOUNDS_MAIL_BYTES);
-	if (!mail)
-		file_set_error("cannot read", path, PB_ERROR_INPUT, error);
-	if (file != stdin)
-		fclose(file);
-	return mail;
-}
-
-/* In a build directory the parser is beside paperboyctl. @return NULL if installed */
-static char *
-find_built_parser(void)
-{
-	g_autofree char *self = g_file_read_link("/proc/self/exe", NULL);
-	g_autofree char *directory = self ? g_path_get_dirname(self) : NULL;
-	g_autofree char *program =
-	    directory ? g_build_filename(directory, "paperboy-parser", NULL) : NULL;
-
-	return program && g_file_test(program, G_FILE_TEST_IS_EXECUTABLE)
-	           ? g_steal_pointer(&program)
-	           : NULL;
-}
-
 static json_t *
 make_recipients(const GPtrArray *recipients)
 {
@@ -254,14 +219,12 @@ make_failure(const char *path, const char *message)
 }
 
 static bool
-explain(const char *program, const char *path, GError **error)
+explain(const char *path, GError **error)
 {
-	const struct parser_process_options options = {.program = program};
-	pb_auto(inmail) mail = NULL;
+	pb_auto(inmail) mail = ctl_parse_mail(path, error);
 	pb_auto(bounce_report) report = NULL;
-	g_autoptr(GString) raw = read_message(path, error);
 
-	if (!raw || !parser_process_run(raw->str, raw->len, &options, &mail, error))
+	if (!mail)
 		return false;
 	report = bounce_report_read(mail);
 	print_json_line(make_report(path, report));
@@ -272,7 +235,6 @@ bool
 ctl_run_bounce_explain(struct ctl *ctl, GError **error)
 {
 	static char *const standard_input[] = {(char *)"-", NULL};
-	g_autofree char *program = find_built_parser();
 	g_autoptr(GError) first = NULL;
 
 	(void)ctl;
@@ -280,7 +242,7 @@ ctl_run_bounce_explain(struct ctl *ctl, GError **error)
 	     path++) {
 		g_autoptr(GError) failure = NULL;
 
-		if (explain(program, *path, &failure))
+		if (explain(*path, &failure))
 			continue;
 		print_json_line(make_failure(*path, failure->message));
 		if (!first)

@@ -12,6 +12,7 @@
 #include "ctl/print.h"
 #include "ctl/table.h"
 #include "message/dedup_key.h"
+#include "service/command/command.h"
 #include "service/inbound/inbox_process.h"
 #include "store/mail/inbox.h"
 #include "transport/lmtp.h"
@@ -279,6 +280,83 @@ ctl_run_inbox_drop(struct ctl *ctl, GError **error)
 	                  : "Drop these messages without processing them",
 	           error) &&
 	       change(ctl, QUARANTINE_DROP, error);
+}
+
+/* ---- try ---- */
+
+static const char *const kind_names[] = {
+    [PROSE_COMMAND] = "command",
+    [PROSE_WISH] = "intent",
+    [PROSE_CUT] = "cut",
+    [PROSE_DOUBT] = "doubt",
+    [PROSE_UNREAD] = "not read",
+};
+
+static json_t *
+json_of_item(const struct prose_item *item, const char *commands)
+{
+	json_t *values = json_array();
+
+	for (guint i = 0; item->wish.values && i < item->wish.values->len; i++) {
+		const struct phrases_value *value =
+		    &g_array_index(item->wish.values, struct phrases_value, i);
+
+		json_array_append_new(values,
+		    json_pack("{s:s, s:s}", "name", value->name, "text", value->text));
+	}
+	return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o}", "line", item->line, "kind",
+	    kind_names[item->kind], "intent", print_json_text(item->wish.intent),
+	    "values", values, "reason", print_json_text(item->reason), "commands",
+	    print_json_text(commands));
+}
+
+static void
+print_item(const struct prose_item *item, const char *commands)
+{
+	g_autofree char *line = print_dup_line(item->line);
+	g_autofree char *shown = commands ? g_strdup(commands) : NULL;
+
+	printf("%-8s  %s\n", kind_names[item->kind], line);
+	if (item->reason)
+		printf("          (%s)\n", item->reason);
+	if (item->kind == PROSE_WISH)
+		printf("          %s: %s\n", item->wish.intent,
+		    shown ? g_strdelimit(shown, "\n", ';') : "cannot be done so");
+}
+
+bool
+ctl_run_inbox_try(struct ctl *ctl, GError **error)
+{
+	pb_auto(inmail) mail = ctl_parse_mail(ctl->argv[1], error);
+	pb_auto(prose) prose = NULL;
+	const struct settings settings = {.digest_zone = (char *)"UTC"};
+	struct request request = {
+	    .settings = &settings, .now = clock_get_now(&ctl->clock)};
+	json_t *items = json_array();
+
+	if (!mail) {
+		json_decref(items);
+		return false;
+	}
+	prose = command_read_prose(mail, false);
+	for (guint i = 0; i < prose->items->len; i++) {
+		const struct prose_item *item = prose->items->pdata[i];
+		g_autofree char *commands = command_format_wish(&request, item);
+
+		if (ctl->is_json)
+			json_array_append_new(items, json_of_item(item, commands));
+		else
+			print_item(item, commands);
+	}
+	if (ctl->is_json)
+		print_json(json_pack("{s:o, s:s, s:O}", "language",
+		    print_json_text(prose->language), "reply",
+		    command_get_reply_kind(prose), "items", items));
+	else
+		printf("reply: %s; language: %s\n", command_get_reply_kind(prose),
+		    prose->language ? prose->language : "not known");
+	json_decref(items);
+	return true;
 }
 
 /* ---- receive ---- */

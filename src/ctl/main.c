@@ -317,6 +317,7 @@ run(const struct ctl_command *command, const struct options *options, struct ctl
 		return fail(command, ctl, error);
 	/* These need no configuration. */
 	if (command->run == ctl_run_bounce_explain ||
+	    command->run == ctl_run_inbox_try ||
 	    command->run == ctl_run_provider_list || command->run == ctl_run_setup)
 		return command->run(ctl, &error) ? ctl->status
 		                                 : fail(command, ctl, error);
