@@ -120,7 +120,7 @@ is_topic(const struct phrases *language, const struct phrases_span *span, bool i
 	       get_word(span, span->to - 1)->end - get_word(span, span->from)->start <=
 	           TOPIC_CHARS &&
 	       !phrases_has("never", &outside) &&
-	       phrases_skip(language, "not-first", span) == span->from &&
+	       phrases_skip_any("not-first", span) == span->from &&
 	       (is_first || phrases_skip(language, "not-next", span) == span->from) &&
 	       !phrases_is_filler(language, span);
 }
@@ -372,7 +372,8 @@ find_cuts(const struct phrases *language, const struct phrases_span *span,
 		const struct phrases_span rest = make_span(span->text, at, span->to);
 
 		if (skip_connective(language, &rest) > at ||
-		    phrases_skip(language, "clause", &rest) > at)
+		    phrases_skip(language, "clause", &rest) > at ||
+		    phrases_skip(language, "break", &rest) > at)
 			cuts[count++] = at;
 	}
 	cuts[count++] = span->to;
@@ -389,6 +390,8 @@ make_part(const struct phrases *language, const struct phrases_span *span,
 	while (part.from < to) {
 		unsigned after = skip_connective(language, &part);
 
+		if (phrases_skip(language, "break", &part) > part.from)
+			break;
 		if (from > span->from)
 			after = MAX(after, phrases_skip(language, "clause", &part));
 
@@ -549,6 +552,7 @@ struct reading {
 	GPtrArray *units;      /* struct unit * */
 	GArray *paragraphs;    /* bool: whether it has a telephone number or the like */
 	GHashTable *languages; /* code to number of sentences */
+	unsigned sentences;    /* so far */
 	bool has_closed;       /* after a closing formula */
 	bool is_disclaimer;
 	bool is_open;     /* topics may follow on lines of their own */
@@ -660,6 +664,7 @@ add_item(struct reading *reading, struct prose_item *item, const struct unit *un
 {
 	item->is_in_subject = unit && unit->is_subject;
 	item->is_listed = unit && unit->is_item;
+	item->sentence = reading->sentences;
 	g_ptr_array_add(reading->prose->items, item);
 }
 
@@ -866,12 +871,39 @@ count_language(struct reading *reading, const struct phrases *language)
 		reading->prose->language = code;
 }
 
+/* A condition or the like, but not "if possible". */
+static bool
+has_doubt(const struct phrases_span *span)
+{
+	for (struct phrases_span rest = *span; rest.from < rest.to; rest.from++) {
+		unsigned end = phrases_skip_any("doubt", &rest);
+		unsigned polite = MAX(phrases_skip_any("filler", &rest),
+		    phrases_skip_any("courtesy", &rest));
+
+		if (end > rest.from && end >= polite)
+			return true;
+		if (polite > rest.from)
+			rest.from = polite - 1;
+	}
+	return false;
+}
+
 /* A sentence in which nothing was understood is one item. */
 static void
 add_parts(struct reading *reading, struct parse *parse, const struct phrases_span *span,
     const struct unit *unit)
 {
-	if (parse->unread && phrases_has("doubt", span)) {
+	bool has_topics = false, is_leaving = false;
+
+	for (unsigned i = 0; i < parse->count; i++)
+		is_leaving =
+		    is_leaving || g_strcmp0(parse->parts[i].match.intent, "leave") == 0;
+	for (unsigned i = 0; i < parse->count; i++)
+		has_topics = has_topics || (parse->parts[i].match.values &&
+		                               phrases_get_value(&parse->parts[i].match,
+		                                   "topics", 0) &&
+		                               i + 1 < parse->count);
+	if ((parse->unread || is_leaving) && has_doubt(span)) {
 		add_item(reading, item_new(PROSE_DOUBT, copy_span(span)), unit);
 		return;
 	}
@@ -884,10 +916,16 @@ add_parts(struct reading *reading, struct parse *parse, const struct phrases_spa
 	}
 	for (unsigned i = 0; i < parse->count; i++) {
 		struct part *part = &parse->parts[i];
+		const struct phrases_span words =
+		    make_span(span->text, part->from, part->to);
+		bool goes_on = g_strcmp0(part->match.intent, "exclude") == 0 &&
+		               part->match.literal < 3 &&
+		               phrases_skip_any("break", &words) > words.from;
 
-		if (part->match.intent)
+		/* "robots without surveys", not "I tried without success" */
+		if (part->match.intent && (has_topics || !goes_on))
 			add_wish(reading, part, span->text, unit);
-		else if (part->unread)
+		else if (part->unread || part->match.intent)
 			add_item(reading,
 			    item_new(PROSE_UNREAD,
 			        phrases_copy(span->text, part->start, part->to)),
@@ -924,6 +962,7 @@ read_sentence(
 	    g_array_index(reading->paragraphs, bool, unit->paragraph);
 	bool is_doubtful, has_thanked, is_address = false;
 
+	reading->sentences++;
 	parse_best(reading->prose->language, span, &parse);
 	if (parse.wishes || !parse.unread)
 		count_language(reading, parse.language);

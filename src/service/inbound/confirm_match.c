@@ -207,7 +207,7 @@ struct reading {
 	bool has_token;
 };
 
-/* A question, and after it a consent. */
+/* A question, and a consent or a condition after it. */
 static bool
 is_answered_question(const struct phrases_span *span)
 {
@@ -216,7 +216,7 @@ is_answered_question(const struct phrases_span *span)
 	while (
 	    rest.from < rest.to && phrases_get_word(rest.text, rest.from)->mark != '?')
 		rest.from++;
-	return phrases_has("yes", &rest);
+	return phrases_has("yes", &rest) || phrases_has("doubt", &rest);
 }
 
 /* @return whether it is the deciding line: neither greeting nor empty */
