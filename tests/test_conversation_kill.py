@@ -16,12 +16,8 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
 
-from conversations import (
-    CONFIRM, EVA, HOME, LEAVE, PARSER, SUBSCRIBE, TUNE, check_values, compose,
-    find_recipient,
-)
+from conversations import CONFIRM, EVA, LEAVE, SUBSCRIBE, TUNE, Mailbox, check_values
 import stores
-from daemon import Instance, parse
 from tap import Skip, Tap, need_programs, run
 
 IS_LONG = os.environ.get("PAPERBOY_LONG", "") not in ("", "0")
@@ -51,58 +47,6 @@ SAVED = {
 }
 
 
-class Mailbox:
-    """Paperboy with a Maildir for its mail, and one for all mail that it sends."""
-
-    def __init__(self, directory, papers):
-        self.directory = directory
-        self.inbox = os.path.join(directory, "inbox")
-        self.out = os.path.join(directory, "out")
-        for part in ("new", "cur", "tmp"):
-            os.makedirs(os.path.join(self.inbox, part), exist_ok=True)
-        self.instance = Instance(
-            directory, maildir=self.out, papers=papers, commands__address=HOME,
-            receive__maildir=self.inbox, receive__recipient_header="Delivered-To",
-            receive__parser=PARSER)
-
-    def deliver(self, number, step):
-        """Put the mail of a step into the Maildir."""
-        mail = compose(number, step, find_recipient(step, self.mails(), HOME))
-        mail["Delivered-To"] = mail["To"]
-        mail["Return-Path"] = f"<{EVA}>"
-        name = f"{1000000000 + number}.M{number}P1.mail"
-        with open(os.path.join(self.inbox, "tmp", name), "wb") as file:
-            file.write(mail.as_bytes())
-        os.rename(os.path.join(self.inbox, "tmp", name),
-                  os.path.join(self.inbox, "new", name))
-
-    def copy(self, directory, papers):
-        """A copy with the same state."""
-        other = Mailbox(directory, papers)
-        other.instance.take_state(self.instance)
-        for part in ("inbox", "out"):
-            if os.path.isdir(os.path.join(self.directory, part)):
-                shutil.rmtree(os.path.join(directory, part), ignore_errors=True)
-                shutil.copytree(os.path.join(self.directory, part),
-                                os.path.join(directory, part))
-        return other
-
-    def saved(self):
-        return {name: self.instance.rows(sql) for name, sql in SAVED.items()}
-
-    def mails(self):
-        """All mails that were sent."""
-        mails = []
-        directory = os.path.join(self.out, "new")
-        for name in os.listdir(directory) if os.path.isdir(directory) else ():
-            with open(os.path.join(directory, name), "rb") as file:
-                mails.append(parse(file.read()))
-        return mails
-
-    def subjects(self):
-        return sorted((mail["Subject"], mail["To"]) for mail in self.mails())
-
-
 def tracer():
     (strace,) = need_programs("strace")
     probe = run([strace, "-qq", "-e", "trace=none", "true"], check=False)
@@ -122,9 +66,13 @@ def kill_at(strace, mailbox, call, number):
     return done.status == -signal.SIGKILL
 
 
+def save(mailbox):
+    return {name: mailbox.instance.rows(sql) for name, sql in SAVED.items()}
+
+
 def check_same(mailbox, saved, subjects):
     mailbox.instance.check_store()
-    found = mailbox.saved()
+    found = save(mailbox)
     for name, rows in saved.items():
         assert found[name] == rows, f"{name}: {found[name]}, not {rows}"
     assert mailbox.subjects() == subjects, f"{mailbox.subjects()}, not {subjects}"
@@ -140,7 +88,7 @@ class Handled:
         before = len(mailbox.mails())
         mailbox.instance.once(NOON, wanted=0)
         mailbox.instance.once(LATER, wanted=0)
-        self.saved, self.subjects = mailbox.saved(), mailbox.subjects()
+        self.saved, self.subjects = save(mailbox), mailbox.subjects()
         self.new_mails = len(self.subjects) - before
         check_values(step, mailbox.instance)
 

@@ -227,7 +227,7 @@ TEST(day_without_papers_has_a_line)
 	             "Nothing new matched your filters since the last digest.",
 	             "is subscribed to paperboy.\r\n"}},
 	    {"de", {"Subject: Keine neuen Artikel, Sa 21", "Keine neuen Artikel",
-	               "Seit der letzten Sendung hat nichts Neues"}},
+	               "Seit dem letzten Digest hat nichts Neues"}},
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {

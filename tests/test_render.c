@@ -451,7 +451,7 @@ new_with_template(const char *name, const char *text, size_t size, GError **erro
 {
 	static const char *const names[] = {"digest.subject", "digest.txt",
 	    "digest.html", "paper.txt", "paper.html", "group.txt", "group.html",
-	    "answer.txt", "answer.html"};
+	    "answer.txt", "answer.html", "reply.html"};
 	g_autofree char *from = render_sample_get_template_dir();
 	g_autofree char *dir = g_dir_make_tmp("paperboy-test-XXXXXX", NULL);
 	g_autoptr(GBytes) key =

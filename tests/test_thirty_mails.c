@@ -86,6 +86,18 @@ decode(const char *text)
 	return g_string_free(plain, FALSE);
 }
 
+/* The first part; the HTML part follows. */
+static char *
+decode_text_part(const char *mail)
+{
+	const char *start = strstr(mail, "Content-Transfer-Encoding:");
+	const char *end = strstr(start, "\r\n--=_");
+	g_autofree char *part =
+	    g_strndup(start, end ? (size_t)(end - start) : strlen(start));
+
+	return decode(strstr(part, "\r\n\r\n") + 4);
+}
+
 static void
 add_indented(GString *all, const char *text)
 {
@@ -113,7 +125,7 @@ exchange(struct conversation *c, unsigned i, char **reply, GString *all)
 	conversation_hand_in(c, mail, EVA, to);
 	g_assert_cmpint(conversation_count_mails(c), ==, before + 1);
 	answer = conversation_get_mail(c);
-	text = decode(strstr(answer, "\r\n\r\n") + 4);
+	text = decode_text_part(answer);
 	g_string_append_c(all, '\n');
 	add_indented(all, text);
 	g_string_append_c(all, '\n');

@@ -100,11 +100,14 @@
 #define BOUNDS_REPORT_FIELDS     500
 
 /* Commands in a message. */
-#define BOUNDS_COMMANDS          20
-#define BOUNDS_COMMAND_BYTES     (8 * 1024) /* subject and text that are parsed */
-#define BOUNDS_COMMAND_ECHO      600 /* characters of one line quoted in a reply */
+#define BOUNDS_COMMANDS      20
+#define BOUNDS_COMMAND_BYTES (8 * 1024) /* subject and text that are parsed */
+#define BOUNDS_COMMAND_ECHO  600        /* characters of one line quoted in a reply */
 /* Bytes of an unknown sender's commands after which a reply quotes no more. */
-#define BOUNDS_UNKNOWN_ECHO      400
+#define BOUNDS_UNKNOWN_ECHO  400
+
+/* Bytes of a reply to an unknown sender up to which it has an HTML part. */
+#define BOUNDS_UNKNOWN_HTML      1500
 #define BOUNDS_COMMAND_ARGUMENTS 64 /* filter numbers or keys in one line */
 
 /* Resource limits of the parser process. */

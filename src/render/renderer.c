@@ -18,6 +18,7 @@
 #include "render/entry_reasons.h"
 #include "render/locale_format.h"
 #include "render/page.h"
+#include "render/reply_view.h"
 #include "render/sender.h"
 
 /* ---- the templates of each language, with their caches ---- */
@@ -32,6 +33,7 @@ enum locale_file {
 	LOCALE_GROUP_HTML,
 	LOCALE_ANSWER_TEXT,
 	LOCALE_ANSWER_HTML,
+	LOCALE_REPLY_HTML,
 	LOCALE_FILES
 };
 
@@ -65,6 +67,7 @@ static const struct {
     [LOCALE_GROUP_HTML] = {"group.html", TEMPLATE_HTML, entry_block_heading_names},
     [LOCALE_ANSWER_TEXT] = {"answer.txt", TEMPLATE_TEXT, entry_block_answer_names},
     [LOCALE_ANSWER_HTML] = {"answer.html", TEMPLATE_HTML, entry_block_answer_names},
+    [LOCALE_REPLY_HTML] = {"reply.html", TEMPLATE_HTML, reply_names},
 };
 
 static void
@@ -510,6 +513,18 @@ renderer_format_text(
     struct renderer *renderer, const struct digest *digest, GError **error)
 {
 	return format_part(renderer, digest, false, error);
+}
+
+char *
+renderer_format_reply(struct renderer *renderer, const char *language,
+    const char *subject, const char *text)
+{
+	const struct locale *locale = locales_get(&renderer->locales, language);
+	pb_auto(view) view = reply_view_new(locale->language, subject, text);
+	GString *html = g_string_new(NULL);
+
+	template_append(locale->templates[LOCALE_REPLY_HTML], view, html);
+	return g_string_free(html, FALSE);
 }
 
 char *

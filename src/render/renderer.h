@@ -8,7 +8,7 @@
  * Templates are read once, from one directory: `digest.subject`, `digest.txt` and
  * `digest.html` for the whole digest, `paper.txt` and `paper.html` for one paper,
  * `group.txt` and `group.html` for the heading of a group of papers, `answer.txt` and
- * `answer.html` for the links that answer a paper.
+ * `answer.html` for the links that answer a paper; `reply.html` for replies.
  * Their first comments list the names that they may use.
  */
 #ifndef PAPERBOY_RENDER_RENDERER_H
@@ -72,6 +72,10 @@ const char *renderer_get_cache_key(const struct renderer *renderer);
  */
 GBytes *renderer_compose(
     struct renderer *renderer, const struct digest *digest, GError **error);
+
+/** Format the HTML part of a reply. @param text  its text part */
+char *renderer_format_reply(struct renderer *renderer, const char *language,
+    const char *subject, const char *text);
 
 /** Format one part as the reader sees it, lines ending in LF. */
 char *renderer_format_text(

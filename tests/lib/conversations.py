@@ -7,7 +7,9 @@ that it causes, and values of the store after it.  play() plays one over any tra
 import collections
 import email.message
 import os
+import shutil
 
+from daemon import Instance, parse
 from tap import top_builddir
 
 EVA = "eva@example.org"
@@ -105,3 +107,52 @@ def play(steps, instance, commands, send, receive):
             mails = receive(len(mails) + step.mails)
             check_values(step, instance)
         yield step, mail, mails
+
+
+class Mailbox:
+    """Paperboy with a Maildir for its mail, and one for all mail that it sends."""
+
+    def __init__(self, directory, papers=None, **settings):
+        self.directory = directory
+        self.inbox = os.path.join(directory, "inbox")
+        self.out = os.path.join(directory, "out")
+        for part in ("new", "cur", "tmp"):
+            os.makedirs(os.path.join(self.inbox, part), exist_ok=True)
+        self.instance = Instance(
+            directory, maildir=self.out, papers=papers, commands__address=HOME,
+            receive__maildir=self.inbox, receive__recipient_header="Delivered-To",
+            receive__parser=PARSER, **settings)
+
+    def deliver(self, number, step):
+        """Put the mail of a step into the Maildir."""
+        mail = compose(number, step, find_recipient(step, self.mails(), HOME))
+        mail["Delivered-To"] = mail["To"]
+        mail["Return-Path"] = f"<{EVA}>"
+        name = f"{1000000000 + number}.M{number}P1.mail"
+        with open(os.path.join(self.inbox, "tmp", name), "wb") as file:
+            file.write(mail.as_bytes())
+        os.rename(os.path.join(self.inbox, "tmp", name),
+                  os.path.join(self.inbox, "new", name))
+
+    def copy(self, directory, papers):
+        """A copy with the same state."""
+        other = Mailbox(directory, papers)
+        other.instance.take_state(self.instance)
+        for part in ("inbox", "out"):
+            if os.path.isdir(os.path.join(self.directory, part)):
+                shutil.rmtree(os.path.join(directory, part), ignore_errors=True)
+                shutil.copytree(os.path.join(self.directory, part),
+                                os.path.join(directory, part))
+        return other
+
+    def mails(self):
+        """All mails that were sent."""
+        mails = []
+        directory = os.path.join(self.out, "new")
+        for name in os.listdir(directory) if os.path.isdir(directory) else ():
+            with open(os.path.join(directory, name), "rb") as file:
+                mails.append(parse(file.read()))
+        return mails
+
+    def subjects(self):
+        return sorted((mail["Subject"], mail["To"]) for mail in self.mails())

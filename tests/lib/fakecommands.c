@@ -165,6 +165,12 @@ command_run_confirmed(struct request *request, const char *pending, GError **err
 	return request->subscriber != NULL;
 }
 
+void
+command_add_examples(struct request *request)
+{
+	(void)request;
+}
+
 bool
 command_prose_is_verb(const char *intent, const char *verb)
 {

@@ -42,6 +42,10 @@ FEATURES = {
     "<p>": Feature("html-p", "2020-05", ALL),
     "<span>": Feature("html-span", "2020-05", ALL),
     **dict.fromkeys(("<h1>", "<h2>", "<h3>"), Feature("html-h1-h6", "2020-05", "yyyyyyuy")),
+    "<pre>": Feature("html-pre", "2023-04", "yyyyyyyy"),
+    **dict.fromkeys(("<table>", "<tr>", "<td>", "<tbody>"),
+                    Feature("html-table", "2019-09", "yyyyyyuy")),
+    **dict.fromkeys(("cellpadding=", "cellspacing="), Feature(HTML, "", ALL)),
     **dict.fromkeys(("<ol>", "<ul>", "<li>"), Feature(
         "html-lists", "2024-02", "aaaayyyy", "only reversed and value are missing")),
     "class=": Feature("css-selector-class", "2019-10", APPS, UNSTYLED),
@@ -98,16 +102,16 @@ FEATURES = {
     "padding": Feature("css-padding", "2019-07", "ayyyyyyy", SPACE),
     "text-decoration": Feature("css-text-decoration", "2019-02", "ayaayyuy",
                             "one value; without it links are underlined"),
+    "white-space": Feature("css-white-space", "2019-02", "nyaayyuy",
+                           "a long line then scrolls"),
     "mso-hide": Feature(MICROSOFT, "2020", "ynnnnnnn", "for Word only"),
 }
 FEATURES |= {f"{name}-{side}": FEATURES[name] for name in ("margin", "padding")
           for side in ("top", "bottom", "left", "right")}
 # In comments for Word.
 WORD_FEATURES = {
-    **dict.fromkeys(("<table>", "<tr>", "<td>", "<tbody>"),
-                    Feature("html-table", "2019-09", "yyyyyyuy")),
     "width=": Feature("html-width", "2019-09", "yyyyyyuy"),
-    **dict.fromkeys(("align=", "cellpadding="), Feature(HTML, "", ALL)),
+    "align=": Feature(HTML, "", ALL),
 }
 VALUES = ("display", "margin")  # whose words are features of their own
 

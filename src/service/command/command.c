@@ -51,7 +51,7 @@ begin(struct request *request, const struct inmail *mail, bool is_confirmed,
 	request->echoed = g_string_new(NULL);
 	request->pending = g_string_new(NULL);
 	request->example_row = NULL;
-	request->has_filters = false;
+	request->is_welcome = request->has_proposals = false;
 	request->text.text = NULL;
 	if (!request_reload(request, error))
 		return false;
@@ -129,22 +129,6 @@ run_row(struct request *request, const struct command_row *row, const char *argu
 	return true;
 }
 
-static void
-add_waiting(struct request *request, const char *filter)
-{
-	g_autofree char *shown =
-	    filter ? reply_text_quote(&request->text, filter) : NULL;
-
-	if (!filter)
-		reply_phrase(&request->text, "wait",
-		    N_("not done yet: this waits for your confirmation"));
-	else
-		reply_phrase(&request->text, "wait",
-		    N_("not stored yet: this waits for your confirmation\n"
-		       "filter: {filter}"),
-		    "filter", shown);
-}
-
 /* Show a proposal as the command that it is, a filter with what it finds. */
 static bool
 add_proposed(struct request *request, const struct command_row *row,
@@ -156,8 +140,14 @@ add_proposed(struct request *request, const struct command_row *row,
 	g_autofree char *papers = NULL;
 	unsigned found;
 
+	/* The question asks for that. */
+	if (row->run == command_run_subscribe)
+		return true;
+	if (!request->has_proposals)
+		reply_text_add_paragraph(&request->text, N_("I understood:"));
+	request->has_proposals = true;
 	if (!filter) {
-		reply_text_add(&request->text, "wait", shown);
+		reply_text_add(&request->text, "-", shown);
 		return true;
 	}
 	if (!backtest_count(
@@ -165,7 +155,7 @@ add_proposed(struct request *request, const struct command_row *row,
 		return false;
 	papers = reply_text_format_count(
 	    &request->text, PL_("1 paper", "{count} papers"), found);
-	reply_phrase(&request->text, "wait",
+	reply_phrase(&request->text, "-",
 	    found ? N_("{line}  ({papers} in {days} days)")
 	          : N_("{line}  (nothing in {days} days; it is kept for later papers)"),
 	    "line", shown, "papers", papers, "days", G_STRINGIFY(BACKTEST_DAYS));
@@ -196,10 +186,7 @@ save_decision(struct request *request, const struct command_row *row,
 	}
 	request->reply.confirm = MAX(request->reply.confirm, get_confirm(request, row));
 	request->reply.waiting++;
-	if (request->is_inferred)
-		return add_proposed(request, row, arguments, decision->filter, error);
-	add_waiting(request, decision->filter);
-	return true;
+	return add_proposed(request, row, arguments, decision->filter, error);
 }
 
 static bool
@@ -331,27 +318,6 @@ echo(struct request *request, const char *line, GError **error)
 	return shown != NULL;
 }
 
-/*
- * Run a function with an empty reply text.
- *
- * @return the text, or NULL
- */
-static GString *
-run_apart(struct request *request, const char *line,
-    bool (*run)(struct request *request, const char *line, GError **error),
-    GError **error)
-{
-	GString *text = request->text.text;
-	GString *part = request->text.text = g_string_new(NULL);
-	bool is_ok = run(request, line, error);
-
-	request->text.text = text;
-	if (is_ok)
-		return part;
-	g_string_free(part, TRUE);
-	return NULL;
-}
-
 /* At most one line of an unknown sender is quoted. */
 static bool
 was_echoed(const struct request *request, const char *line)
@@ -362,38 +328,42 @@ was_echoed(const struct request *request, const char *line)
 }
 
 /*
- * The sender may be forged: lines that failed are not quoted, and of the others only
- * BOUNDS_UNKNOWN_ECHO bytes.
+ * The sender may be forged: of such a mail, lines that failed are not quoted, and of
+ * the others only BOUNDS_UNKNOWN_ECHO bytes.
  */
 static bool
-run_unknown_sender_line(struct request *request, const char *line, GError **error)
+is_quoted(const struct request *request, unsigned failed)
 {
-	unsigned failed = request->reply.failed;
-	GString *part;
-	bool is_ok = true;
-
-	if (was_echoed(request, line))
-		return true;
-	g_string_append_printf(request->echoed, "%s\n", line);
-	part = run_apart(request, line, execute, error);
-	if (!part)
-		return false;
-	reply_text_add_blank(&request->text);
-	if (request->reply.failed == failed &&
-	    request->echoed->len <= BOUNDS_UNKNOWN_ECHO)
-		is_ok = echo(request, line, error);
-	g_string_append(request->text.text, part->str);
-	g_string_free(part, TRUE);
-	return is_ok;
+	return !request->text.is_guarded ||
+	       (request->reply.failed == failed &&
+	           request->echoed->len <= BOUNDS_UNKNOWN_ECHO);
 }
 
+/* Lines that wait for a confirmation are listed, the others quoted. */
 static bool
 run_line(struct request *request, const char *line, GError **error)
 {
-	if (request->text.is_guarded)
-		return run_unknown_sender_line(request, line, error);
+	unsigned failed = request->reply.failed, waiting = request->reply.waiting;
+	bool is_first = !request->has_proposals;
+	GString *text = request->text.text;
+	size_t start = text->len, from, to;
+
+	if (request->text.is_guarded && was_echoed(request, line))
+		return true;
+	g_string_append_printf(request->echoed, "%s\n", line);
 	reply_text_add_blank(&request->text);
-	return echo(request, line, error) && execute(request, line, error);
+	from = text->len;
+	if (!echo(request, line, error))
+		return false;
+	to = text->len;
+	if (!execute(request, line, error))
+		return false;
+	if (request->reply.waiting > waiting && !is_first)
+		from = start;
+	else if (request->reply.waiting == waiting && is_quoted(request, failed))
+		return true;
+	g_string_erase(text, (gssize)from, (gssize)(to - from));
+	return true;
 }
 
 bool
@@ -414,19 +384,13 @@ command_propose_line(struct request *request, const char *line, GError **error)
 {
 	const char *arguments;
 	const struct command_row *row = command_table_parse(line, &arguments);
-	bool is_ok;
 
 	g_assert(row);
 	if (!request->subscriber && !row->is_for_unknown) {
 		add_no_subscription(request);
 		return true;
 	}
-	request->is_inferred = true;
-	if (!request->pending->len && !request->subscribe_name)
-		reply_text_add_paragraph(&request->text, N_("I understood:"));
-	is_ok = decide_row(request, row, arguments, error);
-	request->is_inferred = false;
-	return is_ok;
+	return decide_row(request, row, arguments, error);
 }
 
 /* ---- a message ---- */
@@ -539,20 +503,17 @@ command_reply_with(
 
 /* ---- confirmed lines ---- */
 
-/* Restored lines are reported only if they fail. */
+/* Lines of a new subscription, or of a restored one, are reported only if they fail. */
 static bool
-run_restored_line(struct request *request, const char *line, GError **error)
+run_quiet_line(struct request *request, const char *line, GError **error)
 {
 	unsigned failed = request->reply.failed;
-	GString *part = run_apart(request, line, run_line, error);
+	size_t length = request->text.text->len;
 
-	if (!part)
+	if (!run_line(request, line, error))
 		return false;
-	if (request->reply.failed > failed) {
-		reply_text_add_blank(&request->text);
-		g_string_append(request->text.text, part->str);
-	}
-	g_string_free(part, TRUE);
+	if (request->reply.failed == failed)
+		g_string_truncate(request->text.text, length);
 	return true;
 }
 
@@ -568,8 +529,8 @@ run_pending_line(
 		    sizeof(request->text_language));
 		return true;
 	}
-	if (*is_restoring)
-		return run_restored_line(request, line, error);
+	if (*is_restoring || request->is_welcome)
+		return run_quiet_line(request, line, error);
 	*is_restoring = g_str_has_prefix(line, COMMAND_RESTORE);
 	return *is_restoring
 	           ? run_row(request, &restore, line + strlen(COMMAND_RESTORE), error)
@@ -598,21 +559,22 @@ run_pending_lines(struct request *request, const char *pending, GError **error)
 	g_auto(GStrv) lines = g_strsplit(pending, "\n", -1);
 	bool is_new = !request->subscriber, is_restoring = false;
 
-	request->has_filters = strstr(pending, "\nadd ") != NULL;
+	request->is_welcome = is_new &&
+	                      (g_str_has_prefix(pending, "subscribe") ||
+	                          strstr(pending, "\nsubscribe")) &&
+	                      !strstr(pending, COMMAND_RESTORE);
 	for (char **line = lines; *line; line++)
 		if (**line &&
 		    !run_pending_line(request, g_strchomp(*line), &is_restoring, error))
 			return false;
 	if (is_restoring)
 		request->reply.done = 1;
-	if (!is_new || !request->subscriber)
+	if (!request->is_welcome || !request->subscriber)
 		return true;
 	if (!save_language(request, pending, error))
 		return false;
-	if (!request->has_filters)
-		return true;
 	reply_text_add_blank(&request->text);
-	return command_add_list(request, error);
+	return command_add_welcome(request, error);
 }
 
 /* Whether a reply has commands beside its consent. */

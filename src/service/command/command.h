@@ -60,6 +60,14 @@ char *command_format_wish(struct request *request, const struct prose_item *item
 /** What the reply to a mail is: "proposal", "answer", "not understood", ... Static. */
 const char *command_get_reply_kind(const struct prose *prose);
 
+/**
+ * Format the subject of a request to confirm.
+ *
+ * @param pending  lines that wait for the confirmation
+ */
+char *command_format_confirm_subject(const struct catalog *catalog,
+    const char *language, const char *pending, const char *address);
+
 /** Run the command of a line. Errors as in command_private.h. */
 bool command_run_line(struct request *request, const char *line, GError **error);
 

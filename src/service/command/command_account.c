@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "message/address.h"
+#include "service/advice/backtest.h"
 #include "service/command/command_private.h"
 #include "service/people/data_export.h"
 #include "service/people/subscribe.h"
@@ -117,15 +118,76 @@ command_run_subscribe(struct request *request, const char *arguments, GError **e
 	        true, error))
 		return false;
 	request->reply.is_changed = true;
-	reply_phrase(&request->text, "ok",
-	    request->has_filters
-	        ? N_("Welcome! {address} is subscribed. The first digest, with the "
-	             "papers of the last three days, comes as soon as there is one of "
-	             "them.")
-	        : N_("Welcome! {address} is subscribed. You have no filters yet. Reply "
-	             "with a line for each thing that you want to read about, such as: "
-	             "add diffusion"),
-	    "address", request->address);
+	return true;
+}
+
+/* "diffusion", "reward model" */
+static char *
+format_filters(const GPtrArray *own, GString *all)
+{
+	GString *list = g_string_new(NULL);
+
+	for (guint i = 0; i < own->len; i++) {
+		const struct subscription *one = own->pdata[i];
+
+		if (one->is_block)
+			continue;
+		g_string_append_printf(list, "%s%s", list->len ? ", " : "", one->text);
+		g_string_append_printf(
+		    all, "%s(%s)", all->len ? " OR " : "", one->canonical);
+	}
+	return g_string_free(list, FALSE);
+}
+
+bool
+command_add_welcome(struct request *request, GError **error)
+{
+	const struct subscriber *subscriber = request->subscriber;
+	g_autoptr(GPtrArray) own = command_load_filters(request, error);
+	g_autoptr(GString) all = g_string_new(NULL);
+	g_autofree char *filters = own ? format_filters(own, all) : NULL;
+	g_autofree char *papers = NULL;
+	unsigned found = 0;
+
+	if (!own)
+		return false;
+	request->reply.subject =
+	    reply_text_format(&request->text, N_("Welcome to paperboy"));
+	if (!all->len) {
+		reply_text_add_paragraph(&request->text,
+		    N_("Welcome! {address} is subscribed, but without a filter nothing "
+		       "comes. Reply with a line for each thing that you want to read "
+		       "about, such as: add diffusion"),
+		    "address", subscriber->address);
+		return true;
+	}
+	if (!backtest_count(
+	        request->store, all->str, BACKTEST_DAYS, request->now, &found, error))
+		return false;
+	papers = reply_text_format_count(
+	    &request->text, PL_("1 paper", "{count} papers"), found);
+	reply_text_add_paragraph(&request->text,
+	    N_("Welcome! {address} gets new papers about: {filters}"), "address",
+	    subscriber->address, "filters", filters);
+	reply_text_add_blank(&request->text);
+	reply_text_add_paragraph(&request->text,
+	    found ? N_("In the last {days} days this would have found {papers}.")
+	          : N_("In the last {days} days this would have found nothing: papers "
+	               "that match come as soon as they appear."),
+	    "days", G_STRINGIFY(BACKTEST_DAYS), "papers", papers);
+	reply_text_add_blank(&request->text);
+	reply_text_add_paragraph(&request->text,
+	    N_("The first digest, with the papers of the last three days, comes as "
+	       "soon as there is one of them."));
+	reply_text_add_blank(&request->text);
+	reply_text_add_paragraph(&request->text,
+	    N_("To change something, reply with a line such as \"add robots\", \"set "
+	       "when weekly\", \"list\" or \"unsubscribe\", or write what you want."));
+	reply_text_add_blank(&request->text);
+	if (*request->settings->web_url)
+		reply_text_add_paragraph(&request->text,
+		    N_("Search, filters and settings: {url}"), "url",
+		    request->settings->web_url);
 	return true;
 }
 

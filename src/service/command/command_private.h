@@ -126,6 +126,9 @@ bool command_run_prose(struct request *request, GError **error);
 /** Propose what a confirming reply asks for beside its consent. */
 bool command_propose_more(struct request *request, const char *text, GError **error);
 
+/** Add lines that people often reply with, and what they do. */
+void command_add_examples(struct request *request);
+
 /** Run a line that was typed; it is quoted. */
 bool command_answer_typed(struct request *request, const char *line, GError **error);
 
@@ -266,6 +269,9 @@ bool command_append_shares(struct request *request, GString *lines, GError **err
 
 void command_add_warnings(struct request *request, const GPtrArray *warnings);
 bool command_add_list(struct request *request, GError **error);
+
+/** Add what somebody has to know who has just confirmed a subscription. */
+bool command_add_welcome(struct request *request, GError **error);
 bool command_add_backtest(struct request *request, const char *text, int number,
     bool is_block, unsigned days, GError **error);
 

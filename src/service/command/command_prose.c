@@ -520,13 +520,33 @@ restore(struct mail *mail, GError **error)
 	return subscribe(mail, error);
 }
 
+/* Topics of a subject are those of the request, unless the text has them or another
+ * one: "Subscription request: ..." is a heading. */
+static bool
+is_heading(const struct prose *prose, const struct prose_item *heading)
+{
+	if (!heading->is_in_subject || !phrases_get_value(&heading->wish, "topic", 0))
+		return false;
+	for (guint i = 0; i < prose->items->len; i++) {
+		const struct prose_item *item = prose->items->pdata[i];
+		const struct wish *wish =
+		    item->kind == PROSE_WISH ? find_wish(item->wish.intent) : NULL;
+
+		if (wish && !item->is_in_subject && wish->effect != EFFECT_NONE &&
+		    (phrases_get_value(&item->wish, "topic", 0) ||
+		        wish->format != format_topics))
+			return true;
+	}
+	return false;
+}
+
 /* A wish that changes or adds nothing by itself is part of another one. */
 static bool
 is_redundant(const struct mail *mail, const struct prose_item *item)
 {
 	const struct prose *prose = mail->prose;
 
-	if (strcmp(item->wish.intent, "thanks") == 0 ||
+	if (is_heading(prose, item) || strcmp(item->wish.intent, "thanks") == 0 ||
 	    strcmp(item->wish.intent, "keep") == 0)
 		return true;
 	if (strcmp(item->wish.intent, "help") == 0 &&
@@ -571,10 +591,12 @@ has_other_time(const struct prose *prose)
 static bool
 has_span(const struct prose *prose)
 {
-	for (guint i = 0; i < prose->items->len; i++) {
+	const struct prose_item *leave = prose_find(prose, "leave");
+
+	for (guint i = 0; leave && i < prose->items->len; i++) {
 		const struct prose_item *item = prose->items->pdata[i];
 
-		if (item->kind == PROSE_UNREAD && !item->is_whole &&
+		if (item->kind == PROSE_UNREAD && item->sentence == leave->sentence &&
 		    prose_has("unit", item->line))
 			return true;
 	}
@@ -811,18 +833,34 @@ find_suggested(const struct mail *mail, GHashTable *shown)
 	return best;
 }
 
-/* Lines to reply with: first those that the text suggests. */
 static void
-add_examples(const struct mail *mail)
+add_usual_examples(struct request *request, GHashTable *shown)
 {
 	static const char *const for_strangers[] = {
 	    "subscribe", "add", "search", "complaint", "help", NULL};
 	static const char *const for_subscribers[] = {
 	    "leave", "pause", "add", "frequency", "show", "help", NULL};
-	struct request *request = mail->request;
-	g_autoptr(GHashTable) shown = g_hash_table_new(g_str_hash, g_str_equal);
 	const char *const *intent =
 	    request->subscriber ? for_subscribers : for_strangers;
+
+	for (; *intent; intent++)
+		add_example(request, find_wish(*intent), shown);
+}
+
+void
+command_add_examples(struct request *request)
+{
+	g_autoptr(GHashTable) shown = g_hash_table_new(g_str_hash, g_str_equal);
+
+	add_usual_examples(request, shown);
+}
+
+/* Lines to reply with: first those that the text suggests. */
+static void
+add_examples(const struct mail *mail)
+{
+	struct request *request = mail->request;
+	g_autoptr(GHashTable) shown = g_hash_table_new(g_str_hash, g_str_equal);
 
 	for (unsigned i = 0; i < SUGGESTED_MAX; i++) {
 		const struct wish *best = find_suggested(mail, shown);
@@ -830,8 +868,7 @@ add_examples(const struct mail *mail)
 		if (best)
 			add_example(request, best, shown);
 	}
-	for (; *intent; intent++)
-		add_example(request, find_wish(*intent), shown);
+	add_usual_examples(request, shown);
 }
 
 static void
@@ -875,8 +912,14 @@ get_subject(const struct inmail *mail, bool has_token)
 {
 	const char *subject = mail->subject ? mail->subject : "";
 	const char *rest = command_text_skip_prefixes(subject);
+	const char *arguments;
+	const struct command_row *row = command_table_parse(rest, &arguments);
 	pb_auto(prose_item) item = NULL;
 
+	/* "Change" above a text is not a command without its arguments. */
+	if (row && row->arity == COMMAND_ARITY_REQUIRED && !*arguments && mail->text &&
+	    *mail->text)
+		return "";
 	if (rest == subject || command_table_is_command(rest))
 		return rest;
 	item = prose_read_line(rest);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "message/sanitize.h"
 #include "query/query.h"
 #include "service/advice/backtest.h"
 #include "service/command/command_private.h"
@@ -199,51 +200,84 @@ command_add_warnings(struct request *request, const GPtrArray *warnings)
 
 /* ---- request for a confirmation ---- */
 
-static const char *const confirm_phrases[] = {
-    [COMMAND_CONFIRM_NOTHING] = NULL,
-    [COMMAND_CONFIRM_SUBSCRIBE] =
-        N_("Somebody, probably you, asked paperboy at {address} to mail new papers to "
-           "this address. paperboy collects new research papers every day and mails "
-           "each subscriber those that match the subscriber's filters.\n\n"
-           "Nothing is sent until you confirm. If it was not you, do nothing.\n\n"
-           "To start it, reply to this mail with the one word yes. Or write to "
-           "{address} with this line:"),
-    [COMMAND_CONFIRM_CHANGE] =
-        N_("paperboy at {address} mails you the new papers that match your filters. "
-           "Anybody can write a mail in your name, so this change waits until you "
-           "confirm it: reply to this mail with the one word yes. Or write to "
-           "{address} with the line below. If it was not you, do nothing.\n\n"
-           "Shorter next time: reply to a digest with your commands, and they are "
-           "carried out at once."),
-    [COMMAND_CONFIRM_EXPORT] =
-        N_("paperboy at {address} will mail you all that it stores about you as soon "
-           "as you confirm. To confirm, reply to this mail with the one word yes. Or "
-           "write to {address} with the line below. If it was not you, do nothing."),
-    [COMMAND_CONFIRM_ADDRESS] =
-        N_("The mail that paperboy at {address} sends you is to go to {new} from now "
-           "on. Both addresses have to confirm; a mail went to the new one, too. To "
-           "confirm, reply to this mail with the one word yes. Or write to {address} "
-           "with the line below. If it was not you, do nothing."),
-    [COMMAND_CONFIRM_ERASE] =
-        N_("paperboy at {address} will erase all that it stores about you as soon as "
-           "you confirm, and that cannot be undone. To confirm, reply to this mail "
-           "with the one word yes. Or write to {address} with the line below. If it "
-           "was not you, do nothing."),
+/* The first lines: what is asked, and what happens without an answer. */
+static const struct {
+	const char *question, *otherwise;
+} confirm_texts[] = {
+    [COMMAND_CONFIRM_NOTHING] = {NULL, NULL},
+    [COMMAND_CONFIRM_SUBSCRIBE] = {N_("Do you want new research papers by mail? Please "
+                                      "confirm: reply with the one word yes."),
+        N_("If it was not you who asked, do nothing: nothing is sent before you "
+           "confirm.")},
+    [COMMAND_CONFIRM_CHANGE] = {N_("Shall I do this? Please confirm: reply with the "
+                                   "one "
+                                   "word yes."),
+        N_("Nothing is changed before you confirm, since anybody can write a mail in "
+           "your name. Shorter next time: reply to a digest with your commands, and "
+           "they are carried out at once.")},
+    [COMMAND_CONFIRM_EXPORT] = {N_("Shall I mail you all that is stored about you? "
+                                   "Please confirm: reply with the one word yes."),
+        N_("If it was not you who asked, do nothing.")},
+    [COMMAND_CONFIRM_ADDRESS] = {N_("Shall your mail go to {new} from now on? Please "
+                                    "confirm: reply with the one word yes."),
+        N_("Both addresses have to confirm; a mail went to the new one, too. If it was "
+           "not you who asked, do nothing.")},
+    [COMMAND_CONFIRM_ERASE] = {N_("Shall I erase all that is stored about you? That "
+                                  "cannot be undone. Please confirm: reply with the "
+                                  "one word yes."),
+        N_("If it was not you who asked, do nothing.")},
 };
+
+static void
+add_page_link(struct request *request, struct reply_text *text, const char *mark)
+{
+	const char *url = request->settings->web_url;
+
+	if (!*url)
+		return;
+	reply_text_add_blank(text);
+	reply_text_add_paragraph(text, N_("Or open this page and press its button:"));
+	reply_text_add_blank(text);
+	/* The token is too long to share a line. */
+	g_string_append_printf(text->text, "%s/c/%s\n", url, mark);
+}
 
 void
 command_add_token(struct request *request, struct reply_text *text, const char *verb,
     const char *mark)
 {
-	const char *url = request->settings->web_url;
-
-	/* The token is too long to share a line. */
 	g_string_append_printf(text->text, "%s %s\n", verb, mark);
-	if (!*url)
+	add_page_link(request, text, mark);
+}
+
+/* The question, the button, and what happens without an answer. */
+static void
+add_question(struct request *request, struct reply_text *text, const char *question,
+    const char *otherwise)
+{
+	const char *address = request->reply.new_address;
+
+	reply_text_add_paragraph(text, question, "new", address ? address : "");
+	add_page_link(request, text, COMMAND_CONFIRM_MARK);
+	if (!otherwise)
 		return;
 	reply_text_add_blank(text);
-	reply_text_add_paragraph(text, N_("Or open this page and press its button:"));
-	g_string_append_printf(text->text, "%s/c/%s\n", url, mark);
+	reply_text_add_paragraph(text, otherwise);
+}
+
+/* The token is last. */
+static void
+add_confirm_line(struct request *request, struct reply_text *text)
+{
+	reply_text_add_blank(text);
+	reply_text_add_paragraph(text,
+	    N_("paperboy collects new research papers every day and mails each "
+	       "subscriber "
+	       "those that match the subscriber's filters. To confirm by another mail, "
+	       "write to {address} this line:"),
+	    "address", request->commands_address);
+	reply_text_add_blank(text);
+	g_string_append(text->text, "confirm " COMMAND_CONFIRM_MARK "\n");
 }
 
 static void
@@ -254,17 +288,13 @@ set_new_address_text(struct request *request)
 	if (request->reply.confirm != COMMAND_CONFIRM_ADDRESS)
 		return;
 	reply_text_init(&text, request->catalog, request->text_language, false);
-	reply_text_add_paragraph(&text,
-	    N_("Somebody, probably you, asked paperboy at {address} to send the mail "
-	       "of a subscription to this address from now on. paperboy collects new "
-	       "research papers every day and mails each subscriber those that match "
-	       "the subscriber's filters.\n\n"
-	       "Both addresses have to confirm. To confirm, reply to this mail with "
-	       "the one word yes. Or write to {address} with the line below. If it was "
-	       "not you, do nothing."),
-	    "address", request->commands_address);
-	reply_text_add_blank(&text);
-	command_add_token(request, &text, "confirm", COMMAND_CONFIRM_MARK);
+	add_question(request, &text,
+	    N_("Shall the mail of a subscription come to this address from now on? "
+	       "Please "
+	       "confirm: reply with the one word yes."),
+	    N_("Both addresses have to confirm. If it was not you who asked, do "
+	       "nothing."));
+	add_confirm_line(request, &text);
 	request->reply.new_text = g_strdup(text.text->str);
 }
 
@@ -305,26 +335,81 @@ add_suggestion(struct request *request)
 	    "line", shown);
 }
 
+/* What is asked is the first line of the reply. */
 static void
 add_confirmation(struct request *request)
 {
 	struct command_reply *reply = &request->reply;
+	bool is_proposal =
+	    reply->confirm == COMMAND_CONFIRM_CHANGE && request->is_proven;
+	pb_local(reply_text) head = {0};
 
 	if (!reply->waiting)
 		return;
-	reply_text_add_blank(&request->text);
-	reply_text_add_paragraph(&request->text,
-	    reply->confirm == COMMAND_CONFIRM_CHANGE && request->is_proven
-	        ? N_("Nothing is changed yet. To do it, reply with the one word yes. "
-	             "Or "
-	             "write to {address} with this line:")
-	        : confirm_phrases[reply->confirm],
-	    "address", request->commands_address, "new",
-	    reply->new_address ? reply->new_address : "");
-	reply_text_add_blank(&request->text);
-	command_add_token(request, &request->text, "confirm", COMMAND_CONFIRM_MARK);
+	reply_text_init(&head, request->catalog, request->text_language, false);
+	add_question(request, &head, confirm_texts[reply->confirm].question,
+	    is_proposal ? N_("Nothing is changed yet.")
+	                : confirm_texts[reply->confirm].otherwise);
+	reply_text_add_blank(&head);
+	g_string_prepend(request->text.text, head.text->str);
+	if (reply->confirm == COMMAND_CONFIRM_SUBSCRIBE && !request->pending->len) {
+		reply_text_add_blank(&request->text);
+		reply_text_add_paragraph(
+		    &request->text, N_("No topic was named yet. Once you have "
+		                       "confirmed, reply with a line "
+		                       "for each, such as: add diffusion"));
+	}
 	reply->pending = format_pending(request);
 	set_new_address_text(request);
+}
+
+#define SUBJECT_TOPIC_CHARS 40
+
+/* The filter of a pending line without its options, for a subject. */
+static char *
+format_topic(const struct reply_text *text, const char *line)
+{
+	g_autoptr(GRegex) options =
+	    g_regex_new("^add (?:(?:name|max|note)=(?:\"[^\"]*\"|\\S+) )*", 0, 0, NULL);
+	g_autofree char *query =
+	    g_regex_replace_literal(options, line, -1, 0, "", 0, NULL);
+	g_autofree char *safe = NULL;
+
+	g_strdelimit(query, "\"", ' ');
+	safe = reply_text_quote(text, g_strstrip(query));
+	return sanitize_line(safe, SUBJECT_TOPIC_CHARS);
+}
+
+char *
+command_format_confirm_subject(const struct catalog *catalog, const char *language,
+    const char *pending, const char *address)
+{
+	pb_local(reply_text) text = {0};
+	g_auto(GStrv) lines = g_strsplit(pending, "\n", -1);
+	g_autofree char *topic = NULL;
+	unsigned count = 0;
+	bool is_new = false;
+
+	if (!catalog)
+		return g_strconcat("Please confirm your request to ", address, NULL);
+	reply_text_init(&text, catalog, language, true);
+	for (char **line = lines; *line; line++) {
+		is_new = is_new || g_str_has_prefix(*line, "subscribe");
+		if (g_str_has_prefix(*line, "add ") && count++ == 0)
+			topic = format_topic(&text, *line);
+	}
+	if (!is_new)
+		return reply_text_format(&text,
+		    N_("Please confirm your request to {address}"), "address", address);
+	if (!topic)
+		return reply_text_format(
+		    &text, N_("Confirm: new research papers by mail"));
+	return count == 1
+	           ? reply_text_format(&text,
+	                 N_("Confirm: papers about {topic} by mail"), "topic", topic)
+	           : reply_text_format(&text,
+	                 N_("Confirm: papers about {topic} and more by mail"), "topic",
+	                 topic);
 }
 
 static char *
@@ -360,7 +445,9 @@ add_counts(struct request *request)
 	    {PL_("1 failed", "{count} failed"), reply->failed}};
 	g_autoptr(GString) text = g_string_new(NULL);
 
-	if (reply->done + reply->failed + reply->waiting < 2 && !reply->failed)
+	if ((reply->done + reply->failed + reply->waiting < 2 || request->is_welcome ||
+	        request->has_proposals) &&
+	    !reply->failed)
 		return;
 	for (size_t i = 0; i < G_N_ELEMENTS(counts); i++) {
 		g_autofree char *part = reply_text_format_count(
@@ -426,7 +513,7 @@ add_status(struct request *request, GError **error)
 	g_autofree char *whole = NULL;
 	unsigned filters;
 
-	if (!request->subscriber)
+	if (!request->subscriber || request->is_welcome)
 		return true;
 	own = subscribers_load_subscriptions(
 	    request->store, request->subscriber->id, error);
@@ -466,6 +553,8 @@ command_finish(struct request *request, GError **error)
 		reply_text_add_paragraph(&request->text,
 		    N_("Help: write \"help\" to {address}"), "address",
 		    request->commands_address);
+	if (request->reply.waiting)
+		add_confirm_line(request, &request->text);
 	if (!request->mail && !request->reply.subject)
 		request->reply.subject =
 		    reply_text_format(&request->text, N_("Your subscription"));

@@ -405,7 +405,12 @@ static void
 add_all_help(struct request *request)
 {
 	reply_text_add_paragraph(&request->text,
-	    N_("Write to {address}, one command per line. Arguments in [brackets] are "
+	    N_("Write what you want in your own words, or reply with one of these "
+	       "lines:"));
+	command_add_examples(request);
+	reply_text_add_blank(&request->text);
+	reply_text_add_paragraph(&request->text,
+	    N_("All commands, one on a line, to {address}. Arguments in [brackets] are "
 	       "optional. \"help add\" explains one command."),
 	    "address", request->commands_address);
 	reply_text_add_blank(&request->text);
@@ -418,10 +423,7 @@ add_all_help(struct request *request)
 	}
 	reply_text_add_blank(&request->text);
 	reply_text_add_paragraph(
-	    &request->text, N_("To begin, send these two lines:\n\n"
-	                       "subscribe\n"
-	                       "add diffusion\n\n"
-	                       "A filter is a few words; all of them must be in the "
+	    &request->text, N_("A filter is a few words; all of them must be in the "
 	                       "title or the abstract. \"state space\" in quotation "
 	                       "marks is a phrase, -survey excludes surveys, OR "
 	                       "matches either, author:hinton matches an author."));

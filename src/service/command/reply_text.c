@@ -172,7 +172,8 @@ record_result(GPtrArray *results, const char *margin, const char *text)
 	    results->len ? results->pdata[results->len - 1] : NULL;
 
 	if (*margin) {
-		g_ptr_array_add(results, reply_result_new(margin, text));
+		g_ptr_array_add(results,
+		    reply_result_new(strcmp(margin, "-") == 0 ? "wait" : margin, text));
 	} else if (last) {
 		char *whole = g_strconcat(last->text, "\n", text, NULL);
 

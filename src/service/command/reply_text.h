@@ -68,7 +68,7 @@ char *reply_text_quote(const struct reply_text *reply, const char *text);
 char *reply_text_quote_message(const struct reply_text *reply, const char *text);
 
 /**
- * Add a result, wrapped: "ok", "error", "wait" or "" in the margin, and a text.
+ * Add a result, wrapped, and its text: "ok", "error", "-" (waits) or "" in the margin.
  *
  * @param text  may have several lines
  */

@@ -136,9 +136,9 @@ struct request {
 	GPtrArray *planned_filters;            /* struct subscription * */
 	const struct command_row *example_row; /* example that was shown last */
 	const char *line;                      /* that is being carried out; borrowed */
-	bool has_filters; /* lines with filters follow a subscription */
+	bool has_proposals;                    /* what was understood is shown */
+	bool is_welcome;  /* the confirmed lines are a new subscription */
 	bool is_applying; /* a proposal */
-	bool is_inferred; /* the line was not typed, but is what a sentence asks for */
 	char *restored; /* lines of the subscription that somebody had, to be pending */
 	/* Filter with a syntax error, and its column from 1; of the last error. */
 	char *error_filter;

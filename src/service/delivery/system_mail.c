@@ -211,7 +211,8 @@ build(const struct system_mailer *system_mailer, const struct system_mail *mail,
 	};
 	g_autoptr(GString) text = g_string_new(NULL);
 	g_autoptr(GString) file = g_string_new(NULL);
-	struct compose_span runs[2];
+	g_autoptr(GString) html = g_string_new(NULL);
+	struct compose_span runs[3];
 	const struct compose_headers fields = {
 	    .date = system_mailer->now,
 	    .from = {name, from},
@@ -222,6 +223,7 @@ build(const struct system_mailer *system_mailer, const struct system_mail *mail,
 	    .extra_count = G_N_ELEMENTS(extra),
 	    .boundary = boundary,
 	    .text = encode(text, mail->text, &runs[0]),
+	    .html = encode(html, mail->html, &runs[2]),
 	    .file = {mail->file_name, mail->file_type,
 	        encode(file, mail->file_text, &runs[1])},
 	};

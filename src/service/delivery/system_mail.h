@@ -41,6 +41,7 @@ struct system_mail {
 	const char *subject;             /* any text */
 	const char *id;   /* of the Message-ID "letter.ID@domain"; NULL: a random one */
 	const char *text; /* lines ending in LF */
+	const char *html; /* or NULL */
 	const char *file_name; /* or NULL: no attachment */
 	const char *file_type;
 	const char *file_text;

@@ -253,7 +253,8 @@ handler_match_consent(const struct request *request,
 	for (char **at = subjects; *at; at++) {
 		g_autofree char *language = *at;
 
-		*at = handler_format_confirm_subject(request, language);
+		*at = handler_format_confirm_subject(
+		    request, language, confirmation ? confirmation->action : "");
 	}
 	return confirm_match(request->mail, &question);
 }

@@ -35,8 +35,8 @@ bool handler_save_undo(struct request *request, GError **error);
 struct system_mailer handler_get_mailer(const struct request *request);
 
 /** Subject of a confirmation request, with the name of the service. */
-char *
-handler_format_confirm_subject(const struct request *request, const char *language);
+char *handler_format_confirm_subject(
+    const struct request *request, const char *language, const char *pending);
 
 /** Id in the Message-ID of a confirmation request, from the hash of its token. */
 char *handler_format_confirm_id(const struct confirmation *confirmation);

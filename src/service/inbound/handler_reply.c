@@ -1,6 +1,8 @@
 /*
  * handler_reply.c - send a reply or a request to confirm, within the rate limits.
  */
+#include <string.h>
+
 #include "base/bounds.h"
 #include "base/token.h"
 #include "render/wrap.h"
@@ -134,13 +136,11 @@ route_init(const struct request *request, const struct draft *draft,
 }
 
 char *
-handler_format_confirm_subject(const struct request *request, const char *language)
+handler_format_confirm_subject(
+    const struct request *request, const char *language, const char *pending)
 {
-	return request->catalog ? catalog_format(request->catalog, language,
-	                              N_("Please confirm your request to {address}"),
-	                              "address", request->commands_address, NULL)
-	                        : g_strdup_printf("Please confirm your request to %s",
-	                              request->commands_address);
+	return command_format_confirm_subject(
+	    request->catalog, language, pending, request->commands_address);
 }
 
 char *
@@ -164,7 +164,8 @@ format_subject(const struct request *request)
 	const struct command_reply *reply = &request->reply;
 
 	if (reply->pending)
-		return handler_format_confirm_subject(request, get_language(request));
+		return handler_format_confirm_subject(
+		    request, get_language(request), reply->pending);
 	if (reply->subject)
 		return g_strdup(reply->subject);
 	if (request->mail && (request->subscriber_id || request->has_token))
@@ -176,9 +177,22 @@ static bool
 send(struct request *request, struct system_mail *mail, int64_t *id, GError **error)
 {
 	struct system_mailer mailer = handler_get_mailer(request);
+	const struct subscriber *subscriber = request->subscriber;
+	bool is_text =
+	    subscriber &&
+	    subscriber->preferences.choice[PREFERENCE_FORMAT] == PREFERENCE_FORMAT_TEXT;
+	/* The sender may be forged: a long reply is not made longer. */
+	bool is_long =
+	    !request->is_proven && strlen(request->reply.text) > BOUNDS_UNKNOWN_HTML;
+	g_autofree char *html =
+	    is_text || is_long || !request->renderer
+	        ? NULL
+	        : renderer_format_reply(request->renderer, get_language(request),
+	              mail->subject, request->reply.text);
 
 	mail->recipient = request->address;
 	mail->text = request->reply.text;
+	mail->html = html;
 	mail->subscriber_id = request->subscriber_id;
 	mail->answered = request->mail;
 	request->report->is_queued = true;
