@@ -1,8 +1,7 @@
 /*
  * input.h - the store that fill.c made.
  */
-#ifndef PAPERBOY_BENCH_INPUT_H
-#define PAPERBOY_BENCH_INPUT_H
+#pragma once
 
 #include <stdint.h>
 
@@ -14,5 +13,3 @@
 
 /** Open a store; an error ends the program. */
 struct store *input_open_store(const char *path);
-
-#endif

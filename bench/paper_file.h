@@ -4,8 +4,7 @@
  *
  * Errors end the program.
  */
-#ifndef PAPERBOY_BENCH_PAPER_FILE_H
-#define PAPERBOY_BENCH_PAPER_FILE_H
+#pragma once
 
 #include <glib.h>
 
@@ -16,5 +15,3 @@ GPtrArray *paper_file_read(const char *path);
 
 /** Print an error and end the program. */
 void paper_file_fail(const char *format, ...) G_GNUC_PRINTF(1, 2) G_GNUC_NORETURN;
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * stopwatch.h - measure a part of a program and print one line of results.
  */
-#ifndef PAPERBOY_BENCH_STOPWATCH_H
-#define PAPERBOY_BENCH_STOPWATCH_H
+#pragma once
 
 #include <stdint.h>
 
@@ -22,5 +21,3 @@ void stopwatch_stop(struct stopwatch *watch);
  * whoever started it when that was larger.
  */
 void stopwatch_print(const struct stopwatch *watch);
-
-#endif

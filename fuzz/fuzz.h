@@ -3,8 +3,7 @@
  *
  * Targets return 0; a failed check aborts.
  */
-#ifndef PAPERBOY_FUZZ_FUZZ_H
-#define PAPERBOY_FUZZ_FUZZ_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -54,5 +53,3 @@ void fuzz_check_field(const GString *field, const char *name, bool is_ascii);
 
 /** Unfold a header field. @return its value */
 char *fuzz_unfold(const GString *field);
-
-#endif

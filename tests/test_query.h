@@ -1,8 +1,7 @@
 /*
  * test_query.h - helpers of the tests of the filter language.
  */
-#ifndef PAPERBOY_TESTS_TEST_QUERY_H
-#define PAPERBOY_TESTS_TEST_QUERY_H
+#pragma once
 
 #include <sqlite3.h>
 
@@ -83,5 +82,3 @@ make_document(const struct query_fixture *fixture, const char *title,
 
 /** Like TEST, for tests that get a struct query_fixture *fixture. */
 #define QUERY_TEST(function) TEST_WITH_LOCAL(function, query_fixture, fixture)
-
-#endif

@@ -6,8 +6,7 @@
  * character: 大模型 has 大模 and 模型. In a text, its last character is found as well,
  * at the place of the last pair; every other one begins a pair.
  */
-#ifndef PAPERBOY_BASE_BIGRAM_H
-#define PAPERBOY_BASE_BIGRAM_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -35,5 +34,3 @@ bigram_is_at(const char *text, gssize len)
  * @return in the token; NULL if it is the whole token, or no run ends with it
  */
 const char *bigram_find_last(const char *token, size_t token_len, const char *behind);
-
-#endif

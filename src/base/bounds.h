@@ -4,8 +4,7 @@
  * Each limit is tested at its value and one past it.  Sizes are in bytes and
  * times in seconds (_S) unless a name says otherwise.
  */
-#ifndef PAPERBOY_BASE_BOUNDS_H
-#define PAPERBOY_BASE_BOUNDS_H
+#pragma once
 
 /* Filters and the filter language. */
 #define BOUNDS_QUERY_BYTES    512
@@ -277,5 +276,3 @@
 #define BOUNDS_DIGEST_TITLES_MAX 200
 #define BOUNDS_DIGEST_AUTHORS    3
 #define BOUNDS_VENUE_CHARS       60
-
-#endif

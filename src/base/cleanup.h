@@ -5,8 +5,7 @@
  * `pb_auto(paper) p = paper_new();` frees p when it goes out of scope.
  * The free function must accept NULL.
  */
-#ifndef PAPERBOY_BASE_CLEANUP_H
-#define PAPERBOY_BASE_CLEANUP_H
+#pragma once
 
 #include <glib.h>
 
@@ -21,5 +20,3 @@
 
 /* A local struct that name_clear() clears; initialized, at least to zeros. */
 #define pb_local(name) __attribute__((cleanup(name##_clear))) struct name
-
-#endif

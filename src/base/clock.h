@@ -4,8 +4,7 @@
  * Only src/daemon and src/ctl read the system time, so that tests can simulate months
  * in a second.
  */
-#ifndef PAPERBOY_BASE_CLOCK_H
-#define PAPERBOY_BASE_CLOCK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -25,5 +24,3 @@ clock_get_now(const struct clock *clock)
 {
 	return clock->read(clock);
 }
-
-#endif

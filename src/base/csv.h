@@ -10,8 +10,7 @@
  * apostrophe, with an apostrophe, and the reader removes it.  This prevents formula
  * injection and preserves the values in a round trip.
  */
-#ifndef PAPERBOY_BASE_CSV_H
-#define PAPERBOY_BASE_CSV_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -51,5 +50,3 @@ void csv_append(GString *out, const char *text, bool is_first);
 
 /** Append the line end of a record. */
 void csv_append_end(GString *out);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * day.h - calendar days as YYYY-MM-DD, in UTC unless a zone is given.
  */
-#ifndef PAPERBOY_BASE_DAY_H
-#define PAPERBOY_BASE_DAY_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -67,5 +66,3 @@ bool day_parse_time(const char *text, int64_t *at, GError **error);
 
 /** @param day  valid YYYY-MM-DD @return start of the UTC day, s since the epoch */
 int64_t day_start(const char *day);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * edit_distance.h - suggestions for misspelled names (Damerau-Levenshtein distance).
  */
-#ifndef PAPERBOY_BASE_EDIT_DISTANCE_H
-#define PAPERBOY_BASE_EDIT_DISTANCE_H
+#pragma once
 
 #include <glib.h>
 #include <stddef.h>
@@ -33,5 +32,3 @@ edit_distance_count_slips(const char *a, size_t a_size, const char *b, size_t b_
  * @param typed, known  in lower case
  */
 unsigned edit_distance_measure(const char *typed, const char *known);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * entity.h - HTML character references.
  */
-#ifndef PAPERBOY_BASE_ENTITY_H
-#define PAPERBOY_BASE_ENTITY_H
+#pragma once
 
 #include <glib.h>
 
@@ -14,5 +13,3 @@
  * @return length in bytes including the semicolon; 0 if it is not a reference
  */
 size_t entity_parse(const char *text, size_t size, gunichar *c);
-
-#endif

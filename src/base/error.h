@@ -4,8 +4,7 @@
  * A code determines how the caller handles the error.  Messages start in lower case,
  * state the failure first and have no full stop.
  */
-#ifndef PAPERBOY_BASE_ERROR_H
-#define PAPERBOY_BASE_ERROR_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -59,5 +58,3 @@ const struct msg *pb_error_get_msg(const GError *error);
  * @return EX_OK for NULL, EX_SOFTWARE for an error of another domain
  */
 int pb_error_exit_status(const GError *error);
-
-#endif

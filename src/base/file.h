@@ -1,8 +1,7 @@
 /*
  * file.h - syncing of files and directories, free space, and errors with file names.
  */
-#ifndef PAPERBOY_BASE_FILE_H
-#define PAPERBOY_BASE_FILE_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -34,5 +33,3 @@ bool file_is_read_only(const char *path);
 
 /** @return bytes available to unprivileged users at path, or -1 if unknown */
 int64_t file_get_free_bytes(const char *path);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * fnv1a.h - FNV-1a hash, for change detection.
  */
-#ifndef PAPERBOY_BASE_FNV1A_H
-#define PAPERBOY_BASE_FNV1A_H
+#pragma once
 
 #include <glib.h>
 #include <stdint.h>
@@ -60,5 +59,3 @@ fnv1a_hash_bytes(GBytes *bytes)
 
 	return fnv1a_hash(data, size);
 }
-
-#endif

@@ -3,8 +3,7 @@
  *
  * Deadlines are values of g_get_monotonic_time(), us.
  */
-#ifndef PAPERBOY_BASE_FRAME_H
-#define PAPERBOY_BASE_FRAME_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -20,5 +19,3 @@ GBytes *frame_receive(int fd, gsize maximum, gint64 deadline_us);
 
 /** Send a frame. @param frame  with its length @return false with errno */
 bool frame_send(int fd, GBytes *frame, gint64 deadline_us);
-
-#endif

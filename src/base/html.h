@@ -6,8 +6,7 @@
  * as quoted is prefixed with one ">" per level, so that quotes are stripped from text
  * and HTML alike (parser/quote_strip.h).  Marked signatures are removed.
  */
-#ifndef PAPERBOY_BASE_HTML_H
-#define PAPERBOY_BASE_HTML_H
+#pragma once
 
 #include <stddef.h>
 
@@ -19,5 +18,3 @@
  * owned by the caller
  */
 char *html_format_text(const char *html, size_t size);
-
-#endif

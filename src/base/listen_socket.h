@@ -1,8 +1,7 @@
 /*
  * listen_socket.h - listening sockets: loopback addresses and Unix sockets.
  */
-#ifndef PAPERBOY_BASE_LISTEN_SOCKET_H
-#define PAPERBOY_BASE_LISTEN_SOCKET_H
+#pragma once
 
 #include <glib.h>
 #include <netinet/in.h>
@@ -38,5 +37,3 @@ int listen_socket_open_loopback(const char *text, int backlog, GError **error);
  * @return -1 with an error
  */
 int listen_socket_bind_unix(const char *path, GError **error);
-
-#endif

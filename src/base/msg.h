@@ -4,8 +4,7 @@
  * The log and the command line use the English text; a reply formats the message in the
  * language of its recipient, regardless of the layer that created it.
  */
-#ifndef PAPERBOY_BASE_MSG_H
-#define PAPERBOY_BASE_MSG_H
+#pragma once
 
 #include <glib.h>
 #include <stdint.h>
@@ -54,5 +53,3 @@ const char *msg_get_arg(const struct msg *msg, const char *name);
 /** Format a number as an argument, in a buffer with the scope of the caller's block. */
 #define MSG_INT(number) msg_write_int((char[MSG_INT_BYTES]){0}, number)
 const char *msg_write_int(char buffer[MSG_INT_BYTES], int64_t number);
-
-#endif

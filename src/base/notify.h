@@ -1,8 +1,7 @@
 /*
  * notify.h - messages to systemd (sd_notify(3)); without systemd they do nothing.
  */
-#ifndef PAPERBOY_BASE_NOTIFY_H
-#define PAPERBOY_BASE_NOTIFY_H
+#pragma once
 
 #include <stdint.h>
 
@@ -11,5 +10,3 @@ void notify_send(const char *state);
 
 /** WatchdogSec of the service, s; 0 without a watchdog. */
 int64_t notify_get_watchdog_s(void);
-
-#endif

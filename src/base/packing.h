@@ -8,8 +8,7 @@
  * packing_text() append the given value and return it, or ignore it and return the next
  * one of the packed bytes.
  */
-#ifndef PAPERBOY_BASE_PACKING_H
-#define PAPERBOY_BASE_PACKING_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -108,5 +107,3 @@ packing_text(struct packing *packing, const char *text)
 	packing->at = end + 1;
 	return text;
 }
-
-#endif

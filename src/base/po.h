@@ -6,8 +6,7 @@
  * empty or fuzzy one, leaves it English.  A text with a context is NC_(), one that
  * depends on a number PL_(); both are single strings, which xgettext(1) recognises.
  */
-#ifndef PAPERBOY_BASE_PO_H
-#define PAPERBOY_BASE_PO_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -46,5 +45,3 @@ const char *po_get(const struct po *po, const char *text);
 
 /** Get the translation of a PL_() for a count. @return borrowed */
 const char *po_get_count(const struct po *po, const char *text, int64_t count);
-
-#endif

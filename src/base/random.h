@@ -1,8 +1,7 @@
 /*
  * random.h - source of random bytes, replaceable in tests.
  */
-#ifndef PAPERBOY_BASE_RANDOM_H
-#define PAPERBOY_BASE_RANDOM_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -15,5 +14,3 @@ struct random_source {
 
 /* getrandom(2) */
 extern const struct random_source random_system;
-
-#endif

@@ -5,8 +5,7 @@
  * sockets to listen on, threads) is there.  A unit of systemd forbids more; these
  * restrictions hold without systemd, too.
  */
-#ifndef PAPERBOY_BASE_SANDBOX_H
-#define PAPERBOY_BASE_SANDBOX_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -35,5 +34,3 @@ bool sandbox_limit(enum sandbox_work work);
  * @return false with errno if not even the resource limit can be set
  */
 bool sandbox_enter(enum sandbox_work work, bool *is_filtered);
-
-#endif

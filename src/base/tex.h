@@ -6,8 +6,7 @@
  * tex_display() converts the rest for people, and for nothing else: positions in stored
  * text are not positions in its result.
  */
-#ifndef PAPERBOY_BASE_TEX_H
-#define PAPERBOY_BASE_TEX_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -57,5 +56,3 @@ bool tex_display_is_needed(const char *text);
  * @return valid UTF-8, newly allocated, with blanks as they come
  */
 char *tex_display(const char *text);
-
-#endif

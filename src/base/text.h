@@ -4,8 +4,7 @@
  * All text from sources is normalised once, on import; later code can rely on a
  * single line of valid UTF-8 without control or invisible characters.
  */
-#ifndef PAPERBOY_BASE_TEXT_H
-#define PAPERBOY_BASE_TEXT_H
+#pragma once
 
 #include "base/po.h"
 #include <glib.h>
@@ -80,5 +79,3 @@ text_check_line(const char *what, const char *text, size_t max_bytes, GError **e
 
 /** strcmp() of two pointers to strings, for g_ptr_array_sort(). */
 int text_compare_pointers(const void *a, const void *b);
-
-#endif

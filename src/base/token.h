@@ -5,8 +5,7 @@
  * deterministic, so that the same message can be composed again.
  * Lower case only: some relays fold the case of a local part.
  */
-#ifndef PAPERBOY_BASE_TOKEN_H
-#define PAPERBOY_BASE_TOKEN_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -129,5 +128,3 @@ char *token_signer_derive_text(
  * @return owned by the caller
  */
 char *token_hash_string(GBytes *key, const char *purpose, const char *text);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * Names are validated first, since GLib would open any path given as a name.
  */
-#ifndef PAPERBOY_BASE_ZONE_H
-#define PAPERBOY_BASE_ZONE_H
+#pragma once
 
 #include <glib.h>
 
@@ -27,5 +26,3 @@ GTimeZone *zone_load_or_utc(const char *name);
  *         match or more than one
  */
 char *zone_find(const char *text, GError **error);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * src/config/providers.conf has them; facts that could not be confirmed are unknown.
  */
-#ifndef PAPERBOY_CONFIG_PROVIDER_H
-#define PAPERBOY_CONFIG_PROVIDER_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -77,5 +76,3 @@ struct provider_endpoints {
 void provider_endpoints_init(struct provider_endpoints *endpoints,
     const struct settings *settings, bool imap, bool smtp);
 void provider_endpoints_clear(struct provider_endpoints *endpoints);
-
-#endif

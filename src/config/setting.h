@@ -1,8 +1,7 @@
 /*
  * setting.h - one row of the table of settings; private to src/config.
  */
-#ifndef PAPERBOY_CONFIG_SETTING_H
-#define PAPERBOY_CONFIG_SETTING_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -53,5 +52,3 @@ setting_get_bool(struct settings *settings, const struct setting *setting)
 {
 	return (bool *)((char *)settings + setting->offset);
 }
-
-#endif

@@ -5,8 +5,7 @@
  * setting; parsing and printing use it.  All errors of a file are reported at once,
  * and a file with errors is not used.
  */
-#ifndef PAPERBOY_CONFIG_SETTINGS_H
-#define PAPERBOY_CONFIG_SETTINGS_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -215,5 +214,3 @@ GPtrArray *settings_list_changes(
  * @return NULL with PB_ERROR_INPUT
  */
 char *settings_load_secret(const char *path, const char *credentials, GError **error);
-
-#endif

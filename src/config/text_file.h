@@ -3,8 +3,7 @@
  *
  * Never blocks on a pipe or a device; the size is checked before the text is used.
  */
-#ifndef PAPERBOY_CONFIG_TEXT_FILE_H
-#define PAPERBOY_CONFIG_TEXT_FILE_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -24,5 +23,3 @@ struct text_file {
 char *text_file_load(struct text_file *file, const char *path, size_t max_bytes);
 
 void text_file_clear(struct text_file *file);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * web_url.h - check of web.url, for all programs that read it.
  */
-#ifndef PAPERBOY_CONFIG_WEB_URL_H
-#define PAPERBOY_CONFIG_WEB_URL_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -14,5 +13,3 @@
  * @return false with PB_ERROR_INPUT if it cannot
  */
 bool web_url_check(const char *url, GError **error);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * ctl.h - the commands of paperboyctl and their shared functions.
  */
-#ifndef PAPERBOY_CTL_CTL_H
-#define PAPERBOY_CTL_CTL_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -223,5 +222,3 @@ char *ctl_ask(const char *text, const char *usual);
 
 /** The same for a secret, which is not shown, and kept with its blanks. */
 char *ctl_ask_secret(const char *text);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * print.h - JSON values and single lines of output.
  */
-#ifndef PAPERBOY_CTL_PRINT_H
-#define PAPERBOY_CTL_PRINT_H
+#pragma once
 
 #include <glib.h>
 #include <jansson.h>
@@ -30,5 +29,3 @@ char *print_format_bounces(const struct bounce_summary *bounces);
 
 /** The same as an object. */
 json_t *print_json_bounces(const struct bounce_summary *bounces);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * setup_config.h - the configuration that paperboyctl setup composes.
  */
-#ifndef PAPERBOY_CTL_SETUP_CONFIG_H
-#define PAPERBOY_CTL_SETUP_CONFIG_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -60,5 +59,3 @@ setup_config_write_file(const char *path, const char *text, int mode, GError **e
 /** Create an empty file beside another one, mode 0600. @return its path, a new string;
  * or NULL */
 char *setup_config_make_file(const char *path, GError **error);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * subscriber_print.h - subscribers and their filters as several commands print them.
  */
-#ifndef PAPERBOY_CTL_SUBSCRIBER_PRINT_H
-#define PAPERBOY_CTL_SUBSCRIBER_PRINT_H
+#pragma once
 
 #include <glib.h>
 #include <jansson.h>
@@ -29,5 +28,3 @@ void subscriber_print(const struct subscriber *subscriber);
 
 /** Print filters as a table or as JSON. @param filters  of struct subscription * */
 void subscriber_print_filters(const struct ctl *ctl, const GPtrArray *filters);
-
-#endif

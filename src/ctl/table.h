@@ -2,8 +2,7 @@
  * table.h - lists and records from one table of columns: text for people, JSON for
  * scripts.
  */
-#ifndef PAPERBOY_CTL_TABLE_H
-#define PAPERBOY_CTL_TABLE_H
+#pragma once
 
 #include <glib.h>
 #include <jansson.h>
@@ -82,5 +81,3 @@ json_t *table_to_json(const struct table_column *columns, const void *row);
 
 /** Rows as an array of such objects. @param rows  may be NULL */
 json_t *table_rows_to_json(const struct table_column *columns, const GPtrArray *rows);
-
-#endif

@@ -5,8 +5,7 @@
  * The main thread publishes a snapshot; each stage takes it between two runs and holds
  * a reference while it uses it.
  */
-#ifndef PAPERBOY_DAEMON_CONFIG_SNAPSHOT_H
-#define PAPERBOY_DAEMON_CONFIG_SNAPSHOT_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -73,5 +72,3 @@ bool config_snapshot_switch(
  */
 void config_snapshot_reject(
     struct config_snapshot_slot *slot, struct config_snapshot *config_snapshot);
-
-#endif

@@ -5,8 +5,7 @@
  * replies with lines and closes.  Commands are a table of the daemon (daemon.c); the
  * reply to others is "unknown".
  */
-#ifndef PAPERBOY_DAEMON_CONTROL_H
-#define PAPERBOY_DAEMON_CONTROL_H
+#pragma once
 
 #include <glib.h>
 
@@ -31,5 +30,3 @@ struct control_command {
 struct control *control_new(const char *state_dir,
     const struct control_command *commands, void *data, GError **error);
 void control_free(struct control *control);
-
-#endif

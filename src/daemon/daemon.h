@@ -1,8 +1,7 @@
 /*
  * daemon.h - the main loop of paperboyd.
  */
-#ifndef PAPERBOY_DAEMON_DAEMON_H
-#define PAPERBOY_DAEMON_DAEMON_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -30,5 +29,3 @@ daemon_run_once(const struct daemon_options *options, bool *is_clean, GError **e
 
 /** Run until SIGTERM or SIGINT.  SIGHUP and paperboyctl reload the configuration. */
 bool daemon_run(const struct daemon_options *options, GError **error);
-
-#endif

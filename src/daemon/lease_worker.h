@@ -5,8 +5,7 @@
  * wait for a database.  It also takes over what instances held whose leases have
  * expired.
  */
-#ifndef PAPERBOY_DAEMON_LEASE_WORKER_H
-#define PAPERBOY_DAEMON_LEASE_WORKER_H
+#pragma once
 
 #include <glib.h>
 
@@ -41,5 +40,3 @@ struct lease_worker_options {
 struct lease_worker *
 lease_worker_new(const struct lease_worker_options *options, GError **error);
 void lease_worker_free(struct lease_worker *worker);
-
-#endif

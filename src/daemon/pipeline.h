@@ -5,8 +5,7 @@
  * database.  A stage uses one snapshot of the settings; another thread publishes the
  * next one, and the stage switches to it between two runs.
  */
-#ifndef PAPERBOY_DAEMON_PIPELINE_H
-#define PAPERBOY_DAEMON_PIPELINE_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -147,5 +146,3 @@ bool mailer_stage_run(struct mailer_stage *stage, const int *stop,
 
 /** Log the results of one or more runs. */
 void mailer_stage_log(const struct mailer_report *report);
-
-#endif

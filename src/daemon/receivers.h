@@ -5,8 +5,7 @@
  * (service/inbound/inbox_process.h) and then calls back.  A receiver that fails is
  * restarted after a pause.  One instance at a time empties the IMAP mailbox.
  */
-#ifndef PAPERBOY_DAEMON_RECEIVERS_H
-#define PAPERBOY_DAEMON_RECEIVERS_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -48,5 +47,3 @@ char *receivers_format(struct receivers *receivers);
  */
 bool receivers_poll(const struct receivers_options *options,
     struct config_snapshot *config_snapshot, bool *is_clean, GError **error);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * reload.h - reloading the configuration.
  */
-#ifndef PAPERBOY_DAEMON_RELOAD_H
-#define PAPERBOY_DAEMON_RELOAD_H
+#pragma once
 
 #include <glib.h>
 
@@ -29,5 +28,3 @@ char *reload_format_answer(const GPtrArray *problems);
 
 /** Block or unblock SIGHUP, before other threads start, which inherit the mask. */
 void reload_hold(bool is_held);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * stages.h - all stages of a process, and the lock of their state directory.
  */
-#ifndef PAPERBOY_DAEMON_STAGES_H
-#define PAPERBOY_DAEMON_STAGES_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -50,5 +49,3 @@ bool stages_start_lease_worker(struct stages *stages, const struct clock *clock,
 void stages_stop_lease_worker(struct stages *stages);
 
 void stages_clear(struct stages *stages);
-
-#endif

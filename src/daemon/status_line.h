@@ -1,8 +1,7 @@
 /*
  * status_line.h - the STATUS= line of sd_notify(3), for systemctl status.
  */
-#ifndef PAPERBOY_DAEMON_STATUS_LINE_H
-#define PAPERBOY_DAEMON_STATUS_LINE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -22,5 +21,3 @@ bool status_line_load(
 /** "idle; next digest 2026-11-22 07:30 UTC; 12 messages queued". @return a new string
  */
 char *status_line_format(const struct status_line *status_line);
-
-#endif

@@ -4,8 +4,7 @@
  * Each thread has its own store connection and renderer, and processes one request at a
  * time, of one connection each.
  */
-#ifndef PAPERBOY_DAEMON_WEB_LISTENER_H
-#define PAPERBOY_DAEMON_WEB_LISTENER_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -39,5 +38,3 @@ void web_listener_free(struct web_listener *listener);
 /** Switch to a snapshot; failures are logged. */
 void web_listener_reload(
     struct web_listener *listener, struct config_snapshot *config_snapshot);
-
-#endif

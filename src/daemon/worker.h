@@ -4,8 +4,7 @@
  * It sleeps on CLOCK_REALTIME, so a time of day is met also after a suspend; when the
  * clock is set, the step runs at once.
  */
-#ifndef PAPERBOY_DAEMON_WORKER_H
-#define PAPERBOY_DAEMON_WORKER_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -45,5 +44,3 @@ void worker_finish(struct worker *worker);
 /** Ask the thread to end; worker_free() waits for it. */
 void worker_stop(struct worker *worker);
 void worker_free(struct worker *worker);
-
-#endif

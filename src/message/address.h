@@ -4,8 +4,7 @@
  * Stricter than RFC 5322 on purpose: addresses are copied unchanged into SMTP commands
  * and headers. All input and output goes through it.
  */
-#ifndef PAPERBOY_MESSAGE_ADDRESS_H
-#define PAPERBOY_MESSAGE_ADDRESS_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -64,5 +63,3 @@ char *address_format_key(const struct address *address);
  * @return ASCII without blanks, quotes or angle brackets, owned by the caller
  */
 char *address_format_mailto(const struct address *address, const char *subject);
-
-#endif

@@ -7,8 +7,7 @@
  * or `quit`, and at the first line after a command that is not one. At most
  * BOUNDS_COMMAND_BYTES of a message and BOUNDS_COMMANDS commands are read.
  */
-#ifndef PAPERBOY_MESSAGE_COMMAND_TEXT_H
-#define PAPERBOY_MESSAGE_COMMAND_TEXT_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -19,5 +18,3 @@
  * @return the rest
  */
 const char *command_text_skip_prefixes(const char *subject);
-
-#endif

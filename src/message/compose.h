@@ -5,8 +5,7 @@
  * Pure: no clock, no random boundary. The same input gives the same bytes, so a message
  * can be composed again instead of being stored.
  */
-#ifndef PAPERBOY_MESSAGE_COMPOSE_H
-#define PAPERBOY_MESSAGE_COMPOSE_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -67,5 +66,3 @@ struct compose_headers {
  *         with "=_", which occurs in neither encoding (RFC 2045 section 6.7)
  */
 GBytes *compose_message(const struct compose_headers *fields, GError **error);
-
-#endif

@@ -4,8 +4,7 @@
  * A linear scan of the top-level header: no decoding, no nesting, bounded memory.
  * Everything else is done by paperboy-parser.
  */
-#ifndef PAPERBOY_MESSAGE_DEDUP_KEY_H
-#define PAPERBOY_MESSAGE_DEDUP_KEY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -43,5 +42,3 @@ char *dedup_key_find_field(const void *raw, size_t size, const char *name);
  *         by the caller; NULL if there is none
  */
 char *dedup_key_find_address(const void *raw, size_t size, const char *name);
-
-#endif

@@ -5,8 +5,7 @@
  * starts with "." or "From ", none ends in a blank. The input has LF or CRLF; any other
  * byte is preserved.
  */
-#ifndef PAPERBOY_MESSAGE_ENCODING_H
-#define PAPERBOY_MESSAGE_ENCODING_H
+#pragma once
 
 #include <glib.h>
 
@@ -45,5 +44,3 @@ size_t encoding_get_base64_size(size_t size);
 
 /** Append text in the more compact encoding. @return the encoding */
 enum encoding encoding_append_text(GString *out, const char *text, size_t size);
-
-#endif

@@ -6,8 +6,7 @@
  * start a new line. All output is ASCII, except for addresses (RFC 6532). Field names
  * are trusted. On failure (PB_ERROR_INPUT) nothing is appended.
  */
-#ifndef PAPERBOY_MESSAGE_HEADER_H
-#define PAPERBOY_MESSAGE_HEADER_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -61,5 +60,3 @@ char *header_format_phrase(const char *text);
 
 /** Whether text is dot-atom@dot-atom of at most BOUNDS_MESSAGE_ID_BYTES. */
 bool header_is_message_id(const char *text);
-
-#endif

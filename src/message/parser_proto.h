@@ -6,8 +6,7 @@
  * The reader treats the writer as hostile: it may have been compromised by the message
  * it parses.
  */
-#ifndef PAPERBOY_MESSAGE_PARSER_PROTO_H
-#define PAPERBOY_MESSAGE_PARSER_PROTO_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -71,5 +70,3 @@ void parser_proto_append(GVariantBuilder *out, enum proto_tag tag, const char *d
  */
 bool parser_decode(const char *data, size_t size, struct inmail **mail, char **refusal,
     GError **error);
-
-#endif

@@ -5,8 +5,7 @@
  * each sentence is compared with the intents of all languages (model/phrases.h).  Every
  * line of the mail becomes an item.
  */
-#ifndef PAPERBOY_MESSAGE_PROSE_H
-#define PAPERBOY_MESSAGE_PROSE_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -83,5 +82,3 @@ unsigned prose_score(const char *line, const char *intent);
  * @param unused  set: text in brackets that is not the acronym; NULL: none
  */
 char *prose_format_topic(const char *topic, char **unused);
-
-#endif

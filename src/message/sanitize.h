@@ -4,8 +4,7 @@
  * Papers are normalised on input, but everything that goes into a header or body is
  * sanitized again here.
  */
-#ifndef PAPERBOY_MESSAGE_SANITIZE_H
-#define PAPERBOY_MESSAGE_SANITIZE_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -36,5 +35,3 @@ char *sanitize_paper_text(const char *text, size_t limit_chars);
  * @param url  may be NULL
  */
 bool sanitize_is_web_url(const char *url);
-
-#endif

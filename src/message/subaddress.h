@@ -25,8 +25,7 @@
  *     In-Reply-To: our Message-ID        replies to a digest or a reply
  *     SUBADDRESS_BOUNCE_FIELD: TOKEN     in the header of a returned message
  */
-#ifndef PAPERBOY_MESSAGE_SUBADDRESS_H
-#define PAPERBOY_MESSAGE_SUBADDRESS_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -153,5 +152,3 @@ void subaddress_template_clear(struct subaddress_template *template);
  */
 char *subaddress_template_expand(
     const struct subaddress_template *template, const char *token);
-
-#endif

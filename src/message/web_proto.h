@@ -9,8 +9,7 @@
  * Replies carry values for the page templates: texts are not escaped, and localised in
  * the language of the reply where they are prose.
  */
-#ifndef PAPERBOY_MESSAGE_WEB_PROTO_H
-#define PAPERBOY_MESSAGE_WEB_PROTO_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -208,5 +207,3 @@ GBytes *web_reply_write(const struct web_reply *reply);
  */
 struct web_request *web_request_parse(GBytes *frame, GError **error);
 struct web_reply *web_reply_parse(GBytes *frame, GError **error);
-
-#endif

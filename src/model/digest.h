@@ -1,8 +1,7 @@
 /*
  * digest.h - the digest of one subscriber for one slot, as stored.
  */
-#ifndef PAPERBOY_MODEL_DIGEST_H
-#define PAPERBOY_MODEL_DIGEST_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -100,5 +99,3 @@ struct digest *digest_new(void);
 void digest_add_filter(struct digest *digest, const struct digest_filter *filter);
 void digest_free(struct digest *digest);
 PB_DEFINE_AUTO(digest, digest_free);
-
-#endif

@@ -12,8 +12,7 @@
  * or names papers that do not exist, which doctor finds, and a message that is sent
  * again is compared with the hash of its first bytes.
  */
-#ifndef PAPERBOY_MODEL_DIGEST_CONTENTS_H
-#define PAPERBOY_MODEL_DIGEST_CONTENTS_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -125,5 +124,3 @@ struct digest_contents_version {
  */
 bool digest_contents_unpack_papers(
     const void *data, size_t size, GArray *papers, size_t *head_bytes, GError **error);
-
-#endif

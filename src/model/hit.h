@@ -1,8 +1,7 @@
 /*
  * hit.h - the words of a paper that a filter matches, as stored with a digest.
  */
-#ifndef PAPERBOY_MODEL_HIT_H
-#define PAPERBOY_MODEL_HIT_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -69,5 +68,3 @@ void hits_append(GString *out, const GPtrArray *hits);
 
 /** Parse the stored form; unknown hits are skipped. @return owned by the caller */
 GPtrArray *hits_parse(const char *text);
-
-#endif

@@ -5,8 +5,7 @@
  * (text and body contain line ends) and within the limits of base/bounds.h.  Nothing
  * else is guaranteed: From is not authenticated, and reports may be forged.
  */
-#ifndef PAPERBOY_MODEL_INMAIL_H
-#define PAPERBOY_MODEL_INMAIL_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -107,5 +106,3 @@ GPtrArray *inmail_add_group(struct inmail *mail);
  * @return its value, owned by the message, or NULL
  */
 const char *inmail_find_field(const GPtrArray *fields, const char *name);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * natural_time.h - days, times of day and numbers as people write them.
  */
-#ifndef PAPERBOY_MODEL_NATURAL_TIME_H
-#define PAPERBOY_MODEL_NATURAL_TIME_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -41,5 +40,3 @@ bool natural_time_parse_minute(const char *text, int *minute);
  * @return false if it is not a day in any language; day is unchanged then
  */
 bool natural_time_parse_day(const char *text, GDateTime *here, char day[DAY_BYTES]);
-
-#endif

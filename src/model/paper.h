@@ -4,8 +4,7 @@
  * Text is normalised (base/text.h): one line of valid UTF-8, NFC, TeX accents
  * decoded, white space collapsed, no control characters.
  */
-#ifndef PAPERBOY_MODEL_PAPER_H
-#define PAPERBOY_MODEL_PAPER_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -128,5 +127,3 @@ const char *paper_find_matching_day(
 struct listing *listing_new(struct paper *paper, const char *day);
 void listing_free(struct listing *listing);
 PB_DEFINE_AUTO(listing, listing_free);
-
-#endif

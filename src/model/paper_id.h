@@ -4,8 +4,7 @@
  * A paper's id is the first available of: its arXiv id without version, its DOI, and a
  * hash of its link, of its identifier in the source, or of its title and text.
  */
-#ifndef PAPERBOY_MODEL_PAPER_ID_H
-#define PAPERBOY_MODEL_PAPER_ID_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -81,5 +80,3 @@ char *paper_id_format_title(const struct paper *paper);
  */
 void paper_id_choose(
     struct paper *paper, const char *arxiv_id, const char *source, const char *own);
-
-#endif

@@ -5,8 +5,7 @@
  * doc/translating.md describes the format.  Words are compared without case, accents
  * and punctuation.  A Chinese or Japanese character is a word of its own.
  */
-#ifndef PAPERBOY_MODEL_PHRASES_H
-#define PAPERBOY_MODEL_PHRASES_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -144,5 +143,3 @@ const char *phrases_find_value(const char *section, const char *phrase);
 
 /** Replace words that are misspelt ones of the section "misspelt". */
 void phrases_correct(struct phrases_text *text);
-
-#endif

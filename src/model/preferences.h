@@ -4,8 +4,7 @@
  * Each preference has a few named values.  Mail commands, the control tool and the
  * store use the same names, from one table.
  */
-#ifndef PAPERBOY_MODEL_PREFERENCES_H
-#define PAPERBOY_MODEL_PREFERENCES_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -90,5 +89,3 @@ char *preferences_format_words(enum preference preference);
 /** Set a value by name, ignoring case. @return false with PB_ERROR_INPUT */
 bool preferences_choose(struct preferences *preferences, enum preference preference,
     const char *word, GError **error);
-
-#endif

@@ -6,8 +6,7 @@
  * the end of the gap, even into the next day; of one that occurs twice, the second
  * occurrence is used.
  */
-#ifndef PAPERBOY_MODEL_SCHEDULE_H
-#define PAPERBOY_MODEL_SCHEDULE_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -65,5 +64,3 @@ bool schedule_parse_minute(const char *text, int *minute, GError **error);
 
 #define SCHEDULE_MINUTE_BYTES sizeof("00:00")
 void schedule_format_minute(int minute, char text[SCHEDULE_MINUTE_BYTES]);
-
-#endif

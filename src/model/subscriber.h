@@ -1,8 +1,7 @@
 /*
  * subscriber.h - a subscriber and its filters.
  */
-#ifndef PAPERBOY_MODEL_SUBSCRIBER_H
-#define PAPERBOY_MODEL_SUBSCRIBER_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -87,5 +86,3 @@ const char *subscriber_state_name(enum subscriber_state state);
 
 /** @return SUBSCRIBER_GONE if the name is unknown */
 enum subscriber_state subscriber_parse_state(const char *name);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * Pure and independent of the database, as src/model/digest_contents.h.
  */
-#ifndef PAPERBOY_MODEL_TASTE_VECTOR_H
-#define PAPERBOY_MODEL_TASTE_VECTOR_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -58,5 +57,3 @@ GByteArray *taste_vector_pack(const struct taste_vector *vector);
  */
 bool taste_vector_unpack(
     struct taste_vector *vector, const void *data, size_t size, GError **error);
-
-#endif

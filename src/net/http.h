@@ -14,8 +14,7 @@
  * A handle belongs to one thread at a time and reuses its connections. Proxy variables
  * in the environment are ignored.
  */
-#ifndef PAPERBOY_NET_HTTP_H
-#define PAPERBOY_NET_HTTP_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -123,5 +122,3 @@ bool http_send_form(struct http *http, const char *url, const char *content_type
  */
 bool http_get(struct http *http, const char *url, const char *etag,
     struct http_response *response, GError **error);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * http_file.h - read a file:// URL in place of an HTTP response.
  */
-#ifndef PAPERBOY_NET_HTTP_FILE_H
-#define PAPERBOY_NET_HTTP_FILE_H
+#pragma once
 
 #include <glib.h>
 #include <stddef.h>
@@ -17,5 +16,3 @@
  *         PB_ERROR_TEMPORARY if it cannot be read
  */
 GBytes *http_file_read(const char *url, size_t max_bytes, GError **error);
-
-#endif

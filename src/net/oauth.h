@@ -12,8 +12,7 @@
  *   PB_ERROR_INPUT      the client was rejected (invalid_client, invalid_scope, ...):
  *                       the configuration is wrong
  */
-#ifndef PAPERBOY_NET_OAUTH_H
-#define PAPERBOY_NET_OAUTH_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -119,5 +118,3 @@ bool oauth_request_own(struct http *http, const struct oauth_client *client,
  *         string; NULL if it is something else
  */
 char *oauth_format_challenge(const char *challenge, size_t size);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * peer.h - recognise public IP addresses.
  */
-#ifndef PAPERBOY_NET_PEER_H
-#define PAPERBOY_NET_PEER_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/socket.h>
@@ -16,5 +15,3 @@
  * @param address  of `length` bytes; families other than IPv4 and IPv6 are not public
  */
 bool peer_is_public(const struct sockaddr *address, socklen_t length);
-
-#endif

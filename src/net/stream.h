@@ -12,8 +12,7 @@
  * The process ignores SIGPIPE. libcurl initialises itself at the first open, which is
  * thread-safe since 7.84.
  */
-#ifndef PAPERBOY_NET_STREAM_H
-#define PAPERBOY_NET_STREAM_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -167,5 +166,3 @@ size_t stream_get_written(const struct stream *stream);
  */
 gssize stream_read(
     struct stream *stream, void *buffer, size_t size, int64_t deadline, GError **error);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * stream_private.h - constructor of an open stream, for stream_open.c.
  */
-#ifndef PAPERBOY_NET_STREAM_PRIVATE_H
-#define PAPERBOY_NET_STREAM_PRIVATE_H
+#pragma once
 
 #include <curl/curl.h>
 
@@ -10,5 +9,3 @@
 
 /** Create a stream. @param easy, hello  takes them @param stop_fd  or -1 */
 struct stream *stream_new_connected(CURL *easy, int fd, GPtrArray *hello, int stop_fd);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * Whether to trust them is decided elsewhere (service/inbound/autoreply_policy.h).
  */
-#ifndef PAPERBOY_PARSER_AUTHENTICATION_H
-#define PAPERBOY_PARSER_AUTHENTICATION_H
+#pragma once
 
 #include <glib.h>
 
@@ -15,5 +14,3 @@
  * @param left   in/out: number of results that may still be appended
  */
 void authentication_append(GVariantBuilder *out, const char *value, unsigned *left);
-
-#endif

@@ -5,8 +5,7 @@
  * Therefore the raw message is searched for charset names, those in a table are opened,
  * and no other name reaches iconv_open(3). UTF-8 and windows-1252 need no converter.
  */
-#ifndef PAPERBOY_PARSER_CHARSET_H
-#define PAPERBOY_PARSER_CHARSET_H
+#pragma once
 
 #include <glib.h>
 
@@ -32,5 +31,3 @@ PB_DEFINE_AUTO(charset_set, charset_set_free);
  */
 char *charset_decode(struct charset_set *set, const char *name, const char *data,
     size_t size, size_t max_bytes);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * encoded_word.h - decoder for encoded words in header fields (RFC 2047).
  */
-#ifndef PAPERBOY_PARSER_ENCODED_WORD_H
-#define PAPERBOY_PARSER_ENCODED_WORD_H
+#pragma once
 
 #include "parser/charset.h"
 
@@ -16,5 +15,3 @@
  */
 char *encoded_word_decode(
     struct charset_set *set, const char *value, size_t size, size_t max_bytes);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * flowed.h - decoder for format=flowed text (RFC 3676).
  */
-#ifndef PAPERBOY_PARSER_FLOWED_H
-#define PAPERBOY_PARSER_FLOWED_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -15,5 +14,3 @@
  *         owned by the caller
  */
 char *flowed_decode(const char *text, bool is_delsp);
-
-#endif

@@ -4,8 +4,7 @@
  * Unlike RFC 5322 section 4.5, no blanks are allowed before the colon: a mail server
  * that removes forged fields may not treat such a line as a field either.
  */
-#ifndef PAPERBOY_PARSER_HEADERS_H
-#define PAPERBOY_PARSER_HEADERS_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -37,5 +36,3 @@ bool headers_is_named(const struct headers_entry *entry, const char *name);
 
 /** @return the topmost field of this name, owned by the array, or NULL */
 const struct headers_entry *headers_find(const GArray *fields, const char *name);
-
-#endif

@@ -4,8 +4,7 @@
  * Two steps, so that the sandbox (base/sandbox.h) can close in between: opening
  * converters and our own checks first, libetpan second.
  */
-#ifndef PAPERBOY_PARSER_MIME_PARSER_H
-#define PAPERBOY_PARSER_MIME_PARSER_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -38,5 +37,3 @@ GVariant *mime_parser_read(struct mime_parser *parser, bool is_filtered);
  *         something
  */
 int mime_parser_run(bool is_scanned);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * libetpan parses; this module selects and decodes. Attachments are never decoded.
  */
-#ifndef PAPERBOY_PARSER_PART_H
-#define PAPERBOY_PARSER_PART_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -53,5 +52,3 @@ GPtrArray *part_get_children(const struct mailmime *part);
  */
 char *part_decode(
     const struct mailmime *part, struct charset_set *charsets, size_t max_bytes);
-
-#endif

@@ -6,8 +6,7 @@
  * structure is counted, even where RFC 2046 does not, so that no other interpretation
  * exceeds the limits.
  */
-#ifndef PAPERBOY_PARSER_PRESCAN_H
-#define PAPERBOY_PARSER_PRESCAN_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -31,5 +30,3 @@ char *prescan_normalize(const char *raw, size_t size, size_t *size_out, GError *
  * @return false with PB_ERROR_LIMIT naming the limit
  */
 bool prescan_check(const char *text, size_t size, GError **error);
-
-#endif

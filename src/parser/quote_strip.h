@@ -1,8 +1,7 @@
 /*
  * quote_strip.h - remove quotes and signatures from a message.
  */
-#ifndef PAPERBOY_PARSER_QUOTE_STRIP_H
-#define PAPERBOY_PARSER_QUOTE_STRIP_H
+#pragma once
 
 /**
  * Remove quotes, attributions ("On ... wrote:" in several languages),
@@ -19,5 +18,3 @@
  *         lines, ending with LF, or empty; owned by the caller
  */
 char *quote_strip(const char *text);
-
-#endif

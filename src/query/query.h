@@ -32,8 +32,7 @@
  * A field that a source may still report is unknown until it is reported or final (enum
  * query_finality).
  */
-#ifndef PAPERBOY_QUERY_QUERY_H
-#define PAPERBOY_QUERY_QUERY_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -241,5 +240,3 @@ query_list_hits(const struct query *query, const struct query_document *document
 /** Explain on one line why the paper matches: hits_format() of these. */
 char *query_explain_text(const struct query *query,
     const struct query_document *document, const struct po *po);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * query_error.h - syntax error of a filter, with its column.
  */
-#ifndef PAPERBOY_QUERY_QUERY_ERROR_H
-#define PAPERBOY_QUERY_QUERY_ERROR_H
+#pragma once
 
 #include "base/error.h"
 
@@ -41,5 +40,3 @@ void query_error_set_error(const struct query_error *problem, GError **error);
  */
 char *
 query_error_format(const struct query_error *problem, const char *text, unsigned lead);
-
-#endif

@@ -5,8 +5,7 @@
  * of its search index (store/core/tokenizer.h), whose words in scripts without spaces
  * are overlapping pairs of characters (base/bigram.h). An object belongs to one thread.
  */
-#ifndef PAPERBOY_QUERY_TOKENIZER_OPS_H
-#define PAPERBOY_QUERY_TOKENIZER_OPS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,5 +26,3 @@ struct tokenizer {
 	    void *data);
 	void *self;
 };
-
-#endif

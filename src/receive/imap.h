@@ -15,8 +15,7 @@
  * The server may be hostile: its data is limited in size and time before libetpan sees
  * it (imap_wire.h). net/stream verifies the certificate and its name.
  */
-#ifndef PAPERBOY_RECEIVE_IMAP_H
-#define PAPERBOY_RECEIVE_IMAP_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -95,5 +94,3 @@ struct imap_options {
  *         freed
  */
 struct receiver *imap_receiver_new(const struct imap_options *options, GError **error);
-
-#endif

@@ -5,8 +5,7 @@
  * an untagged BYE for a result. Therefore irrelevant lines are dropped and dangerous
  * ones end the connection.
  */
-#ifndef PAPERBOY_RECEIVE_IMAP_LINE_H
-#define PAPERBOY_RECEIVE_IMAP_LINE_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -45,5 +44,3 @@ struct imap_line {
  */
 bool imap_line_parse(const char *text, size_t size, bool is_after_literal,
     struct imap_line *line, GError **error);
-
-#endif

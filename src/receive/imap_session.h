@@ -4,8 +4,7 @@
  * After a failed call the session can only be freed: late responses would be taken for
  * those of later commands.
  */
-#ifndef PAPERBOY_RECEIVE_IMAP_SESSION_H
-#define PAPERBOY_RECEIVE_IMAP_SESSION_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -86,5 +85,3 @@ bool imap_session_mark(
  * @return false with PB_ERROR_TEMPORARY: the connection failed, or stop_fd is readable
  */
 bool imap_session_wait(struct imap_session *session, GError **error);
-
-#endif

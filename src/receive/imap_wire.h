@@ -5,8 +5,7 @@
  * them on one by one, so that libetpan never buffers part of the next one; counts the
  * messages in the folder. The first error closes the wire for good.
  */
-#ifndef PAPERBOY_RECEIVE_IMAP_WIRE_H
-#define PAPERBOY_RECEIVE_IMAP_WIRE_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -67,5 +66,3 @@ bool imap_wire_write(struct imap_wire *wire, const char *text, GError **error);
  */
 bool imap_wire_read_line(struct imap_wire *wire, int64_t deadline,
     struct imap_line *line, bool *is_time_up, GError **error);
-
-#endif

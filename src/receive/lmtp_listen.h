@@ -2,8 +2,7 @@
  * lmtp_listen.h - listening sockets of the LMTP server: a Unix socket, a TCP port on a
  * loopback address, or both.
  */
-#ifndef PAPERBOY_RECEIVE_LMTP_LISTEN_H
-#define PAPERBOY_RECEIVE_LMTP_LISTEN_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -42,5 +41,3 @@ void lmtp_listen_close(struct lmtp_listen *at);
 
 /** Connect and wait for the greeting. */
 bool lmtp_listen_connect(const struct lmtp_listen *at, GError **error);
-
-#endif

@@ -6,8 +6,7 @@
  * committed the message, 451 while it cannot. There is no authentication: the mode of
  * the Unix socket restricts access to it, every local user can connect to the TCP port.
  */
-#ifndef PAPERBOY_RECEIVE_LMTP_SERVER_H
-#define PAPERBOY_RECEIVE_LMTP_SERVER_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -38,5 +37,3 @@ struct lmtp_options {
 
 /** @param options  copied */
 struct receiver *lmtp_new(const struct lmtp_options *options);
-
-#endif

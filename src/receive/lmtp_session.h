@@ -5,8 +5,7 @@
  * ENHANCEDSTATUSCODES. Only CRLF, dot, CRLF ends a message. A message is passed to the
  * sink once with all its recipients, and each recipient gets the same reply.
  */
-#ifndef PAPERBOY_RECEIVE_LMTP_SESSION_H
-#define PAPERBOY_RECEIVE_LMTP_SESSION_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -36,5 +35,3 @@ unsigned lmtp_session_get_accepted(const struct lmtp_session *session);
 
 /** End the session. @param reply  "421 4.3.2 Service shutting down", without CRLF */
 void lmtp_session_end(struct lmtp_session *session, const char *reply);
-
-#endif

@@ -6,12 +6,9 @@
  * skip()) and stay in `new`. Deliveries are noticed by inotify; a missing directory is
  * waited for. Nothing is ever deleted.
  */
-#ifndef PAPERBOY_RECEIVE_MAILDIR_IN_H
-#define PAPERBOY_RECEIVE_MAILDIR_IN_H
+#pragma once
 
 #include "receive/receiver.h"
 
 /** @param path  of the Maildir, absolute; copied */
 struct receiver *maildir_in_new(const char *path);
-
-#endif

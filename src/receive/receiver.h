@@ -7,8 +7,7 @@
  * recognises the duplicate.  Each receiver has its own thread and does not use the
  * store.
  */
-#ifndef PAPERBOY_RECEIVE_RECEIVER_H
-#define PAPERBOY_RECEIVE_RECEIVER_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -109,5 +108,3 @@ bool receiver_check(struct receiver *receiver, char **reported, GError **error);
 
 void receiver_free(struct receiver *receiver);
 PB_DEFINE_AUTO(receiver, receiver_free);
-
-#endif

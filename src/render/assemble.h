@@ -1,8 +1,7 @@
 /*
  * assemble.h - both parts of a digest from the page and the papers' blocks.
  */
-#ifndef PAPERBOY_RENDER_ASSEMBLE_H
-#define PAPERBOY_RENDER_ASSEMBLE_H
+#pragma once
 
 #include <glib.h>
 
@@ -71,5 +70,3 @@ void assemble_list_spans(
 
 /** Decode one part, lines ending in LF. @return owned by the caller */
 GString *assemble_format_plain(const struct assembled_message *assembled, bool is_html);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * A format is a row of formats[] in attach.c, and the functions in it.
  */
-#ifndef PAPERBOY_RENDER_ATTACH_H
-#define PAPERBOY_RENDER_ATTACH_H
+#pragma once
 
 #include <glib.h>
 
@@ -56,5 +55,3 @@ struct attach_name {
  */
 void attach_name_init(struct attach_name *name, const char *author);
 void attach_name_clear(struct attach_name *name);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * cache_key.h - hash of everything but the digest that a message depends on.
  */
-#ifndef PAPERBOY_RENDER_CACHE_KEY_H
-#define PAPERBOY_RENDER_CACHE_KEY_H
+#pragma once
 
 #include <glib.h>
 #include <string.h>
@@ -18,5 +17,3 @@ cache_key_add(GChecksum *checksum, const char *text)
 		text = "";
 	g_checksum_update(checksum, (const guchar *)text, (gssize)strlen(text) + 1);
 }
-
-#endif

@@ -5,8 +5,7 @@
  * languages are the PO files of po/, which are compiled in; files of the same format in
  * a directory of the operator replace single texts, or add a language.
  */
-#ifndef PAPERBOY_RENDER_CATALOG_H
-#define PAPERBOY_RENDER_CATALOG_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -68,5 +67,3 @@ char *catalog_expand(const struct catalog *catalog, const char *language,
 
 /** Add all texts of all languages to a checksum. */
 void catalog_add_to_checksum(const struct catalog *catalog, GChecksum *checksum);
-
-#endif

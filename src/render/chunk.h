@@ -3,8 +3,7 @@
  *
  * Whole lines, because these can be encoded separately (message/encoding.h).
  */
-#ifndef PAPERBOY_RENDER_CHUNK_H
-#define PAPERBOY_RENDER_CHUNK_H
+#pragma once
 
 #include <glib.h>
 
@@ -44,5 +43,3 @@ enum encoding chunk_stats_get_encoding(const struct chunk_stats *stats);
 
 /** Get the size of a part in that encoding. */
 size_t chunk_stats_get_part_bytes(const struct chunk_stats *stats);
-
-#endif

@@ -6,8 +6,7 @@
  * rendered once with placeholders in the view; only lines that contain one are
  * processed per message.
  */
-#ifndef PAPERBOY_RENDER_COMPILED_TEMPLATE_H
-#define PAPERBOY_RENDER_COMPILED_TEMPLATE_H
+#pragma once
 
 #include <glib.h>
 
@@ -70,5 +69,3 @@ void template_buffer_reset(struct template_buffer *buffer);
  * @return buffer->spans->len spans, borrowed from the buffer and the templates
  */
 const struct compose_span *template_buffer_get_spans(struct template_buffer *buffer);
-
-#endif

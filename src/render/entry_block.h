@@ -6,8 +6,7 @@
  * reasons (render/entry_reasons.h).  The words that matched are marked in the HTML for
  * each reader (render/mark.h).
  */
-#ifndef PAPERBOY_RENDER_ENTRY_BLOCK_H
-#define PAPERBOY_RENDER_ENTRY_BLOCK_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -108,5 +107,3 @@ struct entry_block *entry_block_new_heading(
 /** Render the links of an answer to a paper. @return owned by the caller */
 struct entry_block *entry_block_new_answer(
     const struct entry_block_cache *cache, const char *like_url, const char *hide_url);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * They do not depend on the paper but on its hits, so papers and readers share them.
  */
-#ifndef PAPERBOY_RENDER_ENTRY_REASONS_H
-#define PAPERBOY_RENDER_ENTRY_REASONS_H
+#pragma once
 
 #include <glib.h>
 
@@ -59,5 +58,3 @@ const struct entry_reasons *entry_reasons_get(struct entry_reasons_cache *cache,
     struct entry_reasons_scratch *scratch, const GPtrArray *reasons,
     const struct mark_list *marks, enum entry_depth depth);
 void entry_reasons_unref(const struct entry_reasons *reasons);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * entry_table.h - caches of rendered papers and reasons, which threads share.
  */
-#ifndef PAPERBOY_RENDER_ENTRY_TABLE_H
-#define PAPERBOY_RENDER_ENTRY_TABLE_H
+#pragma once
 
 #include <glib.h>
 
@@ -48,5 +47,3 @@ void *entry_table_find(struct entry_table *table, const struct entry_key *key);
  * @param bytes  that it takes
  */
 void entry_table_add(struct entry_table *table, void *value, size_t bytes);
-
-#endif

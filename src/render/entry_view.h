@@ -1,8 +1,7 @@
 /*
  * entry_view.h - the view of a paper for its templates, and its summary.
  */
-#ifndef PAPERBOY_RENDER_ENTRY_VIEW_H
-#define PAPERBOY_RENDER_ENTRY_VIEW_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -48,5 +47,3 @@ void entry_summary_clear(struct entry_summary *summary);
 /** Make the view of an entry, without its reasons. @return owned by the caller */
 struct view *entry_view_new(const struct entry_view_context *context,
     const struct digest_entry *entry, enum entry_depth depth);
-
-#endif

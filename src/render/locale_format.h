@@ -1,8 +1,7 @@
 /*
  * locale_format.h - counts, dates and lists in the reader's language.
  */
-#ifndef PAPERBOY_RENDER_LOCALE_FORMAT_H
-#define PAPERBOY_RENDER_LOCALE_FORMAT_H
+#pragma once
 
 #include <glib.h>
 #include <stdint.h>
@@ -46,5 +45,3 @@ char *locale_format_day(const struct locale_format *format, const char *day,
  */
 char *locale_format_names(
     const struct locale_format *format, const GPtrArray *names, unsigned limit);
-
-#endif

@@ -5,8 +5,7 @@
  * and sanitized text lack.  mark_index_init() removes these and indexes the words, once
  * for all readers of the paper; mark_list_apply() inserts `<b>` for one reader.
  */
-#ifndef PAPERBOY_RENDER_MARK_H
-#define PAPERBOY_RENDER_MARK_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -100,5 +99,3 @@ void mark_list_apply(struct mark_list *list, const struct mark_index *index,
 
 /** Whether all words of a hit have been marked. @param hit  in the order of adding */
 bool mark_list_is_shown(const struct mark_list *list, unsigned hit);
-
-#endif

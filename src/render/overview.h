@@ -4,8 +4,7 @@
  * They are computed per digest, so this is a hot path: titles are cached, and filters
  * and notices were frozen with the digest.
  */
-#ifndef PAPERBOY_RENDER_OVERVIEW_H
-#define PAPERBOY_RENDER_OVERVIEW_H
+#pragma once
 
 #include <glib.h>
 
@@ -45,5 +44,3 @@ bool overview_set_titles(struct overview *overview, struct pages *pages,
 /** Add a paper at the top. @param number  in the digest */
 void overview_add_top(struct overview *overview, struct pages *pages,
     const struct digest_entry *entry, unsigned number);
-
-#endif

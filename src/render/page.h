@@ -6,8 +6,7 @@
  * of a date and form; the values of the reader, the counts and the overview are left
  * open.
  */
-#ifndef PAPERBOY_RENDER_PAGE_H
-#define PAPERBOY_RENDER_PAGE_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -159,5 +158,3 @@ enum page_phrase {
 
 /** Get a phrase. @return borrowed */
 const char *pages_get_phrase(const struct pages *pages, enum page_phrase phrase);
-
-#endif

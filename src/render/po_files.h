@@ -1,8 +1,7 @@
 /*
  * po_files.h - the files of po/, which are compiled in.
  */
-#ifndef PAPERBOY_RENDER_PO_FILES_H
-#define PAPERBOY_RENDER_PO_FILES_H
+#pragma once
 
 struct po_file {
 	const char *name; /* "de.po"; NULL after the last one */
@@ -11,5 +10,3 @@ struct po_file {
 
 /* The first one is the template, paperboy.pot. */
 extern const struct po_file po_files[];
-
-#endif

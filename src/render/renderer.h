@@ -11,8 +11,7 @@
  * `answer.html` for the links that answer a paper; `reply.html` for replies.
  * Their first comments list the names that they may use.
  */
-#ifndef PAPERBOY_RENDER_RENDERER_H
-#define PAPERBOY_RENDER_RENDERER_H
+#pragma once
 
 #include <glib.h>
 
@@ -82,5 +81,3 @@ char *renderer_format_text(
     struct renderer *renderer, const struct digest *digest, GError **error);
 char *renderer_format_html(
     struct renderer *renderer, const struct digest *digest, GError **error);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * reply_view.h - the view of a reply for the template reply.html.
  */
-#ifndef PAPERBOY_RENDER_REPLY_VIEW_H
-#define PAPERBOY_RENDER_REPLY_VIEW_H
+#pragma once
 
 #include "render/view.h"
 
@@ -17,5 +16,3 @@ extern const char *const reply_names[];
  */
 struct view *
 reply_view_new(const char *language, const char *subject, const char *text);
-
-#endif

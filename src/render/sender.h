@@ -1,8 +1,7 @@
 /*
  * sender.h - sender identity: From, List-* fields, reply and unsubscribe addresses.
  */
-#ifndef PAPERBOY_RENDER_SENDER_H
-#define PAPERBOY_RENDER_SENDER_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -103,5 +102,3 @@ void sender_links_clear(struct sender_links *links);
  */
 char *sender_identity_format_reply_to(
     const struct sender_identity *sender, const struct digest *digest);
-
-#endif

@@ -2,8 +2,7 @@
  * sentence.h - the sentences of an abstract, the most informative one, and the first
  * ones.
  */
-#ifndef PAPERBOY_RENDER_SENTENCE_H
-#define PAPERBOY_RENDER_SENTENCE_H
+#pragma once
 
 #include <glib.h>
 
@@ -33,5 +32,3 @@ char *sentence_find_key(const char *abstract);
  * @return one sanitized line (message/sanitize.h), owned by the caller
  */
 char *sentence_format_excerpt(const char *text);
-
-#endif

@@ -7,8 +7,7 @@
  * the line with it.  There are no partials, lambdas or other delimiters
  * (catalog_expand() handles `{{#_}}`).  Tags in values are not expanded.
  */
-#ifndef PAPERBOY_RENDER_TEMPLATE_H
-#define PAPERBOY_RENDER_TEMPLATE_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -73,5 +72,3 @@ void template_append_escaped(GString *out, const char *text);
 /** Render a template.  Names missing in the view are empty. */
 void
 template_append(const struct template *template, const struct view *view, GString *out);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * view.h - the input of a template: a tree of texts, booleans, lists and maps.
  */
-#ifndef PAPERBOY_RENDER_VIEW_H
-#define PAPERBOY_RENDER_VIEW_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -53,5 +52,3 @@ const struct view *view_find(const struct view *view, const char *name);
 
 /** Whether sections on this view are shown: false for NULL, false and empty values. */
 bool view_is_true(const struct view *view);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * wrap.h - line wrapping of plain text and of HTML.
  */
-#ifndef PAPERBOY_RENDER_WRAP_H
-#define PAPERBOY_RENDER_WRAP_H
+#pragma once
 
 #include <glib.h>
 
@@ -32,5 +31,3 @@ void wrap_append_text(GString *out, const char *text, unsigned columns);
  * the size does not change.
  */
 void wrap_html(char *html, unsigned columns);
-
-#endif

@@ -6,8 +6,7 @@
  * connection and three seconds between requests
  * (https://info.arxiv.org/help/api/tou.html).
  */
-#ifndef PAPERBOY_SOURCES_ARXIV_H
-#define PAPERBOY_SOURCES_ARXIV_H
+#pragma once
 
 #include "sources/source.h"
 
@@ -47,5 +46,3 @@ struct source *arxiv_new(const struct arxiv_options *options, const char *catego
  */
 GPtrArray *arxiv_find(struct http *http, const struct arxiv_options *options,
     const GPtrArray *ids, int64_t *retry_after_s, GError **error);
-
-#endif

@@ -4,8 +4,7 @@
  * https://info.arxiv.org/help/rss.html and
  * https://info.arxiv.org/help/api/user-manual.html
  */
-#ifndef PAPERBOY_SOURCES_ARXIV_LISTING_H
-#define PAPERBOY_SOURCES_ARXIV_LISTING_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -42,5 +41,3 @@ GPtrArray *arxiv_listing_from_api(const struct feed_xml *feed, GError **error);
  * @param authors  of char *; normalised names are appended
  */
 void arxiv_listing_split_authors(const char *text, GPtrArray *authors);
-
-#endif

@@ -5,8 +5,7 @@
  * id or a DOI is that paper; others are identified by link, guid, or feed and title
  * (paperboyd(8)).
  */
-#ifndef PAPERBOY_SOURCES_FEED_H
-#define PAPERBOY_SOURCES_FEED_H
+#pragma once
 
 #include "sources/feed_xml.h"
 #include "sources/source.h"
@@ -32,5 +31,3 @@ GPtrArray *feed_source_make_listings(
  * @return to be freed by source_free()
  */
 struct source *feed_source_new(const char *name, const char *url);
-
-#endif

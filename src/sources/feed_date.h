@@ -1,8 +1,7 @@
 /*
  * feed_date.h - date formats of feeds.
  */
-#ifndef PAPERBOY_SOURCES_FEED_DATE_H
-#define PAPERBOY_SOURCES_FEED_DATE_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -23,5 +22,3 @@
  * @return false if it is not a date from 1970 to 9999
  */
 bool feed_date_parse(const char *text, int64_t *at, char day[DAY_BYTES]);
-
-#endif

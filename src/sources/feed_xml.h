@@ -6,8 +6,7 @@
  * unknown elements are skipped.  Documents with a DOCTYPE are rejected, which rules out
  * entity expansion and external entities.
  */
-#ifndef PAPERBOY_SOURCES_FEED_XML_H
-#define PAPERBOY_SOURCES_FEED_XML_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -72,5 +71,3 @@ PB_DEFINE_AUTO(feed_xml, feed_xml_free);
  * @return owned by the caller; NULL if there is none or it is blank
  */
 char *feed_xml_format_line(const char *text, enum feed_xml_form form, size_t max_bytes);
-
-#endif

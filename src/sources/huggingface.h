@@ -5,8 +5,7 @@
  * guarantee of stability.  The list of a day is sorted by votes, which may change
  * between pages: repeated papers are counted once, missed ones come with the next poll.
  */
-#ifndef PAPERBOY_SOURCES_HUGGINGFACE_H
-#define PAPERBOY_SOURCES_HUGGINGFACE_H
+#pragma once
 
 #include "sources/source.h"
 
@@ -23,5 +22,3 @@
  * @return named "hf"; to be freed by source_free()
  */
 struct source *huggingface_new(const char *base_url);
-
-#endif

@@ -4,8 +4,7 @@
  * Unknown keys are skipped, and optional ones may be missing or of another type.  Ids
  * and titles must be strings, the list an array, the JSON complete.
  */
-#ifndef PAPERBOY_SOURCES_HUGGINGFACE_PARSE_H
-#define PAPERBOY_SOURCES_HUGGINGFACE_PARSE_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -45,5 +44,3 @@ char *huggingface_parse_error(GBytes *bytes);
  * big" or "invalid".
  */
 bool huggingface_is_not_yet(const char *text);
-
-#endif

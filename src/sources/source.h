@@ -5,8 +5,7 @@
  * are the caller's.  An answer is all or nothing: one malformed element or page and
  * none of it is used.
  */
-#ifndef PAPERBOY_SOURCES_SOURCE_H
-#define PAPERBOY_SOURCES_SOURCE_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -121,5 +120,3 @@ bool source_read_day(struct source *source, const char *path, const char *day,
 
 void source_free(struct source *source);
 PB_DEFINE_AUTO(source, source_free);
-
-#endif

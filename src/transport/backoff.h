@@ -8,8 +8,7 @@
  * together are not retried together. The last attempt is made when the message reaches
  * its maximum age.
  */
-#ifndef PAPERBOY_TRANSPORT_BACKOFF_H
-#define PAPERBOY_TRANSPORT_BACKOFF_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -37,5 +36,3 @@ struct backoff_policy {
  */
 bool
 backoff_next(const struct backoff_policy *attempt, int64_t *next_at, GError **error);
-
-#endif

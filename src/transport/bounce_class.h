@@ -25,8 +25,7 @@
  * whole sentences ("this user doesn't have an account") count.
  * Anything else is UNKNOWN, which counts for nothing.
  */
-#ifndef PAPERBOY_TRANSPORT_BOUNCE_CLASS_H
-#define PAPERBOY_TRANSPORT_BOUNCE_CLASS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -69,5 +68,3 @@ struct bounce_verdict bounce_classify(const struct bounce_refusal *refusal);
 
 /** Stable names: "dead", "full", "temporary", "sender", "complaint", ... */
 const char *bounce_class_get_name(enum bounce_class class);
-
-#endif

@@ -30,8 +30,7 @@
  *   UNKNOWN after it. It concerns the relay, since one message cannot be distinguished
  *   from all.
  */
-#ifndef PAPERBOY_TRANSPORT_CLASSIFY_H
-#define PAPERBOY_TRANSPORT_CLASSIFY_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -57,5 +56,3 @@ struct reply_class classify_reply(enum smtp_stage stage, const struct reply *rep
 
 /** Classify a missing or malformed reply. */
 struct reply_class classify_timeout(enum smtp_stage stage);
-
-#endif

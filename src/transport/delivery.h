@@ -1,8 +1,7 @@
 /*
  * delivery.h - result of one attempt to deliver one message.
  */
-#ifndef PAPERBOY_TRANSPORT_DELIVERY_H
-#define PAPERBOY_TRANSPORT_DELIVERY_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -54,5 +53,3 @@ void delivery_clear(struct delivery *delivery);
 const char *delivery_outcome_get_name(enum delivery_outcome outcome);
 const char *delivery_scope_get_name(enum delivery_scope scope);
 const char *smtp_stage_get_name(enum smtp_stage stage);
-
-#endif

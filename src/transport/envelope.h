@@ -4,8 +4,7 @@
  * The creator of the envelope has validated it; it is checked again here because a line
  * break in an address would be a command (SMTP smuggling).
  */
-#ifndef PAPERBOY_TRANSPORT_ENVELOPE_H
-#define PAPERBOY_TRANSPORT_ENVELOPE_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -60,5 +59,3 @@ void envelope_append_data(const struct envelope *envelope,
  */
 bool
 envelope_format_file(const struct envelope *envelope, GString *file, GError **error);
-
-#endif

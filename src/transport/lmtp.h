@@ -4,8 +4,7 @@
  * libcurl does not support LMTP. There is neither TLS nor authentication: the server is
  * on a Unix socket or an internal network.
  */
-#ifndef PAPERBOY_TRANSPORT_LMTP_H
-#define PAPERBOY_TRANSPORT_LMTP_H
+#pragma once
 
 #include "net/stream.h"
 
@@ -31,5 +30,3 @@ struct stream *lmtp_open(
  */
 bool lmtp_send(const char *path, const char *sender, const char *recipient,
     const void *raw, size_t size, GError **error);
-
-#endif

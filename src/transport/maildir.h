@@ -8,8 +8,7 @@
  * File and directory are synced before SENT. Only one process may deliver to a Maildir
  * with these ids. The search in cur/ is linear in the number of messages.
  */
-#ifndef PAPERBOY_TRANSPORT_MAILDIR_H
-#define PAPERBOY_TRANSPORT_MAILDIR_H
+#pragma once
 
 #include "transport/transport.h"
 
@@ -24,5 +23,3 @@
  * @param path  copied
  */
 struct transport *transport_maildir_new(const char *path);
-
-#endif

@@ -6,8 +6,7 @@
  * stored. Input may come in chunks of any size. Does no I/O; classify.h interprets the
  * replies.
  */
-#ifndef PAPERBOY_TRANSPORT_REPLY_H
-#define PAPERBOY_TRANSPORT_REPLY_H
+#pragma once
 
 #include <glib.h>
 #include <stddef.h>
@@ -64,5 +63,3 @@ const struct reply *reply_parser_get(const struct reply_parser *parser);
  * @return a new string
  */
 char *reply_format_printable(const char *text, size_t size, size_t limit);
-
-#endif

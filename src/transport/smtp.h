@@ -16,8 +16,7 @@
  * 8. More connections are faster, and a lost one leaves one message in doubt instead of
  * N.
  */
-#ifndef PAPERBOY_TRANSPORT_SMTP_H
-#define PAPERBOY_TRANSPORT_SMTP_H
+#pragma once
 
 #include "net/stream.h"
 #include "transport/transport.h"
@@ -63,5 +62,3 @@ struct smtp_options {
 
 /** Create a transport that connects at the first delivery. @param options  borrowed */
 struct transport *smtp_new(const struct smtp_options *options);
-
-#endif

@@ -11,8 +11,7 @@
  * A transaction rejected within a group ends after the replies to the rest of the
  * group. If a host replies 354 to DATA without a valid recipient, only the dot is sent.
  */
-#ifndef PAPERBOY_TRANSPORT_SMTP_TRANSACTION_H
-#define PAPERBOY_TRANSPORT_SMTP_TRANSACTION_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -102,5 +101,3 @@ void smtp_transaction_set_result(
 /** Set a result without a reply. @param why  may be untrusted */
 void smtp_transaction_set_timeout(
     struct delivery *result, enum smtp_stage stage, const char *why);
-
-#endif

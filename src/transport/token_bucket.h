@@ -5,8 +5,7 @@
  * epoch, UTC. The burst is 1/60 of the limit, at least one message; the rest is spaced
  * evenly, so that no window contains more messages than the limit.
  */
-#ifndef PAPERBOY_TRANSPORT_TOKEN_BUCKET_H
-#define PAPERBOY_TRANSPORT_TOKEN_BUCKET_H
+#pragma once
 
 #include <stdint.h>
 
@@ -31,5 +30,3 @@ int64_t token_bucket_get_next(const struct token_bucket *bucket, int64_t now);
 
 /** @return interval between messages, s, at least 1 */
 int64_t token_bucket_get_step_s(const struct token_bucket *bucket);
-
-#endif

@@ -4,8 +4,7 @@
  * One object per connection thread; calls block. It keeps its connection between
  * messages. The circuit breaker, rate limits and retries are the caller's.
  */
-#ifndef PAPERBOY_TRANSPORT_TRANSPORT_H
-#define PAPERBOY_TRANSPORT_TRANSPORT_H
+#pragma once
 
 #include "base/cleanup.h"
 #include "transport/delivery.h"
@@ -84,5 +83,3 @@ void transport_close(struct transport *transport);
 /** Close and free; NULL is allowed. */
 void transport_free(struct transport *transport);
 PB_DEFINE_AUTO(transport, transport_free);
-
-#endif

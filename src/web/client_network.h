@@ -5,8 +5,7 @@
  * Behind a web server the address is the last element of X-Forwarded-For, which that
  * server has added; the elements before it can be made up by the client.
  */
-#ifndef PAPERBOY_WEB_CLIENT_NETWORK_H
-#define PAPERBOY_WEB_CLIENT_NETWORK_H
+#pragma once
 
 #include <glib.h>
 #include <netinet/in.h>
@@ -33,5 +32,3 @@ struct in6_addr client_network_get_peer(const struct sockaddr *address);
  */
 char *client_network_find(
     const GArray *proxies, const struct in6_addr *peer, const char *forwarded_for);
-
-#endif

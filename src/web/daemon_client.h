@@ -1,8 +1,7 @@
 /*
  * daemon_client.h - one request to paperboyd, blocking.
  */
-#ifndef PAPERBOY_WEB_DAEMON_CLIENT_H
-#define PAPERBOY_WEB_DAEMON_CLIENT_H
+#pragma once
 
 #include <glib.h>
 
@@ -18,5 +17,3 @@
  */
 struct web_reply *daemon_client_call(
     const char *path, const struct web_request *request, int timeout_s, GError **error);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * form.h - fields of a posted form, strictly, and of a query.
  */
-#ifndef PAPERBOY_WEB_FORM_H
-#define PAPERBOY_WEB_FORM_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -33,5 +32,3 @@ GHashTable *form_parse_query(const char *query, const char *const names[]);
 
 /** Whether the fields are only those of a one-click request (RFC 8058 section 3.2). */
 bool form_is_one_click(GHashTable *fields);
-
-#endif

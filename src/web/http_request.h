@@ -6,8 +6,7 @@
  * is refused: Transfer-Encoding, repeated or malformed lengths and hosts, folded lines,
  * single CRs and LFs, and blanks around names.
  */
-#ifndef PAPERBOY_WEB_HTTP_REQUEST_H
-#define PAPERBOY_WEB_HTTP_REQUEST_H
+#pragma once
 
 #include <glib.h>
 #include <netinet/in.h>
@@ -73,5 +72,3 @@ int http_request_feed(struct http_request *request, const char *bytes, size_t si
 
 /** Whether the method is HEAD, also of a refused request: its reply has no body. */
 bool http_request_is_head(const struct http_request *request);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * negotiate.h - what the fields of a request ask for: language, cached tag, origin.
  */
-#ifndef PAPERBOY_WEB_NEGOTIATE_H
-#define PAPERBOY_WEB_NEGOTIATE_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -39,5 +38,3 @@ char *negotiate_get_origin(const char *url);
  * @param site    value of Sec-Fetch-Site, or NULL
  */
 bool negotiate_is_same_origin(const char *own, const char *origin, const char *site);
-
-#endif

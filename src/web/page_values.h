@@ -4,8 +4,7 @@
  * Unknown names are dropped, control characters replaced.  Values that templates cannot
  * compute are added: see the second half of page_value_names.
  */
-#ifndef PAPERBOY_WEB_PAGE_VALUES_H
-#define PAPERBOY_WEB_PAGE_VALUES_H
+#pragma once
 
 #include <glib.h>
 
@@ -24,5 +23,3 @@ struct page_values_context {
 /** @param values  of type a{sv} @return a map; owned by the caller */
 struct view *
 page_values_convert(const struct page_values_context *context, GVariant *values);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * routes.h - HTTP requests as requests of web_proto.h.
  */
-#ifndef PAPERBOY_WEB_ROUTES_H
-#define PAPERBOY_WEB_ROUTES_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -42,5 +41,3 @@ routes_get_language(const struct routes *routes, const struct http_request *requ
 
 /** Whether pages of an operation belong to somebody. */
 bool routes_is_private(enum web_op op);
-
-#endif

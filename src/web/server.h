@@ -6,8 +6,7 @@
  * of it, so slow clients cannot stay; when there are too many connections, those that
  * have been slow for longest are closed.
  */
-#ifndef PAPERBOY_WEB_SERVER_H
-#define PAPERBOY_WEB_SERVER_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -43,5 +42,3 @@ void server_run(struct server *server);
 
 void server_free(struct server *server);
 PB_DEFINE_AUTO(server, server_free);
-
-#endif

@@ -4,8 +4,7 @@
  * A page is the template web-NAME.html inside web-layout.html, translated by
  * catalog_expand().
  */
-#ifndef PAPERBOY_WEB_WEB_PAGE_H
-#define PAPERBOY_WEB_WEB_PAGE_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -59,5 +58,3 @@ bool web_page_render(const struct web_pages *pages, const struct web_reply *repl
  */
 void web_page_render_error(const struct web_pages *pages, unsigned http_status,
     const char *language, struct web_body *body);
-
-#endif

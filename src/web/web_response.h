@@ -1,8 +1,7 @@
 /*
  * web_response.h - HTTP responses; each closes its connection.
  */
-#ifndef PAPERBOY_WEB_WEB_RESPONSE_H
-#define PAPERBOY_WEB_WEB_RESPONSE_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -27,5 +26,3 @@ struct web_response {
  */
 GBytes *web_response_format(
     const struct web_response *response, int64_t now, bool without_body);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * broken_tokenizer.h - a tokenizer that always fails.
  */
-#ifndef PAPERBOY_TESTS_LIB_BROKEN_TOKENIZER_H
-#define PAPERBOY_TESTS_LIB_BROKEN_TOKENIZER_H
+#pragma once
 
 #include "query/tokenizer_ops.h"
 
@@ -17,5 +16,3 @@ broken_tokenizer_split(
 	(void)data;
 	return false;
 }
-
-#endif

@@ -2,8 +2,7 @@
  * conversation.h - mail in, reply out: a handler with a store, and tables of
  * conversations.
  */
-#ifndef PAPERBOY_TESTS_LIB_CONVERSATION_H
-#define PAPERBOY_TESTS_LIB_CONVERSATION_H
+#pragma once
 
 #include <glib.h>
 #include <stdint.h>
@@ -190,5 +189,3 @@ extern GString *conversation_calls;
 
 /** Compare and clear the call log. */
 void conversation_assert_calls(const char *wanted);
-
-#endif

@@ -12,8 +12,7 @@
  * They are temporary tables, for SQL has no functions of ours on a server.
  * tests/lib/digest_views.py is a second implementation.
  */
-#ifndef PAPERBOY_TESTS_LIB_DIGEST_VIEWS_H
-#define PAPERBOY_TESTS_LIB_DIGEST_VIEWS_H
+#pragma once
 
 #include "model/digest.h"
 #include "store/core/store.h"
@@ -26,5 +25,3 @@ void digest_views_save(struct store *store, const char *sql);
 
 /** Change the detail of all papers of all digests. */
 void digest_views_set_shown(struct store *store, enum digest_detail shown);
-
-#endif

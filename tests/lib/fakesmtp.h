@@ -4,8 +4,7 @@
  * Runs in a thread on a free port of 127.0.0.1 and serves one connection at a time.
  * Without rules it accepts everything.
  */
-#ifndef PAPERBOY_TESTS_LIB_FAKESMTP_H
-#define PAPERBOY_TESTS_LIB_FAKESMTP_H
+#pragma once
 
 #include <glib.h>
 #include <stdint.h>
@@ -65,5 +64,3 @@ fakesmtp_set(struct fakesmtp *server, enum fake_stage stage, struct fake_rule ru
 char *fakesmtp_dup_transcript(struct fakesmtp *server);
 unsigned fakesmtp_get_connections(struct fakesmtp *server);
 unsigned fakesmtp_get_messages(struct fakesmtp *server);
-
-#endif

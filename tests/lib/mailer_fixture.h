@@ -1,8 +1,7 @@
 /*
  * mailer_fixture.h - a mailer over a made-up store, with a scripted transport.
  */
-#ifndef PAPERBOY_TESTS_LIB_MAILER_FIXTURE_H
-#define PAPERBOY_TESTS_LIB_MAILER_FIXTURE_H
+#pragma once
 
 #include "service/delivery/mailer.h"
 #include "store_fixture.h"
@@ -63,5 +62,3 @@ PB_DEFINE_AUTO(mailer_fixture, mailer_fixture_free);
 /** Run the mailer at a time; it must succeed and leave nothing open. */
 struct mailer_report
 mailer_fixture_run_at(struct mailer_fixture *mailing, int64_t now, const int *stop);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * paperserver.h - run the fake paper server beside a C test.
  */
-#ifndef PAPERBOY_TESTS_LIB_PAPERSERVER_H
-#define PAPERBOY_TESTS_LIB_PAPERSERVER_H
+#pragma once
 
 #include <gio/gio.h>
 
@@ -36,5 +35,3 @@ char *paperserver_read_line(struct paperserver *server);
 
 void paperserver_free(struct paperserver *server);
 PB_DEFINE_AUTO(paperserver, paperserver_free);
-
-#endif

@@ -8,8 +8,7 @@
  * sectors of any of them.  A file that was never synced may be missing.  The index of a
  * log (-shm) is lost.  Not thread-safe.
  */
-#ifndef PAPERBOY_TESTS_POWER_LOSS_H
-#define PAPERBOY_TESTS_POWER_LOSS_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -28,5 +27,3 @@ bool power_loss_is_dark(void);
 
 /** Leave the files as a disk may have them, and restore the power. */
 void power_loss_settle(GRand *rand);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * render_sample.h - made-up digests for the tests of the renderer.
  */
-#ifndef PAPERBOY_TESTS_RENDER_SAMPLE_H
-#define PAPERBOY_TESTS_RENDER_SAMPLE_H
+#pragma once
 
 #include "model/digest.h"
 #include "render/renderer.h"
@@ -42,5 +41,3 @@ struct digest *render_sample_new_full_digest(void);
 
 /** Papers whose texts attack headers, HTML, terminals or templates. */
 struct digest *render_sample_new_hostile_digest(void);
-
-#endif

@@ -2,8 +2,7 @@
  * store_fixture.h - a store in its own directory, filled by the test, at a simulated
  * time.
  */
-#ifndef PAPERBOY_TESTS_LIB_STORE_FIXTURE_H
-#define PAPERBOY_TESTS_LIB_STORE_FIXTURE_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -194,5 +193,3 @@ unsigned store_fixture_get_least(const struct store_fixture *fixture, unsigned s
 /** Like TEST, for tests that get an empty store: struct store_fixture *fixture. */
 #define STORE_TEST(function) \
 	TEST_WITH(function, store_fixture, fixture, store_fixture_new())
-
-#endif

@@ -4,8 +4,7 @@
  * $PAPERBOY_TEST_STORE is the URL of a server with %s for the name of a database.
  * Without it fixtures use SQLite.
  */
-#ifndef PAPERBOY_TESTS_LIB_STORE_SERVER_H
-#define PAPERBOY_TESTS_LIB_STORE_SERVER_H
+#pragma once
 
 #include "store/core/store.h"
 
@@ -23,5 +22,3 @@ char *store_server_hash(struct store *store);
 void store_server_fail_at(struct store *store, int nth);
 /** Make the server reject commits, or accept them again. */
 void store_server_fail_commits(struct store *store, bool fails);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * texts.h - lists of texts, as one text with "|" between them.
  */
-#ifndef PAPERBOY_TESTS_LIB_TEXTS_H
-#define PAPERBOY_TESTS_LIB_TEXTS_H
+#pragma once
 
 #include <glib.h>
 
@@ -17,5 +16,3 @@ texts_join(const GPtrArray *texts)
 		    out, "%s%s", i ? "|" : "", (char *)texts->pdata[i]);
 	return g_string_free(out, FALSE);
 }
-
-#endif

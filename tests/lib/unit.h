@@ -2,8 +2,7 @@
  * unit.h - tests that are registered where they are defined, and named after
  * themselves.
  */
-#ifndef PAPERBOY_TESTS_LIB_UNIT_H
-#define PAPERBOY_TESTS_LIB_UNIT_H
+#pragma once
 
 #include <glib.h>
 
@@ -107,5 +106,3 @@ unit_add_all(void)
 		unit_add_all();                  \
 		return g_test_run();             \
 	}
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * web_fixture.h - requests of the page to a handler with a store.
  */
-#ifndef PAPERBOY_TESTS_LIB_WEB_FIXTURE_H
-#define PAPERBOY_TESTS_LIB_WEB_FIXTURE_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -80,5 +79,3 @@ char *web_get_mailed(struct conversation *c, const char *before);
 
 /** Like TEST, for tests that get a conversation of the page: struct conversation *c. */
 #define WEB_TEST(function) TEST_WITH(function, conversation, c, web_fixture_new())
-
-#endif

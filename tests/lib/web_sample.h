@@ -1,8 +1,7 @@
 /*
  * web_sample.h - sample replies of paperboyd for the web pages.
  */
-#ifndef PAPERBOY_TESTS_LIB_WEB_SAMPLE_H
-#define PAPERBOY_TESTS_LIB_WEB_SAMPLE_H
+#pragma once
 
 #include "message/web_proto.h"
 
@@ -22,5 +21,3 @@ GPtrArray *web_sample_load(void);
 /** @return owned by the caller */
 struct web_reply *
 web_sample_new_reply(const struct web_sample *sample, const char *language);
-
-#endif

@@ -6,8 +6,7 @@
  * papers.  Clauses are cached up to a limit that does not grow with the number of
  * filters.
  */
-#ifndef PAPERBOY_QUERY_EVAL_BATCH_EVAL_H
-#define PAPERBOY_QUERY_EVAL_BATCH_EVAL_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -59,5 +58,3 @@ unsigned bitset_count(const struct bitset *set);
 
 /** Find the first paper from `paper` on. @return BATCH_EVAL_PAPERS at the end */
 unsigned bitset_find(const struct bitset *set, unsigned paper);
-
-#endif

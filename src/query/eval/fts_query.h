@@ -7,8 +7,7 @@
  * dates, links, sources) is left out.  So the expression selects a superset, and the
  * evaluator decides about it unless is_match is set.
  */
-#ifndef PAPERBOY_QUERY_EVAL_FTS_QUERY_H
-#define PAPERBOY_QUERY_EVAL_FTS_QUERY_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -34,5 +33,3 @@ struct fts_query {
 struct fts_query *fts_query_new(const struct query *query);
 void fts_query_free(struct fts_query *fts);
 PB_DEFINE_AUTO(fts_query, fts_query_free);
-
-#endif

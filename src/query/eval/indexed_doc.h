@@ -1,8 +1,7 @@
 /*
  * indexed_doc.h - in-memory index of a paper: its words and their places.
  */
-#ifndef PAPERBOY_QUERY_EVAL_INDEXED_DOC_H
-#define PAPERBOY_QUERY_EVAL_INDEXED_DOC_H
+#pragma once
 
 #include <glib.h>
 #include <stdint.h>
@@ -92,5 +91,3 @@ bool document_is_day(
 /** As query_evaluate(), for any node of the tree. */
 enum query_verdict node_evaluate(const struct node *node,
     const struct query_document *document, enum query_mode mode);
-
-#endif

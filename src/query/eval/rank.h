@@ -18,8 +18,7 @@
  * along the tree: b has boost 6 in ("a" OR b^2)^3. Clauses of an AND that is false,
  * below an OR, contribute nothing.
  */
-#ifndef PAPERBOY_QUERY_EVAL_RANK_H
-#define PAPERBOY_QUERY_EVAL_RANK_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -71,5 +70,3 @@ double rank_compute(
  * @param age_days  at least 0
  */
 double rank_blend(double relevance, int64_t upvotes, int64_t age_days);
-
-#endif

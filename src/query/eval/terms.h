@@ -8,8 +8,7 @@
  * several choices the terms in the fewest papers are taken, which matters for speed
  * alone.
  */
-#ifndef PAPERBOY_QUERY_EVAL_TERMS_H
-#define PAPERBOY_QUERY_EVAL_TERMS_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -57,5 +56,3 @@ GPtrArray *terms_select_required(const struct query *query,
  */
 void terms_list(const struct query_document *document,
     void (*add)(void *data, enum term_kind kind, const char *text), void *data);
-
-#endif

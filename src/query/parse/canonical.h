@@ -5,8 +5,7 @@
  * The parser accepts it like any filter; this reader is for evaluating many filters
  * while parsing each clause only once.
  */
-#ifndef PAPERBOY_QUERY_PARSE_CANONICAL_H
-#define PAPERBOY_QUERY_PARSE_CANONICAL_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -52,5 +51,3 @@ void canonical_skip_clause(const char **at);
 
 /** Skip the boost of a group, if there is one. */
 void canonical_skip_boost(const char **at);
-
-#endif

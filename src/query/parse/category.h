@@ -4,8 +4,7 @@
  * Names are compared without regard to case and returned as arXiv writes them
  * (https://arxiv.org/category_taxonomy).
  */
-#ifndef PAPERBOY_QUERY_PARSE_CATEGORY_H
-#define PAPERBOY_QUERY_PARSE_CATEGORY_H
+#pragma once
 
 #include <stddef.h>
 
@@ -20,5 +19,3 @@ char *category_find_nearest(const char *word, size_t len);
 
 /** Get a category by index. @return NULL after the last one */
 const char *category_get(size_t i);
-
-#endif

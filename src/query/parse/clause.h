@@ -1,8 +1,7 @@
 /*
  * clause.h - parses one clause of a filter: the value of a field.
  */
-#ifndef PAPERBOY_QUERY_PARSE_CLAUSE_H
-#define PAPERBOY_QUERY_PARSE_CLAUSE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -28,5 +27,3 @@ clause_find_field(const struct lexeme *name, struct query_error *problem);
 /** Report that a field name is followed by something other than its value. */
 void clause_error_value(const struct lexeme *name, const struct lexeme *value,
     const struct field *field, struct query_error *problem);
-
-#endif

@@ -4,8 +4,7 @@
  * A day is a number, as GDate counts them (g_date_get_julian()). Relative ends count
  * from an origin that the caller supplies.
  */
-#ifndef PAPERBOY_QUERY_PARSE_DATE_H
-#define PAPERBOY_QUERY_PARSE_DATE_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -60,5 +59,3 @@ bool date_is_relative(const struct date_range *range);
  * never match
  */
 bool date_is_within(const struct date_range *range, unsigned day, unsigned origin);
-
-#endif

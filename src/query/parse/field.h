@@ -1,8 +1,7 @@
 /*
  * field.h - table of the fields of a filter.
  */
-#ifndef PAPERBOY_QUERY_PARSE_FIELD_H
-#define PAPERBOY_QUERY_PARSE_FIELD_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -62,5 +61,3 @@ const struct field *field_get_category(void);
 
 /** Get a field by index. @return NULL after the last one */
 const struct field *field_get(size_t i);
-
-#endif

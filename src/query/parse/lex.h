@@ -1,8 +1,7 @@
 /*
  * lex.h - splits the text of a filter into lexemes.
  */
-#ifndef PAPERBOY_QUERY_PARSE_LEX_H
-#define PAPERBOY_QUERY_PARSE_LEX_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -45,5 +44,3 @@ bool lex_is_quote(gunichar c);
  *         invalid UTF-8, a control character, an unmatched quotation mark
  */
 GArray *lex_split(const char *text, struct query_error *problem);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * name.h - names of authors, in filters and in papers.
  */
-#ifndef PAPERBOY_QUERY_PARSE_NAME_H
-#define PAPERBOY_QUERY_PARSE_NAME_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -36,5 +35,3 @@ const char *name_get_part(const struct name *name, unsigned i);
 
 /** Format a name, quoted where needed: "yann lecun", ben-david. */
 void name_append(const struct name *name, GString *out);
-
-#endif

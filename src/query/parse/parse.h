@@ -1,8 +1,7 @@
 /*
  * parse.h - builds the tree of a filter from its lexemes.
  */
-#ifndef PAPERBOY_QUERY_PARSE_PARSE_H
-#define PAPERBOY_QUERY_PARSE_PARSE_H
+#pragma once
 
 #include "query/parse/tree.h"
 
@@ -16,5 +15,3 @@
 struct node *
 parse_tree(const char *text, GArray *lexemes, const struct tokenizer *tokenizer,
     GPtrArray *warnings, struct query_error *problem);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * tree.h - tree of a parsed filter.
  */
-#ifndef PAPERBOY_QUERY_PARSE_TREE_H
-#define PAPERBOY_QUERY_PARSE_TREE_H
+#pragma once
 
 #include <glib.h>
 #include <stdint.h>
@@ -83,5 +82,3 @@ struct node *node_simplify(struct node *node);
  * be, such as a negation. @return NULL on error
  */
 struct query *query_parse_clause(const char *text, const struct tokenizer *tokenizer);
-
-#endif

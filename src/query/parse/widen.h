@@ -1,8 +1,7 @@
 /*
  * widen.h - a copy of a filter with an alternative to one of its clauses.
  */
-#ifndef PAPERBOY_QUERY_PARSE_WIDEN_H
-#define PAPERBOY_QUERY_PARSE_WIDEN_H
+#pragma once
 
 #include "query/parse/tree.h"
 
@@ -27,5 +26,3 @@ struct query *query_widen(const struct query *query, const struct node *part,
  */
 struct query *query_replace(const struct query *query, const struct node *part,
     const struct node *clause, const char *text, const struct tokenizer *tokenizer);
-
-#endif

@@ -14,8 +14,7 @@
  * both would improve the order of papers on some subjects and make it worse on others
  * (bench/relevance.py).
  */
-#ifndef PAPERBOY_QUERY_TASTE_TASTE_H
-#define PAPERBOY_QUERY_TASTE_TASTE_H
+#pragma once
 
 #include "query/text/matrix.h"
 
@@ -49,5 +48,3 @@ struct taste_term {
  */
 GArray *taste_learn(
     const struct matrix *background, const struct matrix *papers, const bool *is_like);
-
-#endif

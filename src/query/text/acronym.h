@@ -15,8 +15,7 @@
  * The short form has at least two capitals and at most BOUNDS_ACRONYM_CHARS letters and
  * digits, without a plural s.
  */
-#ifndef PAPERBOY_QUERY_TEXT_ACRONYM_H
-#define PAPERBOY_QUERY_TEXT_ACRONYM_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -34,5 +33,3 @@ bool acronym_matches(const char *short_text, const char *phrase);
 
 /** Find all in a normalised text. @return of struct acronym *, in text order */
 GPtrArray *acronym_find(const char *text);
-
-#endif

@@ -6,8 +6,7 @@
  * such words ("diffusion model"); a pair does not extend across punctuation or a
  * function word, and has no words of scripts without spaces (base/bigram.h).
  */
-#ifndef PAPERBOY_QUERY_TEXT_MATRIX_H
-#define PAPERBOY_QUERY_TEXT_MATRIX_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -70,5 +69,3 @@ bool matrix_find_term(const struct matrix *matrix, const char *text, uint32_t *t
  */
 const struct matrix_count *
 matrix_get_counts(const struct matrix *matrix, unsigned paper, size_t *count);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * phrase.h - a word or several adjacent words; the last may be a prefix.
  */
-#ifndef PAPERBOY_QUERY_TEXT_PHRASE_H
-#define PAPERBOY_QUERY_TEXT_PHRASE_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -69,5 +68,3 @@ phrase_get_word(const struct phrase *phrase, unsigned i)
 size_t phrase_count_signs(const char *text, size_t len);
 
 gboolean phrase_key_equal(const void *a, const void *b);
-
-#endif

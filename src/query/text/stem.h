@@ -6,8 +6,7 @@
  * and documents are folded alike, prefixes are not. Folding is idempotent and never
  * makes a word longer.
  */
-#ifndef PAPERBOY_QUERY_TEXT_STEM_H
-#define PAPERBOY_QUERY_TEXT_STEM_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -33,5 +32,3 @@ char *stem_plural(const char *word, size_t len);
 
 /** List all words that fold to a singular, itself among them. @return of char * */
 GPtrArray *stem_list_spellings(const char *folded);
-
-#endif

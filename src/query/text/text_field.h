@@ -1,8 +1,7 @@
 /*
  * text_field.h - a text of a paper with its tokens.
  */
-#ifndef PAPERBOY_QUERY_TEXT_TEXT_FIELD_H
-#define PAPERBOY_QUERY_TEXT_TEXT_FIELD_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -59,5 +58,3 @@ bool text_field_find_word(const struct text_field *text_field, int at,
 /** Find a phrase by scanning all tokens. @return index of its first token, or -1 */
 int text_field_find_phrase(
     const struct text_field *text_field, const struct phrase *phrase, int from);
-
-#endif

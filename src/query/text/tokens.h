@@ -1,8 +1,7 @@
 /*
  * tokens.h - tokenizes a short text into an array.
  */
-#ifndef PAPERBOY_QUERY_TEXT_TOKENS_H
-#define PAPERBOY_QUERY_TEXT_TOKENS_H
+#pragma once
 
 #include <glib.h>
 
@@ -16,5 +15,3 @@ struct token {
 
 /** Tokenize a text. @return of struct token; NULL when the tokenizer failed */
 GArray *tokens_split(const struct tokenizer *tokenizer, const char *text, size_t len);
-
-#endif

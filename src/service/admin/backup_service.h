@@ -11,8 +11,7 @@
  * logins if there are none: those of the directory are newer.  The old
  * files are kept in a directory before-restore-TIME.
  */
-#ifndef PAPERBOY_SERVICE_ADMIN_BACKUP_SERVICE_H
-#define PAPERBOY_SERVICE_ADMIN_BACKUP_SERVICE_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -57,5 +56,3 @@ struct backup_service_report {
  */
 bool backup_service_restore(const struct settings *settings, const char *path,
     int64_t now, const char *who, struct backup_service_report *report, GError **error);
-
-#endif

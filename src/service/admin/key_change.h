@@ -5,8 +5,7 @@
  * loads the key writes them to the key file (startup_load_key()), as after a restore.
  * After a crash either the old or the new key is in use, never a mixture.
  */
-#ifndef PAPERBOY_SERVICE_ADMIN_KEY_CHANGE_H
-#define PAPERBOY_SERVICE_ADMIN_KEY_CHANGE_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -38,5 +37,3 @@ bool key_rotate(const struct settings *settings, const struct key_change *change
  * @return false with PB_ERROR_PERMANENT if they are not the keys of this store
  */
 bool key_restore(const struct settings *settings, const char *path, GError **error);
-
-#endif

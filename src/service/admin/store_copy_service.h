@@ -2,8 +2,7 @@
  * store_copy_service.h - move a store between SQLite and PostgreSQL, while nothing
  * runs.
  */
-#ifndef PAPERBOY_SERVICE_ADMIN_STORE_COPY_SERVICE_H
-#define PAPERBOY_SERVICE_ADMIN_STORE_COPY_SERVICE_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -30,5 +29,3 @@ struct store_copy_request {
  */
 bool store_copy_service_run(
     const struct store_copy_request *request, GPtrArray **tables, GError **error);
-
-#endif

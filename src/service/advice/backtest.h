@@ -4,8 +4,7 @@
  * Papers are evaluated as known now; a field that is not reported counts as false.
  * Includes warnings, suggestions for unknown words and acronyms, and a forecast.
  */
-#ifndef PAPERBOY_SERVICE_ADVICE_BACKTEST_H
-#define PAPERBOY_SERVICE_ADVICE_BACKTEST_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -95,5 +94,3 @@ PB_DEFINE_AUTO(backtest, backtest_free);
  */
 struct backtest *backtest_load(struct store *store,
     const struct subscription *subscription, int64_t now, GError **error);
-
-#endif

@@ -8,8 +8,7 @@
  * quietest weekday with lists to the 95 % quantile of the busiest one, since days vary
  * more than a Poisson distribution; that of a week has the week's rate.
  */
-#ifndef PAPERBOY_SERVICE_ADVICE_FORECAST_H
-#define PAPERBOY_SERVICE_ADVICE_FORECAST_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -65,5 +64,3 @@ void forecast_get_interval(double rate, unsigned *low, unsigned *high);
 
 /** Whether these are too many papers for a digest. @param max  of the subscriber */
 bool forecast_is_flood(const struct forecast *forecast, unsigned max);
-
-#endif

@@ -6,8 +6,7 @@
  * than by chance. A term that may be the acronym of a phrase of the filter, or a phrase
  * whose acronym the filter may have, scores RELATED_PRIOR * (1 + ratio).
  */
-#ifndef PAPERBOY_SERVICE_ADVICE_RELATED_H
-#define PAPERBOY_SERVICE_ADVICE_RELATED_H
+#pragma once
 
 #include "query/query.h"
 #include "query/text/matrix.h"
@@ -55,5 +54,3 @@ GPtrArray *related_find(
  * @return 0 if they share no more than by chance
  */
 double related_compute_ratio(double all, double query, double term, double shared);
-
-#endif

@@ -7,8 +7,7 @@
  * filter, and all papers that have it are counted: it is suggested if it adds papers of
  * the last SUGGEST_DAYS days, and the filter finds a good part of the papers with it.
  */
-#ifndef PAPERBOY_SERVICE_ADVICE_SUGGEST_H
-#define PAPERBOY_SERVICE_ADVICE_SUGGEST_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -61,5 +60,3 @@ bool suggest_offer_one(struct store *store, const struct subscription *subscript
  */
 GPtrArray *suggest_offer(struct store *store, const struct subscription *subscription,
     int64_t now, GError **error);
-
-#endif

@@ -5,8 +5,7 @@
  * clause, its digests, and the outcome, which is the digest's own decision
  * (digest_decide.h). For a filter and a paper: the clauses alone.
  */
-#ifndef PAPERBOY_SERVICE_ADVICE_WHY_H
-#define PAPERBOY_SERVICE_ADVICE_WHY_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -105,5 +104,3 @@ char *why_clean_id(const char *text);
 
 /** "true", "false", "unknown" */
 const char *why_verdict_name(enum query_verdict truth);
-
-#endif

@@ -25,8 +25,7 @@
  *
  * A suspended subscriber is restored by any authenticated message.
  */
-#ifndef PAPERBOY_SERVICE_BOUNCE_BOUNCE_H
-#define PAPERBOY_SERVICE_BOUNCE_BOUNCE_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -161,5 +160,3 @@ char *bounce_admin_explain(struct store *store, const struct subscriber *subscri
  */
 struct subscriber *bounce_admin_forget(struct store *store, const char *address,
     const char *who, int64_t now, bool *is_restored, GError **error);
-
-#endif

@@ -5,8 +5,7 @@
  * sendmail, providers) from the refusal that their text quotes.  Nothing in a report is
  * authenticated: the token in the address it was sent to says whom it concerns.
  */
-#ifndef PAPERBOY_SERVICE_BOUNCE_BOUNCE_REPORT_H
-#define PAPERBOY_SERVICE_BOUNCE_BOUNCE_REPORT_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -44,5 +43,3 @@ PB_DEFINE_AUTO(bounce_report, bounce_report_free);
 
 /** Stable names: "bounce", "complaint", "auto", "delayed", "delivered", "none". */
 const char *bounce_kind_get_name(enum bounce_kind kind);
-
-#endif

@@ -5,8 +5,7 @@
  * answer is one commit with its papers; a malformed one is recorded as failed and not
  * used. Sources fail independently.
  */
-#ifndef PAPERBOY_SERVICE_COLLECT_COLLECT_H
-#define PAPERBOY_SERVICE_COLLECT_COLLECT_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -67,5 +66,3 @@ bool collect_is_moved(
 bool
 collect_replay(const struct collect *collect, struct source *source, const char *day,
     const char *path, int64_t now, struct collect_report *report, GError **error);
-
-#endif

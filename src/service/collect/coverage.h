@@ -4,8 +4,7 @@
  * Each list is expected by a minute of each working day (Monday to Friday, UTC).
  * Digests and `status` show the state of all lists in one line.
  */
-#ifndef PAPERBOY_SERVICE_COLLECT_COVERAGE_H
-#define PAPERBOY_SERVICE_COLLECT_COVERAGE_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -63,5 +62,3 @@ char *coverage_format_line(const struct coverage *coverage, struct store *store,
     const char *after, const struct po *po, char **missing, GError **error);
 void coverage_free(struct coverage *coverage);
 PB_DEFINE_AUTO(coverage, coverage_free);
-
-#endif

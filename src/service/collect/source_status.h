@@ -1,8 +1,7 @@
 /*
  * source_status.h - state of each source.
  */
-#ifndef PAPERBOY_SERVICE_COLLECT_SOURCE_STATUS_H
-#define PAPERBOY_SERVICE_COLLECT_SOURCE_STATUS_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -78,5 +77,3 @@ bool source_backoff_save_pause(struct store *store, const char *source, const ch
 /** End the backoff after a success. */
 bool
 source_backoff_clear_pause(struct store *store, const char *source, GError **error);
-
-#endif

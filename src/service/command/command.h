@@ -6,8 +6,7 @@
  * the others still apply.  Mistakes in a command are reported in the reply and are not
  * errors.  On an error the caller rolls back, and the reply is empty.
  */
-#ifndef PAPERBOY_SERVICE_COMMAND_COMMAND_H
-#define PAPERBOY_SERVICE_COMMAND_COMMAND_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -90,5 +89,3 @@ command_fill_tokens(struct command_reply *reply, const char *confirm, const char
  */
 char *
 command_find_answer(const struct inmail *mail, const char *verb, bool *has_numbers);
-
-#endif

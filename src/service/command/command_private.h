@@ -1,8 +1,7 @@
 /*
  * command_private.h - private declarations of the command files.
  */
-#ifndef PAPERBOY_SERVICE_COMMAND_COMMAND_PRIVATE_H
-#define PAPERBOY_SERVICE_COMMAND_COMMAND_PRIVATE_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -294,5 +293,3 @@ void command_add_token(struct request *request, struct reply_text *text,
 
 /** Complete the reply: confirmation, counts and status. */
 bool command_finish(struct request *request, GError **error);
-
-#endif

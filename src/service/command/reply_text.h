@@ -4,8 +4,7 @@
  * Lines of at most BOUNDS_TEXT_COLUMNS, in one language.  Values are untrusted: each is
  * sanitised to one line.
  */
-#ifndef PAPERBOY_SERVICE_COMMAND_REPLY_TEXT_H
-#define PAPERBOY_SERVICE_COMMAND_REPLY_TEXT_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -108,5 +107,3 @@ reply_text_format_time(const struct reply_text *reply, int64_t at, const char *z
 
 /** Format a day YYYY-MM-DD: "Tue 24 Nov 2026". @return a new string */
 char *reply_text_format_day(const struct reply_text *reply, const char *day);
-
-#endif

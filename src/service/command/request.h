@@ -4,8 +4,7 @@
  * The handler identifies the requester, the commands fill the reply, and the handler
  * sends it.
  */
-#ifndef PAPERBOY_SERVICE_COMMAND_REQUEST_H
-#define PAPERBOY_SERVICE_COMMAND_REQUEST_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -175,5 +174,3 @@ bool request_reload(struct request *request, GError **error);
 void request_clear(struct request *request);
 
 void command_reply_clear(struct command_reply *reply);
-
-#endif

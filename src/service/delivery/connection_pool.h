@@ -6,8 +6,7 @@
  * the renderer is shared besides.  While the host handles a message, the next one is
  * composed.
  */
-#ifndef PAPERBOY_SERVICE_DELIVERY_CONNECTION_POOL_H
-#define PAPERBOY_SERVICE_DELIVERY_CONNECTION_POOL_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -80,5 +79,3 @@ struct delivery_task *connection_pool_reclaim(struct connection_pool *pool);
  */
 GPtrArray *
 connection_pool_collect(struct connection_pool *pool, unsigned count, int64_t wait_us);
-
-#endif

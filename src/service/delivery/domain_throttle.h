@@ -10,8 +10,7 @@
  * Pauses are also rows of the store (store/mail/bounces.h), which reports of bounces
  * change, too; the rest of the state is in memory only.
  */
-#ifndef PAPERBOY_SERVICE_DELIVERY_DOMAIN_THROTTLE_H
-#define PAPERBOY_SERVICE_DELIVERY_DOMAIN_THROTTLE_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -82,5 +81,3 @@ void domain_throttle_report(struct domain_throttle *throttle, const char *recipi
 /** Count paused domains. @param name  set to one of them, or NULL; borrowed */
 unsigned domain_throttle_count_paused(
     const struct domain_throttle *throttle, int64_t now, const char **name);
-
-#endif

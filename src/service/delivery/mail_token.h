@@ -4,8 +4,7 @@
  * A token (base/token.h) contains the number of a row and is checked against the values
  * of that row.
  */
-#ifndef PAPERBOY_SERVICE_DELIVERY_MAIL_TOKEN_H
-#define PAPERBOY_SERVICE_DELIVERY_MAIL_TOKEN_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -109,5 +108,3 @@ char *mail_token_format_bounce(
  */
 char *mail_token_format_bounce_mail(
     const struct token_signer *signer, int64_t outbox_id, int64_t queued_at);
-
-#endif

@@ -10,8 +10,7 @@
  * (store/mail/outbox.h). Recording each result before the next message is sent would
  * reduce that to one per connection, at the cost of a sync per message.
  */
-#ifndef PAPERBOY_SERVICE_DELIVERY_MAILER_H
-#define PAPERBOY_SERVICE_DELIVERY_MAILER_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -130,5 +129,3 @@ bool mailer_run(struct mailer *mailer, const int *stop, struct mailer_report *re
 /** Set the heartbeat of the thread that runs the mailer. @param heartbeat  borrowed; or
  * NULL */
 void mailer_set_heartbeat(struct mailer *mailer, struct heartbeat *heartbeat);
-
-#endif

@@ -10,8 +10,7 @@
  *
  * SENDING messages belong to the mailer and are not changed.
  */
-#ifndef PAPERBOY_SERVICE_DELIVERY_QUEUE_H
-#define PAPERBOY_SERVICE_DELIVERY_QUEUE_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -66,5 +65,3 @@ bool queue_change(struct store *store, const struct queue_request *request,
  */
 bool queue_change_all(struct store *store, const struct queue_request *request,
     const char *state, unsigned counts[QUEUE_OUTCOMES], GError **error);
-
-#endif

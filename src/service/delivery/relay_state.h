@@ -18,8 +18,7 @@
  *
  * Deliveries that were not allowed do not count as attempts.
  */
-#ifndef PAPERBOY_SERVICE_DELIVERY_RELAY_STATE_H
-#define PAPERBOY_SERVICE_DELIVERY_RELAY_STATE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -79,5 +78,3 @@ void relay_state_report(struct relay_state *relay, const char *recipient,
 
 /** Format what the relay does, for status: "accepts mail". @return a new string */
 char *relay_state_format(const struct relay_state *relay, int64_t now);
-
-#endif

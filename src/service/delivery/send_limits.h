@@ -5,8 +5,7 @@
  * day may be used up at once, as digests are, and are counted in a sliding window of 24
  * hours, which is read from the outbox after a restart.  Messages above a limit wait.
  */
-#ifndef PAPERBOY_SERVICE_DELIVERY_SEND_LIMITS_H
-#define PAPERBOY_SERVICE_DELIVERY_SEND_LIMITS_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -54,5 +53,3 @@ void send_limits_count(struct send_limits *limits);
 
 /** @return when the next message is allowed, s */
 int64_t send_limits_get_next(const struct send_limits *limits, int64_t now);
-
-#endif

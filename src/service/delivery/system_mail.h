@@ -4,8 +4,7 @@
  * Header fields follow RFC 3834 section 3.1.  Text from senders goes through
  * message/header.h, which rules out header injection.
  */
-#ifndef PAPERBOY_SERVICE_DELIVERY_SYSTEM_MAIL_H
-#define PAPERBOY_SERVICE_DELIVERY_SYSTEM_MAIL_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -71,5 +70,3 @@ char *system_mail_format_message_id(
 /** Format "Re: " and the subject, without a second "Re: ". @return owned by the caller
  */
 char *system_mail_format_subject(const struct inmail *mail);
-
-#endif

@@ -4,8 +4,7 @@
  * They become UNKNOWN and are sent again with the same Message-ID and bytes, or HELD,
  * or given up (store/mail/outbox.h).
  */
-#ifndef PAPERBOY_SERVICE_DELIVERY_TAKEOVER_H
-#define PAPERBOY_SERVICE_DELIVERY_TAKEOVER_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -24,5 +23,3 @@
  */
 bool takeover_run(struct store *store, GBytes *key, bool is_crash, int64_t now,
     unsigned *count, GError **error);
-
-#endif

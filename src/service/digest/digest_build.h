@@ -5,8 +5,7 @@
  * one commit; without new papers only the due time moves.  A first digest is due at
  * once and covers DIGEST_FIRST_DAYS; several missed slots make one digest.
  */
-#ifndef PAPERBOY_SERVICE_DIGEST_DIGEST_BUILD_H
-#define PAPERBOY_SERVICE_DIGEST_DIGEST_BUILD_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -41,5 +40,3 @@ bool digest_build_run(struct store *store, GBytes *key, const struct catalog *bo
  */
 struct digest *digest_build_preview(struct store *store, const struct catalog *book,
     int64_t subscriber_id, int64_t now, GError **error);
-
-#endif

@@ -4,8 +4,7 @@
  * Entries are created on first use.  Results are borrowed until the next call of
  * digest_cache_load_batch(), which forgets what has changed, and all if it is too much.
  */
-#ifndef PAPERBOY_SERVICE_DIGEST_DIGEST_CACHE_H
-#define PAPERBOY_SERVICE_DIGEST_DIGEST_CACHE_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -138,5 +137,3 @@ digest_cache_get_previous(const struct digest_cache *cache, int64_t subscriber_i
  */
 const struct digest_cache_slots *
 digest_cache_get_slots(struct digest_cache *cache, const struct subscriber *subscriber);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * Nothing else decides this: digests are built by it, and `why` prints it.
  */
-#ifndef PAPERBOY_SERVICE_DIGEST_DIGEST_DECIDE_H
-#define PAPERBOY_SERVICE_DIGEST_DIGEST_DECIDE_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -77,5 +76,3 @@ struct digest_matches {
 bool digest_decide(struct digest_cache *cache, const struct digest_rules *rules,
     const struct digest_matches *matches, GPtrArray *eligible,
     struct digest_decision *decision, GError **error);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * digest_news.h - lines of a digest about filters that the subscriber follows.
  */
-#ifndef PAPERBOY_SERVICE_DIGEST_DIGEST_NEWS_H
-#define PAPERBOY_SERVICE_DIGEST_DIGEST_NEWS_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -44,5 +43,3 @@ bool digest_news_save(struct store *store, const struct digest_record *digest,
 /** Format "adds A, B; removes C". @param added, removed  one a line @return new */
 char *
 digest_news_format_change(const char *added, const char *removed, const struct po *po);
-
-#endif

@@ -4,8 +4,7 @@
  * The default order is `score`.  Read on ten real days, votes bury the papers of narrow
  * filters below popular ones that a broad filter hardly matches; dates rarely differ.
  */
-#ifndef PAPERBOY_SERVICE_DIGEST_DIGEST_ORDER_H
-#define PAPERBOY_SERVICE_DIGEST_DIGEST_ORDER_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -63,5 +62,3 @@ struct digest_item {
  */
 bool digest_order_items(struct digest_cache *cache, const struct subscriber *subscriber,
     const GPtrArray *candidates, GPtrArray *items, GError **error);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * digest_overview.h - what a digest says about itself, frozen when it is built.
  */
-#ifndef PAPERBOY_SERVICE_DIGEST_DIGEST_OVERVIEW_H
-#define PAPERBOY_SERVICE_DIGEST_DIGEST_OVERVIEW_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -32,5 +31,3 @@ bool digest_overview_add(struct digest_cache *cache, int64_t subscriber_id,
 
 /** @return the usual number of papers; 0 if not enough is known */
 unsigned digest_overview_find_usual(const struct digest_history *history, int64_t now);
-
-#endif

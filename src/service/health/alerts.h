@@ -5,8 +5,7 @@
  * mailed at most once a day while it lasts, all that are due in one mail.  Times are
  * cursors in the store, so a restart does not repeat an alert.
  */
-#ifndef PAPERBOY_SERVICE_HEALTH_ALERTS_H
-#define PAPERBOY_SERVICE_HEALTH_ALERTS_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -38,5 +37,3 @@ struct alerts {
  */
 bool alerts_run(
     const struct alerts *alerts, int64_t now, unsigned *reported, GError **error);
-
-#endif

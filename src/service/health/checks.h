@@ -1,8 +1,7 @@
 /*
  * checks.h - the health checks, and the context that they share.
  */
-#ifndef PAPERBOY_SERVICE_HEALTH_CHECKS_H
-#define PAPERBOY_SERVICE_HEALTH_CHECKS_H
+#pragma once
 
 #include "service/health/health.h"
 #include "store/core/store.h"
@@ -87,5 +86,3 @@ void check_confirmations(struct health *health);
 void check_commands(struct health *health);
 void check_one_click(struct health *health);
 void check_clock_jump(struct health *health);
-
-#endif

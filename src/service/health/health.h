@@ -4,8 +4,7 @@
  * Checks only read, and work while paperboyd runs.  They repair nothing: each problem
  * comes with an action for the operator.
  */
-#ifndef PAPERBOY_SERVICE_HEALTH_HEALTH_H
-#define PAPERBOY_SERVICE_HEALTH_HEALTH_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -77,5 +76,3 @@ health_find_problems(const struct health_options *options, const struct status *
  * @return array of struct health_finding *, including checks without a problem
  */
 GPtrArray *health_examine(const struct health_options *options);
-
-#endif

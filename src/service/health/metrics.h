@@ -4,8 +4,7 @@
  * Text exposition format 0.0.4 of Prometheus: times are s since the epoch, sizes are
  * bytes.  No metric contains personal data.
  */
-#ifndef PAPERBOY_SERVICE_HEALTH_METRICS_H
-#define PAPERBOY_SERVICE_HEALTH_METRICS_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -33,5 +32,3 @@ struct metrics_work {
 char *metrics_format(struct store *store, const struct settings *settings,
     const struct status_daemon *daemon, const struct metrics_work *work, int64_t now,
     GError **error);
-
-#endif

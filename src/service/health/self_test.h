@@ -10,8 +10,7 @@
  * passes (service/state/one_click.h); people can still unsubscribe by mail.  A failure
  * of the network does not: many routers do not let a host reach its own public address.
  */
-#ifndef PAPERBOY_SERVICE_HEALTH_SELF_TEST_H
-#define PAPERBOY_SERVICE_HEALTH_SELF_TEST_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -140,5 +139,3 @@ int64_t self_test_get_due(const struct settings *settings, int64_t now);
  */
 bool self_test_run(const struct self_test *test, struct self_test_result *result,
     bool *is_offered, GError **error);
-
-#endif

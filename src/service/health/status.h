@@ -1,8 +1,7 @@
 /*
  * status.h - counts and times of the service, and the state of the daemon.
  */
-#ifndef PAPERBOY_SERVICE_HEALTH_STATUS_H
-#define PAPERBOY_SERVICE_HEALTH_STATUS_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -109,5 +108,3 @@ int64_t status_count_live(const struct status *status);
 
 /** @param status  or zeroed */
 void status_clear(struct status *status);
-
-#endif

@@ -5,8 +5,7 @@
  * Pure: decides by message and envelope alone (RFC 3834 section 2).  Only results of
  * the operator's mail server authenticate a sender.
  */
-#ifndef PAPERBOY_SERVICE_INBOUND_AUTOREPLY_POLICY_H
-#define PAPERBOY_SERVICE_INBOUND_AUTOREPLY_POLICY_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -79,5 +78,3 @@ void autoreply_select(struct autoreply_verdict *verdict, unsigned index);
  * @return owned by the caller
  */
 char *autoreply_format_rate_key(const char *text);
-
-#endif

@@ -8,8 +8,7 @@
  *
  * It has tokens, domains, keywords and our link, and nothing else from the message.
  */
-#ifndef PAPERBOY_SERVICE_INBOUND_CHECK_MAIL_H
-#define PAPERBOY_SERVICE_INBOUND_CHECK_MAIL_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -44,5 +43,3 @@ char *check_mail_format(
 
 /** Parse a line. @return whether it has that token; then clear mail */
 bool check_mail_parse(const char *line, const char *token, struct check_mail *mail);
-
-#endif

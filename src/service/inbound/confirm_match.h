@@ -1,8 +1,7 @@
 /*
  * confirm_match.h - classify a reply to a confirmation request: yes, no, or unclear.
  */
-#ifndef PAPERBOY_SERVICE_INBOUND_CONFIRM_MATCH_H
-#define PAPERBOY_SERVICE_INBOUND_CONFIRM_MATCH_H
+#pragma once
 
 #include "model/inmail.h"
 
@@ -28,5 +27,3 @@ struct consent_question {
  */
 enum consent
 confirm_match(const struct inmail *mail, const struct consent_question *question);
-
-#endif

@@ -6,8 +6,7 @@
  * is part of the caller's transaction, which also marks the message as done: it is
  * processed once and answered once.
  */
-#ifndef PAPERBOY_SERVICE_INBOUND_HANDLER_H
-#define PAPERBOY_SERVICE_INBOUND_HANDLER_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -75,5 +74,3 @@ char *handler_format_verdict(const struct handler_report *report);
 bool handler_run(struct store *store, const struct handler_options *options,
     const struct inmail *mail, const struct receive_mail *envelope,
     struct handler_report *report, GError **error);
-
-#endif

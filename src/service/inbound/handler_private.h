@@ -4,8 +4,7 @@
  * handler.c calls handler_report.c, both call handler_run.c, which calls
  * handler_confirm.c; all call handler_reply.c.
  */
-#ifndef PAPERBOY_SERVICE_INBOUND_HANDLER_PRIVATE_H
-#define PAPERBOY_SERVICE_INBOUND_HANDLER_PRIVATE_H
+#pragma once
 
 #include "service/command/request.h"
 #include "service/delivery/system_mail.h"
@@ -48,4 +47,3 @@ enum consent handler_match_consent(const struct request *request,
 /** Apply or decline a confirmation, or ask again, depending on the message. */
 bool handler_process_confirmation(struct request *request,
     const struct confirmation *confirmation, const char *token, GError **error);
-#endif

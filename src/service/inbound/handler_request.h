@@ -3,8 +3,7 @@
  *
  * Each is part of the caller's transaction.
  */
-#ifndef PAPERBOY_SERVICE_INBOUND_HANDLER_REQUEST_H
-#define PAPERBOY_SERVICE_INBOUND_HANDLER_REQUEST_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -97,5 +96,3 @@ bool handler_find_confirmation(struct request *request, const char *token,
 /** Apply a confirmation and reply. */
 bool handler_apply_confirmation(
     struct request *request, const struct confirmation *confirmation, GError **error);
-
-#endif

@@ -5,8 +5,7 @@
  * parsed (parser_process.h) and given to the handler in the transaction that marks it
  * done: its effects, the reply and the mark are one commit.
  */
-#ifndef PAPERBOY_SERVICE_INBOUND_INBOX_PROCESS_H
-#define PAPERBOY_SERVICE_INBOUND_INBOX_PROCESS_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -135,5 +134,3 @@ bool quarantine_change(struct store *store, const struct quarantine_request *req
 /** Retry or drop all quarantined messages, in batches. @param count  increased */
 bool quarantine_change_all(struct store *store,
     const struct quarantine_request *request, unsigned *count, GError **error);
-
-#endif

@@ -5,8 +5,7 @@
  * environment and the root directory; its output is untrusted
  * (message/parser_proto.h).
  */
-#ifndef PAPERBOY_SERVICE_INBOUND_PARSER_PROCESS_H
-#define PAPERBOY_SERVICE_INBOUND_PARSER_PROCESS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -36,5 +35,3 @@ bool parser_process_run(const void *raw, size_t size,
 
 /** Check that the program can be run. @param program  as above */
 bool parser_process_check(const char *program, GError **error);
-
-#endif

@@ -4,8 +4,7 @@
  * Counted by address without subaddress and dots.  Requests above a limit get no reply,
  * and a line in the log.
  */
-#ifndef PAPERBOY_SERVICE_INBOUND_RATE_LIMIT_H
-#define PAPERBOY_SERVICE_INBOUND_RATE_LIMIT_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -73,5 +72,3 @@ rate_limit_refund(const struct request *request, const char *address, GError **e
  */
 bool rate_limit_end_interval(
     const struct request *request, const char *address, GError **error);
-
-#endif

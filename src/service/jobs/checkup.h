@@ -7,8 +7,7 @@
  * after the subscription (subscribers_insert()).  Each point is a proposal
  * (store/subscriber/proposals.h), so that a reply of one word settles it.
  */
-#ifndef PAPERBOY_SERVICE_JOBS_CHECKUP_H
-#define PAPERBOY_SERVICE_JOBS_CHECKUP_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -45,5 +44,3 @@ struct checkup_report {
  */
 bool checkup_run(const struct checkup *checkup, unsigned time_ms,
     struct checkup_report *report, int64_t *next_at, GError **error);
-
-#endif

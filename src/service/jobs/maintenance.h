@@ -1,8 +1,7 @@
 /*
  * maintenance.h - daily deletion of expired data.
  */
-#ifndef PAPERBOY_SERVICE_JOBS_MAINTENANCE_H
-#define PAPERBOY_SERVICE_JOBS_MAINTENANCE_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -42,5 +41,3 @@ bool maintenance_run(struct store *store, int64_t now, GError **error);
 /** @param at set to the time of the next run, s; in the past if it is due */
 bool
 maintenance_load_due(struct store *store, int64_t now, int64_t *at, GError **error);
-
-#endif

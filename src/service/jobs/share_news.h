@@ -5,8 +5,7 @@
  * that have the same version, and proposed to each as a command; the next digest of
  * each says so (service/digest/digest_news.h).  So no mail is sent for an edit.
  */
-#ifndef PAPERBOY_SERVICE_JOBS_SHARE_NEWS_H
-#define PAPERBOY_SERVICE_JOBS_SHARE_NEWS_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -21,5 +20,3 @@
  * @param count  set to the number of changes that were computed
  */
 bool share_news_run(struct store *store, int64_t now, unsigned *count, GError **error);
-
-#endif

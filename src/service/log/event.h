@@ -13,8 +13,7 @@
  * person: fields are numbers and our own words, and addresses in a text from elsewhere
  * are masked.
  */
-#ifndef PAPERBOY_SERVICE_LOG_EVENT_H
-#define PAPERBOY_SERVICE_LOG_EVENT_H
+#pragma once
 
 #include <glib.h>
 #include <stdint.h>
@@ -170,5 +169,3 @@ void event_log_fields_committed(
  * @return a new string
  */
 char *event_mask_addresses(const char *text);
-
-#endif

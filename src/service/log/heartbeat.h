@@ -7,8 +7,7 @@
  *
  * Without a watchdog the pointers are NULL, which all functions accept.
  */
-#ifndef PAPERBOY_SERVICE_LOG_HEARTBEAT_H
-#define PAPERBOY_SERVICE_LOG_HEARTBEAT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -52,5 +51,3 @@ void heartbeat_arm(struct heartbeat *heartbeat, int64_t seconds);
  * @return time until its next call at the latest, s; 0: none is needed
  */
 int64_t heartbeat_idle(struct heartbeat *heartbeat);
-
-#endif

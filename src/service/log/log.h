@@ -1,8 +1,7 @@
 /*
  * log.h - log output: to the journal, or as lines to standard error.
  */
-#ifndef PAPERBOY_SERVICE_LOG_LOG_H
-#define PAPERBOY_SERVICE_LOG_LOG_H
+#pragma once
 
 #include <glib.h>
 
@@ -20,5 +19,3 @@ struct log *log_start(const char *level, const char *program);
 
 /** Change the level; safe while other threads log. */
 void log_set_level(struct log *log, const char *level);
-
-#endif

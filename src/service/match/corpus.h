@@ -1,8 +1,7 @@
 /*
  * corpus.h - word frequencies of the archive for rankings (query/eval/rank.h).
  */
-#ifndef PAPERBOY_SERVICE_MATCH_CORPUS_H
-#define PAPERBOY_SERVICE_MATCH_CORPUS_H
+#pragma once
 
 #include <glib.h>
 
@@ -20,5 +19,3 @@ PB_DEFINE_AUTO(corpus, corpus_free);
 /** Prepare a ranking. @param query  borrowed for the life of the rank */
 struct rank *
 corpus_make_rank(struct corpus *corpus, const struct query *query, GError **error);
-
-#endif

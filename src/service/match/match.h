@@ -13,8 +13,7 @@
  * last day (UTC) on which the paper was listed counts as the start of that day, a later
  * one as its end. Missing values are false once they are final.
  */
-#ifndef PAPERBOY_SERVICE_MATCH_MATCH_H
-#define PAPERBOY_SERVICE_MATCH_MATCH_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -49,5 +48,3 @@ struct match_report {
  */
 bool match_run(
     struct store *store, int64_t now, struct match_report *report, GError **error);
-
-#endif

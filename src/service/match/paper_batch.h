@@ -4,8 +4,7 @@
  * The papers of some revisions, indexed once for all filters. It does not commit:
  * the caller's transaction holds results and progress.
  */
-#ifndef PAPERBOY_SERVICE_MATCH_PAPER_BATCH_H
-#define PAPERBOY_SERVICE_MATCH_PAPER_BATCH_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -101,5 +100,3 @@ struct query_document *paper_batch_make_document_at(struct store *store,
 /** Time at which a waiting match is rechecked, s. */
 int64_t paper_batch_get_recheck_time(
     const struct query *query, const struct stored_paper *stored, int64_t now);
-
-#endif

@@ -6,8 +6,7 @@
  * matches, which the evaluator decides. Memory depends on the papers and on
  * PERCOLATOR_RANGE, not on the number of filters.
  */
-#ifndef PAPERBOY_SERVICE_MATCH_PERCOLATOR_H
-#define PAPERBOY_SERVICE_MATCH_PERCOLATOR_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -53,5 +52,3 @@ bool percolator_find_next(const struct percolator *percolator, int64_t *id);
 /** Get the papers for which to evaluate a candidate. */
 const struct bitset *
 percolator_get_papers(const struct percolator *percolator, int64_t id);
-
-#endif

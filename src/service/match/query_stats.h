@@ -2,8 +2,7 @@
  * query_stats.h - suggestions for a filter from statistics of the archive: the closest
  * word for an unknown one, acronyms and their long forms.
  */
-#ifndef PAPERBOY_SERVICE_MATCH_QUERY_STATS_H
-#define PAPERBOY_SERVICE_MATCH_QUERY_STATS_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -23,5 +22,3 @@
 bool query_stats_add(struct store *store, const struct query *query,
     const struct search_scope *scope, const GArray *found, GPtrArray *notes,
     GError **error);
-
-#endif

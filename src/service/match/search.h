@@ -6,8 +6,7 @@
  * one by one.  Here a field that is not reported counts as false, so that there is a
  * result now.
  */
-#ifndef PAPERBOY_SERVICE_MATCH_SEARCH_H
-#define PAPERBOY_SERVICE_MATCH_SEARCH_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -91,5 +90,3 @@ search_run(struct store *store, const char *text, const struct search_scope *sco
     unsigned limit, struct query_error *problem, GError **error);
 void search_answer_free(struct search_answer *answer);
 PB_DEFINE_AUTO(search_answer, search_answer_free);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * data_export.h - all data about a subscriber, on request (GDPR article 15).
  */
-#ifndef PAPERBOY_SERVICE_PEOPLE_DATA_EXPORT_H
-#define PAPERBOY_SERVICE_PEOPLE_DATA_EXPORT_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -19,5 +18,3 @@
  */
 char *data_export_format(struct store *store, GBytes *key, int64_t subscriber_id,
     bool is_text, int64_t now, GError **error);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * erase.h - erase a subscriber (GDPR article 17), and manage the suppression list.
  */
-#ifndef PAPERBOY_SERVICE_PEOPLE_ERASE_H
-#define PAPERBOY_SERVICE_PEOPLE_ERASE_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -66,5 +65,3 @@ bool erase_suppress(struct store *store, const struct erase_request *request,
  */
 bool erase_release(struct store *store, const struct erase_request *request,
     int64_t now, GError **error);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * Each function that takes an address is one commit, with its entry in the audit log.
  */
-#ifndef PAPERBOY_SERVICE_PEOPLE_FILTERS_H
-#define PAPERBOY_SERVICE_PEOPLE_FILTERS_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -127,5 +126,3 @@ struct subscription *filters_prepare_edit(struct store *store, const GPtrArray *
 struct subscription *
 filters_edit(struct store *store, const struct filters_change *change, int64_t now,
     struct query_error *problem, GPtrArray **warnings, GError **error);
-
-#endif

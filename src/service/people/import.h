@@ -5,8 +5,7 @@
  * stored in batches, each one commit.  An interrupted import can be repeated: existing
  * subscribers are skipped.
  */
-#ifndef PAPERBOY_SERVICE_PEOPLE_IMPORT_H
-#define PAPERBOY_SERVICE_PEOPLE_IMPORT_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -48,5 +47,3 @@ void import_report_clear(struct import_report *report);
  */
 bool import_people(struct store *store, const struct import_request *request,
     struct import_report *report, GError **error);
-
-#endif

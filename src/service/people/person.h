@@ -1,8 +1,7 @@
 /*
  * person.h - find subscribers by address, and change one in a transaction.
  */
-#ifndef PAPERBOY_SERVICE_PEOPLE_PERSON_H
-#define PAPERBOY_SERVICE_PEOPLE_PERSON_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -43,5 +42,3 @@ person_load_any(struct store *store, const char *text, GError **error);
 
 /** Load the id of a subscriber who has not left. */
 bool person_load_id(struct store *store, const char *text, int64_t *id, GError **error);
-
-#endif

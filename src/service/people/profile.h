@@ -3,8 +3,7 @@
  *
  * Each function that takes an address is one commit, with its entry in the audit log.
  */
-#ifndef PAPERBOY_SERVICE_PEOPLE_PROFILE_H
-#define PAPERBOY_SERVICE_PEOPLE_PROFILE_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -124,5 +123,3 @@ bool profile_parse_until(const char *text, GTimeZone *zone, int64_t now,
 /** End expired pauses; in batches, each one commit. @param count  added to */
 bool
 profile_end_pause(struct store *store, int64_t now, unsigned *count, GError **error);
-
-#endif

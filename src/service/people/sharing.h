@@ -6,8 +6,7 @@
  * Owners do not learn who follows, or how many; followers do not learn who the owner
  * is.  Each function is one commit, with its entry in the audit log.
  */
-#ifndef PAPERBOY_SERVICE_PEOPLE_SHARING_H
-#define PAPERBOY_SERVICE_PEOPLE_SHARING_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -80,5 +79,3 @@ struct subscription *sharing_fork(
 /** Remove a followed filter. @return the removed filter */
 struct subscription *
 sharing_unfollow(const struct sharing_actor *actor, const char *name, GError **error);
-
-#endif

@@ -4,8 +4,7 @@
  * Shared by all interfaces.  Unless noted, each change is one commit, with its entry in
  * the audit log.
  */
-#ifndef PAPERBOY_SERVICE_PEOPLE_SUBSCRIBE_H
-#define PAPERBOY_SERVICE_PEOPLE_SUBSCRIBE_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -98,5 +97,3 @@ struct subscription *subscribe_add_filter(struct store *store, const char *addre
 
 bool subscribe_remove_filter(struct store *store, const char *address, int number,
     const char *who, int64_t now, GError **error);
-
-#endif

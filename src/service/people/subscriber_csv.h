@@ -22,8 +22,7 @@
  *                 NUMBER <tab> NAME <tab> QUERY (NAME may be empty), or
  *                 NUMBER <tab> NAME <tab> filter|block <tab> MAX <tab> NOTE <tab> QUERY
  */
-#ifndef PAPERBOY_SERVICE_PEOPLE_SUBSCRIBER_CSV_H
-#define PAPERBOY_SERVICE_PEOPLE_SUBSCRIBER_CSV_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -116,5 +115,3 @@ bool export_includes(
  */
 bool export_people(struct store *store, const struct export_request *request,
     export_write write, void *data, unsigned *count, GError **error);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * factory.h - the composition root: parts of the program, built from the settings.
  */
-#ifndef PAPERBOY_SERVICE_SETUP_FACTORY_H
-#define PAPERBOY_SERVICE_SETUP_FACTORY_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -131,5 +130,3 @@ factory_new_oauth(const struct settings *settings, enum oauth_use use,
 
 /** The envelope sender. @return borrowed */
 const char *factory_get_envelope_from(const struct settings *settings);
-
-#endif

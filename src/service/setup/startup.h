@@ -3,8 +3,7 @@
  *
  * For main functions; everything else is given a clock.
  */
-#ifndef PAPERBOY_SERVICE_SETUP_STARTUP_H
-#define PAPERBOY_SERVICE_SETUP_STARTUP_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -62,5 +61,3 @@ startup_load_checked(const char *path, const char *credentials, GPtrArray *probl
  */
 GBytes *
 startup_load_key(const struct settings *settings, struct store *store, GError **error);
-
-#endif

@@ -10,8 +10,7 @@
  *
  * The state is kept in the store.
  */
-#ifndef PAPERBOY_SERVICE_STATE_CLOCK_WATCH_H
-#define PAPERBOY_SERVICE_STATE_CLOCK_WATCH_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -57,5 +56,3 @@ bool clock_watch_confirm(
 
 /** Load the unconfirmed jump, if any. */
 bool clock_watch_load(struct store *store, struct clock_jump *jump, GError **error);
-
-#endif

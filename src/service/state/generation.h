@@ -13,8 +13,7 @@
  * file: nothing is detected.  Who restores an older copy of a server's database holds
  * the mail explicitly.
  */
-#ifndef PAPERBOY_SERVICE_STATE_GENERATION_H
-#define PAPERBOY_SERVICE_STATE_GENERATION_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -52,5 +51,3 @@ bool generation_load_file(const char *state_dir, int64_t *value, GError **error)
 /** Check whether the database is older than the file; a shared store never is. */
 bool generation_is_stale(
     struct store *store, const char *state_dir, bool *is_stale, GError **error);
-
-#endif

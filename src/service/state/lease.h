@@ -7,8 +7,7 @@
  *
  * On a store that is not shared the lease has no end (store/core/instances.h).
  */
-#ifndef PAPERBOY_SERVICE_STATE_LEASE_H
-#define PAPERBOY_SERVICE_STATE_LEASE_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -60,5 +59,3 @@ bool lease_end(struct lease *lease, struct store *store, GError **error);
  */
 bool lease_take_job(struct lease *lease, struct store *store, enum job job, int64_t now,
     bool *is_held, GError **error);
-
-#endif

@@ -5,8 +5,7 @@
  * byte (fcntl(2), open file description) is shared by open stores, and exclusive while
  * a store is replaced.
  */
-#ifndef PAPERBOY_SERVICE_STATE_LOCK_H
-#define PAPERBOY_SERVICE_STATE_LOCK_H
+#pragma once
 
 #include <glib.h>
 
@@ -32,5 +31,3 @@ int lock_share(const char *state_dir, GError **error);
  * @return a descriptor, or -1: with PB_ERROR_TEMPORARY while either exists
  */
 int lock_take_alone(const char *state_dir, GError **error);
-
-#endif

@@ -11,8 +11,7 @@
  * A rejected refresh token is marked in the file, and not used again: an operator has
  * to log in (paperboyctl login).
  */
-#ifndef PAPERBOY_SERVICE_STATE_OAUTH_LOGIN_H
-#define PAPERBOY_SERVICE_STATE_OAUTH_LOGIN_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -99,5 +98,3 @@ const struct stream_tokens *oauth_source_get_tokens(const struct oauth_source *s
 
 /** Create a handle for requests to an OAuth server. @param stop_fd  or NULL */
 struct http *oauth_source_new_http(const char *ca_file, const int *stop_fd);
-
-#endif

@@ -4,8 +4,7 @@
  * A file of the state directory.  It decides whether digests have an https link in
  * List-Unsubscribe (RFC 8058): a test has to come to the result that it works.
  */
-#ifndef PAPERBOY_SERVICE_STATE_ONE_CLICK_H
-#define PAPERBOY_SERVICE_STATE_ONE_CLICK_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -31,5 +30,3 @@ bool one_click_save(
 
 /** Whether digests offer one-click unsubscribing. */
 bool one_click_is_offered(const struct settings *settings);
-
-#endif

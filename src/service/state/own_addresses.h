@@ -1,8 +1,7 @@
 /*
  * own_addresses.h - our own addresses, from the settings.
  */
-#ifndef PAPERBOY_SERVICE_STATE_OWN_ADDRESSES_H
-#define PAPERBOY_SERVICE_STATE_OWN_ADDRESSES_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -34,5 +33,3 @@ PB_DEFINE_AUTO(own_addresses, own_addresses_free);
  * @return owned by the caller
  */
 char *own_addresses_format_domain(const struct settings *settings);
-
-#endif

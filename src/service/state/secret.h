@@ -1,8 +1,7 @@
 /*
  * secret.h - the key file: secrets from which tokens in mail are derived.
  */
-#ifndef PAPERBOY_SERVICE_STATE_SECRET_H
-#define PAPERBOY_SERVICE_STATE_SECRET_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -41,5 +40,3 @@ secret_check_mac(const char *state_dir, GBytes *keys, const char *mac, GError **
  * @return a problem, a new string; or NULL
  */
 char *secret_find_problem(const char *state_dir, const char *mac);
-
-#endif

@@ -8,8 +8,7 @@
  * they are valid for any archive, and only the newest papers, against which they were
  * weighed, have changed since.  Each answer learns all of it again.
  */
-#ifndef PAPERBOY_SERVICE_TASTE_ANSWERS_H
-#define PAPERBOY_SERVICE_TASTE_ANSWERS_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -54,5 +53,3 @@ bool answers_save(struct store *store, const struct answers_request *request,
 bool answers_load(struct store *store, int64_t subscriber_id, struct answers *answers,
     GError **error);
 void answers_clear(struct answers *answers);
-
-#endif

@@ -4,8 +4,7 @@
  * A score is the sum of the products of the weights that a word has for the person and
  * in the paper.  Papers are read when they are first scored, and kept for other people.
  */
-#ifndef PAPERBOY_SERVICE_TASTE_SCORER_H
-#define PAPERBOY_SERVICE_TASTE_SCORER_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -57,5 +56,3 @@ void scorer_reasons_clear(struct scorer_reasons *reasons);
  * @return owned by the caller, while the store is open
  */
 struct matrix *background_load(struct store *store, GError **error);
-
-#endif

@@ -5,8 +5,7 @@
  * depends on its token alone.  Changes go through the functions of mail commands, with
  * the actor "web", in one transaction, which is committed before the reply.
  */
-#ifndef PAPERBOY_SERVICE_WEB_WEB_HANDLER_H
-#define PAPERBOY_SERVICE_WEB_WEB_HANDLER_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -48,5 +47,3 @@ struct web_reply *web_handler_run(const struct web_handler *handler,
 
 /** Whether an operation may change anything. */
 bool web_handler_is_change(enum web_op op);
-
-#endif

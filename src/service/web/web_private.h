@@ -1,8 +1,7 @@
 /*
  * web_private.h - shared by the files of the page's handler only.
  */
-#ifndef PAPERBOY_SERVICE_WEB_WEB_PRIVATE_H
-#define PAPERBOY_SERVICE_WEB_WEB_PRIVATE_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -250,5 +249,3 @@ char *web_token_format_feed(GBytes *key, int64_t subscriber_id, int64_t since);
 /** Format the token of the feed of one filter. */
 char *web_token_format_filter_feed(
     GBytes *key, const struct subscription *subscription, int64_t since);
-
-#endif

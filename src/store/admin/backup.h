@@ -11,8 +11,7 @@
  * deleted, since they may have been used, and unhandled inbound messages are
  * quarantined.
  */
-#ifndef PAPERBOY_STORE_ADMIN_BACKUP_H
-#define PAPERBOY_STORE_ADMIN_BACKUP_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -166,5 +165,3 @@ bool backup_clear_next_held(struct store *store, int64_t subscriber_id, GError *
 
 /** Hold the next digest of every subscriber, which may have been mailed. */
 bool backup_hold_on_next_start(struct store *store, GError **error);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * These functions only read, and run concurrently with writers.
  */
-#ifndef PAPERBOY_STORE_ADMIN_INTEGRITY_H
-#define PAPERBOY_STORE_ADMIN_INTEGRITY_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -64,5 +63,3 @@ GPtrArray *integrity_load_zones(struct store *store, GError **error);
 
 /** Load the newest timestamp in the store. @param at  s; -1 for an empty store */
 bool integrity_load_newest_time(struct store *store, int64_t *at, GError **error);
-
-#endif

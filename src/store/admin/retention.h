@@ -1,8 +1,7 @@
 /*
  * retention.h - deletion of rows after their retention time.
  */
-#ifndef PAPERBOY_STORE_ADMIN_RETENTION_H
-#define PAPERBOY_STORE_ADMIN_RETENTION_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -30,5 +29,3 @@ enum retention {
 /** Delete rows older than a time, up to a limit. @param count  set: rows deleted */
 bool retention_prune(struct store *store, enum retention which, int64_t before,
     unsigned limit, unsigned *count, GError **error);
-
-#endif

@@ -4,8 +4,7 @@
  * Tables and columns are those of the databases' own catalogs.  Tables that each
  * machine makes from the papers are not copied (store/paper/archive.h).
  */
-#ifndef PAPERBOY_STORE_ADMIN_STORE_COPY_H
-#define PAPERBOY_STORE_ADMIN_STORE_COPY_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -50,5 +49,3 @@ bool store_copy_mark(struct store *to, GError **error);
 
 /** @return false with PB_ERROR_PERMANENT when a copy to this store did not end */
 bool store_copy_check(struct store *store, const char *name, GError **error);
-
-#endif

@@ -2,8 +2,7 @@
  * engine.h - what a database engine does for sql.h and store.h; for src/store/core
  * only.
  */
-#ifndef PAPERBOY_STORE_CORE_ENGINE_H
-#define PAPERBOY_STORE_CORE_ENGINE_H
+#pragma once
 
 #include "store/core/sql.h"
 
@@ -59,5 +58,3 @@ struct sql_engine {
 	void (*rollback)(struct store *store, bool is_inner);
 	void (*close)(struct store *store);
 };
-
-#endif

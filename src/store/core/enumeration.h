@@ -4,8 +4,7 @@
  * The schema's CHECKs reject other values, but a damaged file can contain anything,
  * even NULL.  Such columns are checked here, so that callers see valid values only.
  */
-#ifndef PAPERBOY_STORE_CORE_ENUMERATION_H
-#define PAPERBOY_STORE_CORE_ENUMERATION_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -68,5 +67,3 @@ int
 enumeration_get_value(struct sql_statement *row, int column, enum enumeration which);
 
 const char *enumeration_get_word(enum enumeration which, unsigned value);
-
-#endif

@@ -2,8 +2,7 @@
  * fts_score.h - score of a row of an FTS5 query, as an SQL function; for src/store
  * only.
  */
-#ifndef PAPERBOY_STORE_CORE_FTS_SCORE_H
-#define PAPERBOY_STORE_CORE_FTS_SCORE_H
+#pragma once
 
 #include <sqlite3.h>
 #include <stdint.h>
@@ -29,5 +28,3 @@ struct fts_score {
  * @return SQLite's code
  */
 int fts_score_register(sqlite3 *db);
-
-#endif

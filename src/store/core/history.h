@@ -10,8 +10,7 @@
  * replaced by that one is not used again, also by another process and when it is the
  * only one that answers: it has other data.
  */
-#ifndef PAPERBOY_STORE_CORE_HISTORY_H
-#define PAPERBOY_STORE_CORE_HISTORY_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -52,5 +51,3 @@ history_save_file(const char *path, const struct history *history, GError **erro
  * addresses of mail that was sent.
  */
 bool history_update(struct store *store, GError **error);
-
-#endif

@@ -13,8 +13,7 @@
  * In a store that is not shared the lock of the state directory allows one instance,
  * whose lease has no end: renewals are not needed.
  */
-#ifndef PAPERBOY_STORE_CORE_INSTANCES_H
-#define PAPERBOY_STORE_CORE_INSTANCES_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -91,5 +90,3 @@ bool instances_check_none(struct store *store, int64_t now, GError **error);
 #define INSTANCES_IS_LIVE(id, now)                          \
 	"EXISTS (SELECT 1 FROM instance i WHERE i.id = " id \
 	" AND (i.expires_at IS NULL OR i.expires_at > " now "))"
-
-#endif

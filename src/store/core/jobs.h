@@ -8,8 +8,7 @@
  * In a store that is not shared there is one instance, which holds all jobs; nothing is
  * recorded.
  */
-#ifndef PAPERBOY_STORE_CORE_JOBS_H
-#define PAPERBOY_STORE_CORE_JOBS_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -56,5 +55,3 @@ bool jobs_check(struct store *store, GError **error);
 
 /** Load all jobs that were taken, by name. @return of struct job_holder * */
 GPtrArray *jobs_load_all(struct store *store, GError **error);
-
-#endif

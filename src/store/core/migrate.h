@@ -9,8 +9,7 @@
  * (src/store/postgresql_schema.py); the table store_version records its version.
  * Several machines may start at once: migrations run under an advisory lock.
  */
-#ifndef PAPERBOY_STORE_CORE_MIGRATE_H
-#define PAPERBOY_STORE_CORE_MIGRATE_H
+#pragma once
 
 #include <glib.h>
 #include <sqlite3.h>
@@ -53,5 +52,3 @@ bool migrate_postgresql_check(struct store *store, int64_t *version, GError **er
  * @return false with PB_ERROR_TEMPORARY while an instance of an older version is alive
  */
 bool migrate_postgresql_run(struct store *store, GError **error);
-
-#endif

@@ -12,8 +12,7 @@
  * or a connection lost before the commit was sent, makes store_transact() run again; a
  * statement outside of a transaction is run again here.
  */
-#ifndef PAPERBOY_STORE_CORE_POSTGRESQL_H
-#define PAPERBOY_STORE_CORE_POSTGRESQL_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -32,5 +31,3 @@ PB_EXPORT bool postgresql_check_url(const char *url, GError **error);
  */
 PB_EXPORT struct store *
 postgresql_open(const struct store_server *server, GError **error);
-
-#endif

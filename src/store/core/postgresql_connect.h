@@ -1,8 +1,7 @@
 /*
  * postgresql_connect.h - connections to PostgreSQL: URL, TLS, timeouts, error codes.
  */
-#ifndef PAPERBOY_STORE_CORE_POSTGRESQL_CONNECT_H
-#define PAPERBOY_STORE_CORE_POSTGRESQL_CONNECT_H
+#pragma once
 
 #include <glib.h>
 #include <libpq-fe.h>
@@ -44,5 +43,3 @@ void postgresql_set_error(GError **error, const PGresult *result);
 
 /** Set a GError of a connection that was lost. */
 void postgresql_set_lost(GError **error, PGconn *connection);
-
-#endif

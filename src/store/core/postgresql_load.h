@@ -3,8 +3,7 @@
  *
  * The connection is in no pipeline.  Rows are collected and sent in parts of 64 KiB.
  */
-#ifndef PAPERBOY_STORE_CORE_POSTGRESQL_LOAD_H
-#define PAPERBOY_STORE_CORE_POSTGRESQL_LOAD_H
+#pragma once
 
 #include <glib.h>
 #include <libpq-fe.h>
@@ -32,5 +31,3 @@ bool postgresql_load_add(
 /** Send the rest. @return the result of the command; NULL when the connection is lost
  */
 PGresult *postgresql_load_end(PGconn *connection, GByteArray *rows, int64_t wait_s);
-
-#endif

@@ -8,8 +8,7 @@
  * values by store/core/enumeration.h.  The error is PB_ERROR_DAMAGED, "damaged row",
  * with the table and the key of the row.
  */
-#ifndef PAPERBOY_STORE_CORE_RECORD_H
-#define PAPERBOY_STORE_CORE_RECORD_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -122,5 +121,3 @@ record_find_values(struct store *store, const char *sql, const struct sql_value 
 	    (const struct sql_value[]){__VA_ARGS__ __VA_OPT__(, ){0}}, layout, error)
 GPtrArray *record_load_all_values(struct store *store, const char *sql,
     const struct sql_value *values, const struct record_layout *layout, GError **error);
-
-#endif

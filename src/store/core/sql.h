@@ -6,8 +6,7 @@
  *
  * The functions are the same for each database engine (store/core/engine.h).
  */
-#ifndef PAPERBOY_STORE_CORE_SQL_H
-#define PAPERBOY_STORE_CORE_SQL_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -301,5 +300,3 @@ int sql_count_columns(struct sql_statement *row);
 
 PB_EXPORT void sql_reset(struct sql_statement **statement);
 #define sql_auto __attribute__((cleanup(sql_reset))) struct sql_statement
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * sqlite.h - the engine SQLite; for parts of src/store that are SQLite's own.
  */
-#ifndef PAPERBOY_STORE_CORE_SQLITE_H
-#define PAPERBOY_STORE_CORE_SQLITE_H
+#pragma once
 
 #include <glib.h>
 #include <sqlite3.h>
@@ -17,5 +16,3 @@ int sqlite_register(sqlite3 *db);
 
 /** Set a GError from SQLite's last error. @param doing  such as "cannot open" */
 void sqlite_set_error(GError **error, sqlite3 *db, int rc, const char *doing);
-
-#endif

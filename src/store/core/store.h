@@ -12,8 +12,7 @@
  *
  * No statement stays open across a commit: read in batches, by key.
  */
-#ifndef PAPERBOY_STORE_CORE_STORE_H
-#define PAPERBOY_STORE_CORE_STORE_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -267,5 +266,3 @@ bool store_load_int64(struct store *store, const char *name, int64_t fallback,
     int64_t *value, GError **error);
 bool
 store_save_cursor(struct store *store, const char *name, int64_t value, GError **error);
-
-#endif

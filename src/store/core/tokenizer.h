@@ -5,8 +5,7 @@
  * digits, in lower case, without diacritics; and pairs of adjacent characters of
  * scripts without spaces (base/bigram.h).
  */
-#ifndef PAPERBOY_STORE_CORE_TOKENIZER_H
-#define PAPERBOY_STORE_CORE_TOKENIZER_H
+#pragma once
 
 #include <glib.h>
 
@@ -37,5 +36,3 @@ int tokenizer_register(struct sqlite3 *db);
 struct tokenizer *tokenizer_new(struct sqlite3 *db, GError **error);
 void tokenizer_free(struct tokenizer *tokenizer);
 PB_DEFINE_AUTO(tokenizer, tokenizer_free);
-
-#endif

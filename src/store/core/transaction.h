@@ -1,8 +1,7 @@
 /*
  * transaction.h - the parts of a transaction; for store_transact() and for tests.
  */
-#ifndef PAPERBOY_STORE_CORE_TRANSACTION_H
-#define PAPERBOY_STORE_CORE_TRANSACTION_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -40,5 +39,3 @@ PB_EXPORT void transaction_wait(unsigned runs);
 
 bool store_commit(struct store_transaction *transaction, GError **error);
 void store_rollback(struct store_transaction *transaction);
-
-#endif

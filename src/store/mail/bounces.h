@@ -4,8 +4,7 @@
  * One row per subscriber and message, so that a repeated report counts once.  None of
  * these functions opens a transaction.
  */
-#ifndef PAPERBOY_STORE_MAIL_BOUNCES_H
-#define PAPERBOY_STORE_MAIL_BOUNCES_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -154,5 +153,3 @@ bool domain_pauses_find(struct store *store, const char *domain,
     struct domain_pause **pause, GError **error);
 /** Load the pauses that end after a time. */
 GPtrArray *domain_pauses_load(struct store *store, int64_t after, GError **error);
-
-#endif

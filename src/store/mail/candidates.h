@@ -1,8 +1,7 @@
 /*
  * candidates.h - what the papers of a subscriber's next digest are chosen from.
  */
-#ifndef PAPERBOY_STORE_MAIL_CANDIDATES_H
-#define PAPERBOY_STORE_MAIL_CANDIDATES_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -80,5 +79,3 @@ candidates_load_excluded(struct store *store, int64_t subscriber_id, GError **er
  */
 enum digest_exclusion
 candidates_find_exclusion(const GArray *excluded, int64_t seq, int64_t replacement);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * digests.h - digests: their content, and delivered papers.
  */
-#ifndef PAPERBOY_STORE_MAIL_DIGESTS_H
-#define PAPERBOY_STORE_MAIL_DIGESTS_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -126,5 +125,3 @@ bool digests_load_last_built(
  */
 bool digests_find_by_token(struct store *store, const char *token, int64_t *digest_id,
     int64_t *subscriber_id, GError **error);
-
-#endif

@@ -5,8 +5,7 @@
  * one new again, and `done` is final.  Of a done message only the dedup key, receiver,
  * size, times and verdict are retained.
  */
-#ifndef PAPERBOY_STORE_MAIL_INBOX_H
-#define PAPERBOY_STORE_MAIL_INBOX_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -108,5 +107,3 @@ bool inbox_count_quarantined(struct store *store, int64_t *count, GError **error
 /** @return of char *: "3 rate limited: replies-per-day", for messages without a reply
  */
 GPtrArray *inbox_load_unanswered(struct store *store, int64_t since, GError **error);
-
-#endif

@@ -39,8 +39,7 @@
  * All other messages are system mail.  It is stored as sent, so that a retry sends the
  * same bytes, which may quote the user: they are deleted in the commit that ends it.
  */
-#ifndef PAPERBOY_STORE_MAIL_OUTBOX_H
-#define PAPERBOY_STORE_MAIL_OUTBOX_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -401,5 +400,3 @@ bool outbox_mark_classified(struct store *store, int64_t id, GError **error);
  */
 bool outbox_requeue_returned(struct store *store, int64_t digest_id, int64_t since,
     int64_t next_try_at, bool *is_requeued, GError **error);
-
-#endif

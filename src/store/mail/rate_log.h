@@ -4,8 +4,7 @@
  * Addresses and domains are stored as HMACs, like suppressions: they can be counted but
  * not read.
  */
-#ifndef PAPERBOY_STORE_MAIL_RATE_LOG_H
-#define PAPERBOY_STORE_MAIL_RATE_LOG_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -80,5 +79,3 @@ bool rate_log_load_dropped(
 
 /** Count one more dropped request. */
 bool rate_log_save_dropped(struct store *store, int64_t now, GError **error);
-
-#endif

@@ -4,8 +4,7 @@
  * A receiver identifies them by name: the file in a Maildir, UIDVALIDITY and UID in
  * IMAP.
  */
-#ifndef PAPERBOY_STORE_MAIL_SKIPPED_H
-#define PAPERBOY_STORE_MAIL_SKIPPED_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -36,5 +35,3 @@ skipped_load_names(struct store *store, const char *receiver, GError **error);
 GPtrArray *skipped_load_reasons(struct store *store, unsigned limit, GError **error);
 
 bool skipped_count(struct store *store, int64_t *count, GError **error);
-
-#endif

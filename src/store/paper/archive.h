@@ -9,8 +9,7 @@
  *
  * The functions work on store_get_archive().
  */
-#ifndef PAPERBOY_STORE_PAPER_ARCHIVE_H
-#define PAPERBOY_STORE_PAPER_ARCHIVE_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -139,5 +138,3 @@ bool archive_check_counts(struct store *store, char **problem, GError **error);
 
 /** Rebuild the index from the papers, in a transaction of store_get_archive(). */
 bool archive_rebuild(struct store *store, GError **error);
-
-#endif

@@ -10,8 +10,7 @@
  * asks for those after the last one it has.  It starts anew if the database is another
  * one, and if the numbers of papers or listings differ afterwards.
  */
-#ifndef PAPERBOY_STORE_PAPER_ARCHIVE_CACHE_H
-#define PAPERBOY_STORE_PAPER_ARCHIVE_CACHE_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -35,5 +34,3 @@ struct store *archive_cache_refresh(struct store *store, GError **error);
 /** Compare the numbers of papers and listings; for doctor. */
 bool archive_cache_compare(
     struct store *from, struct store *cache, bool *is_same, GError **error);
-
-#endif

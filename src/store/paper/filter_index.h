@@ -5,8 +5,7 @@
  * filter_index_save() replaces that by the terms that query/eval/terms.h selects, by
  * word frequencies in the archive.  Outdated frequencies affect speed only.
  */
-#ifndef PAPERBOY_STORE_PAPER_FILTER_INDEX_H
-#define PAPERBOY_STORE_PAPER_FILTER_INDEX_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -70,5 +69,3 @@ bool filter_index_repair(struct store *store, unsigned limit, GError **error);
  */
 bool filter_index_rebuild(
     struct store *store, unsigned limit, bool *is_done, GError **error);
-
-#endif

@@ -6,8 +6,7 @@
  * then on the column is NULL.  Each commit advances the cursors together with the
  * matches found, so that matching can be killed at any time and run again.
  */
-#ifndef PAPERBOY_STORE_PAPER_FILTER_PROGRESS_H
-#define PAPERBOY_STORE_PAPER_FILTER_PROGRESS_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -130,5 +129,3 @@ bool filter_progress_save_revision(struct store *store, int64_t filter_id,
     int64_t revision, bool *is_there, GError **error);
 bool filter_progress_load_revision(
     struct store *store, int64_t filter_id, int64_t *revision, GError **error);
-
-#endif

@@ -4,8 +4,7 @@
  * A match is pending while the filter does not match, but may once a field is reported
  * or changes (votes, categories).
  */
-#ifndef PAPERBOY_STORE_PAPER_MATCHES_H
-#define PAPERBOY_STORE_PAPER_MATCHES_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -108,5 +107,3 @@ bool matches_has_filter_at(
 /** Delete matches of filters with ids in (after, through] decided before a time. */
 bool matches_prune(struct store *store, int64_t before, int64_t after, int64_t through,
     GError **error);
-
-#endif

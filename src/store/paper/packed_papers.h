@@ -6,8 +6,7 @@
  * paper_moved are never deleted: only reading all packed values would tell which ones
  * are still needed, and they are few (20 bytes each, a few a day).
  */
-#ifndef PAPERBOY_STORE_PAPER_PACKED_PAPERS_H
-#define PAPERBOY_STORE_PAPER_PACKED_PAPERS_H
+#pragma once
 
 #include "model/digest_contents.h"
 #include "store/core/sql.h"
@@ -32,5 +31,3 @@ bool packed_papers_follow(struct store *store, GArray *papers, GError **error);
  */
 bool packed_papers_find_moved(
     struct store *store, int64_t seq, int64_t *moved, GError **error);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * For src/store only.
  */
-#ifndef PAPERBOY_STORE_PAPER_PAPER_ALIASES_H
-#define PAPERBOY_STORE_PAPER_PAPER_ALIASES_H
+#pragma once
 
 #include "store/paper/papers.h"
 
@@ -58,5 +57,3 @@ paper_aliases_load_duplicates(struct store *store, unsigned limit, GError **erro
  */
 bool paper_aliases_move(
     struct store *store, const struct stored_paper *from, int64_t to, GError **error);
-
-#endif

@@ -4,8 +4,7 @@
  * The digests of a day share some hundred papers.  A cache belongs to one handle of the
  * store.  After a paper was changed, all are read again.
  */
-#ifndef PAPERBOY_STORE_PAPER_PAPER_CACHE_H
-#define PAPERBOY_STORE_PAPER_PAPER_CACHE_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -32,5 +31,3 @@ bool paper_cache_refresh(struct paper_cache *paper_cache, GError **error);
  */
 struct paper *
 paper_cache_get(struct paper_cache *paper_cache, int64_t seq, GError **error);
-
-#endif

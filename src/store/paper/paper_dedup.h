@@ -5,8 +5,7 @@
  * the sources matters only for RULE_LATEST, and for values that a rule ranks equally.
  * Merging is idempotent.
  */
-#ifndef PAPERBOY_STORE_PAPER_PAPER_DEDUP_H
-#define PAPERBOY_STORE_PAPER_PAPER_DEDUP_H
+#pragma once
 
 #include "model/paper.h"
 
@@ -20,5 +19,3 @@ paper_dedup_merge(const struct paper *stored, const struct paper *reported);
 
 /** Whether an id is preferred to another: arXiv, then DOI, then the source's own. */
 bool paper_dedup_is_better_id(const char *id, const char *than);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * paper_history.h - history of a paper: its listings, and its digests for a subscriber.
  */
-#ifndef PAPERBOY_STORE_PAPER_PAPER_HISTORY_H
-#define PAPERBOY_STORE_PAPER_PAPER_HISTORY_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -62,5 +61,3 @@ paper_history_load_days(struct store *store, const char *oldest_day, GError **er
 
 /** Load the earliest last day of all papers. @param day  set; "" for an empty store */
 bool paper_history_load_first_day(struct store *store, char day[11], GError **error);
-
-#endif

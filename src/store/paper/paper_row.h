@@ -1,8 +1,7 @@
 /*
  * paper_row.h - read rows of the table paper; for src/store only.
  */
-#ifndef PAPERBOY_STORE_PAPER_PAPER_ROW_H
-#define PAPERBOY_STORE_PAPER_PAPER_ROW_H
+#pragma once
 
 #include "store/core/sql.h"
 #include "store/paper/papers.h"
@@ -36,5 +35,3 @@ char *paper_row_join(const GPtrArray *texts);
 /** The column of a comment, journal or DOI: empty if the paper is known to have none.
  */
 struct sql_value paper_row_get_known(const struct paper *paper, const char *text);
-
-#endif

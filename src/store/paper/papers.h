@@ -1,8 +1,7 @@
 /*
  * papers.h - papers, their listings, and the fetches of the sources.
  */
-#ifndef PAPERBOY_STORE_PAPER_PAPERS_H
-#define PAPERBOY_STORE_PAPER_PAPERS_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -254,5 +253,3 @@ bool papers_has_categories(struct store *store, bool *has, GError **error);
  * @param has   set; also true while there are no papers, and for other fields
  */
 bool papers_has_field(struct store *store, const char *name, bool *has, GError **error);
-
-#endif

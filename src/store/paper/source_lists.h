@@ -3,8 +3,7 @@
  *
  * Written by the collector, so that the scheduler knows which lists to expect.
  */
-#ifndef PAPERBOY_STORE_PAPER_SOURCE_LISTS_H
-#define PAPERBOY_STORE_PAPER_SOURCE_LISTS_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -67,5 +66,3 @@ struct source_list_history {
 
 bool source_lists_load_history(struct store *store, const char *name,
     struct source_list_history *history, GError **error);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * audit.h - audit log of changes, with the actor.
  */
-#ifndef PAPERBOY_STORE_SUBSCRIBER_AUDIT_H
-#define PAPERBOY_STORE_SUBSCRIBER_AUDIT_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -38,5 +37,3 @@ struct audit_row {
  */
 GPtrArray *audit_load(struct store *store, int64_t subscriber_id, int64_t since,
     unsigned limit, GError **error);
-
-#endif

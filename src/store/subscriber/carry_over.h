@@ -1,8 +1,7 @@
 /*
  * carry_over.h - data that a restored store copies from the database it replaces.
  */
-#ifndef PAPERBOY_STORE_SUBSCRIBER_CARRY_OVER_H
-#define PAPERBOY_STORE_SUBSCRIBER_CARRY_OVER_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -42,5 +41,3 @@ bool carry_over_feeds(struct store *store, GError **error);
  * copy newer answers to papers and proposals.
  */
 bool carry_over_answers(struct store *store, GError **error);
-
-#endif

@@ -4,8 +4,7 @@
  * Only the hash of a token is stored.  The action and its address are fixed when the
  * confirmation is created; it can be used once, until it expires.
  */
-#ifndef PAPERBOY_STORE_SUBSCRIBER_CONFIRMATIONS_H
-#define PAPERBOY_STORE_SUBSCRIBER_CONFIRMATIONS_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -96,5 +95,3 @@ bool confirmations_count_pending(
  */
 GPtrArray *confirmations_load_batch(
     struct store *store, int64_t now, int64_t after, unsigned limit, GError **error);
-
-#endif

@@ -2,8 +2,7 @@
  * erasure.h - delete all rows about a person (personal_data.h), immediately or after
  * delivery of the last message has ended.
  */
-#ifndef PAPERBOY_STORE_SUBSCRIBER_ERASURE_H
-#define PAPERBOY_STORE_SUBSCRIBER_ERASURE_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -33,5 +32,3 @@ bool erasure_insert_pending(struct store *store, const char *address_key,
 bool erasure_find_pending(struct store *store, char **address, GError **error);
 
 bool erasure_has_pending(struct store *store, bool *has, GError **error);
-
-#endif

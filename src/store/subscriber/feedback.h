@@ -4,8 +4,7 @@
  * A row names a paper that exists: rows of merged papers are moved
  * (store/paper/paper_aliases.h).
  */
-#ifndef PAPERBOY_STORE_SUBSCRIBER_FEEDBACK_H
-#define PAPERBOY_STORE_SUBSCRIBER_FEEDBACK_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -49,5 +48,3 @@ bool feedback_save_taste(struct store *store, int64_t subscriber_id,
  */
 bool feedback_load_taste(struct store *store, int64_t subscriber_id,
     struct taste_vector *vector, GError **error);
-
-#endif

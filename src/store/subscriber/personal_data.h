@@ -4,8 +4,7 @@
  * Each table of the schema is either in personal_data[] or in
  * personal_data_other_tables[]; a test fails for a table that is in neither.
  */
-#ifndef PAPERBOY_STORE_SUBSCRIBER_PERSONAL_DATA_H
-#define PAPERBOY_STORE_SUBSCRIBER_PERSONAL_DATA_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -47,5 +46,3 @@ GPtrArray *personal_data_load(struct store *store, const struct personal_data *d
  */
 bool personal_data_erase_inbox(
     struct store *store, const GPtrArray *addresses, unsigned *count, GError **error);
-
-#endif

@@ -4,8 +4,7 @@
  * Their tokens contain the time at which the subscriber turned them on, so that turning
  * them off revokes the tokens for good.
  */
-#ifndef PAPERBOY_STORE_SUBSCRIBER_PRIVATE_FEEDS_H
-#define PAPERBOY_STORE_SUBSCRIBER_PRIVATE_FEEDS_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -47,5 +46,3 @@ struct private_feed_entry {
  */
 GPtrArray *private_feeds_load(struct store *store, int64_t subscriber_id,
     int64_t subscription_id, unsigned limit, GError **error);
-
-#endif

@@ -5,8 +5,7 @@
  * effect.  Its number is unique among the subscriber's proposals of
  * PROPOSALS_NUMBER_DAYS days, so that `yes 2` means the same in every mail.
  */
-#ifndef PAPERBOY_STORE_SUBSCRIBER_PROPOSALS_H
-#define PAPERBOY_STORE_SUBSCRIBER_PROPOSALS_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -121,5 +120,3 @@ bool proposals_can_undo(
  */
 bool proposals_restore(struct store *store, const struct proposal *proposal,
     int64_t matched_revision, int64_t now, char **settings, GError **error);
-
-#endif

@@ -6,8 +6,7 @@
  * owner's filter, by whatever way, ends the share; its followers keep what they have.
  * Nothing here counts or lists followers.
  */
-#ifndef PAPERBOY_STORE_SUBSCRIBER_SHARES_H
-#define PAPERBOY_STORE_SUBSCRIBER_SHARES_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -170,5 +169,3 @@ bool shares_detach(struct store *store, int64_t subscriber_id, GError **error);
 /** Give it back to the filters that exist again; a changed one is a version. */
 bool
 shares_attach(struct store *store, int64_t subscriber_id, int64_t now, GError **error);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * A filter is one row, shared by all its subscribers.
  */
-#ifndef PAPERBOY_STORE_SUBSCRIBER_SUBSCRIBERS_H
-#define PAPERBOY_STORE_SUBSCRIBER_SUBSCRIBERS_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -160,5 +159,3 @@ bool subscribers_delete_subscription(
     struct store *store, int64_t subscriber_id, int number, GError **error);
 bool subscribers_delete_subscriptions(
     struct store *store, int64_t subscriber_id, GError **error);
-
-#endif

@@ -5,8 +5,7 @@
  * directory: an address can be looked up, but the list cannot be read.  It survives the
  * erasure of the subscriber.
  */
-#ifndef PAPERBOY_STORE_SUBSCRIBER_SUPPRESSION_H
-#define PAPERBOY_STORE_SUBSCRIBER_SUPPRESSION_H
+#pragma once
 
 #include <glib.h>
 #include <stdbool.h>
@@ -85,5 +84,3 @@ GPtrArray *suppression_load_batch(
     struct store *store, const char *after, unsigned limit, GError **error);
 
 bool suppression_count(struct store *store, int64_t *count, GError **error);
-
-#endif
