@@ -152,13 +152,13 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct fuzz_input fuzz = {data, size};
 	pb_auto(digest) digest = render_sample_new_digest();
 	const struct locale_format locale = {get_catalog(), "en"};
-	struct assembled_message assembled = {
+	struct page page = {
 	    .entries = digest->entries,
 	    .abstract = PREFERENCE_ABSTRACT_FULL,
 	};
 	const struct attach_input input = {
 	    .digest = digest,
-	    .assembled = &assembled,
+	    .page = &page,
 	    .format = &locale,
 	    .list_name = "paperboy",
 	};
@@ -166,7 +166,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	do
 		add_paper(digest, &fuzz);
 	while (fuzz.left && digest->entries->len < PAPERS_MAX);
-	assembled.full = assembled.shown = digest->entries->len;
+	page.full = page.shown = digest->entries->len;
 	for (unsigned i = PREFERENCE_ATTACH_BIBTEX; i < G_N_ELEMENTS(checks); i++) {
 		struct attach_format format = *attach_get_format(i);
 		g_autoptr(GString) text = NULL;

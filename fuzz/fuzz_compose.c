@@ -145,10 +145,11 @@ static void
 check_html(const char *html)
 {
 	static const char *const elements[] = {"!DOCTYPE html>", "!--[if mso]>",
-	    "![endif]-->", "table>", "table ", "tr>", "td>", "html ", "html>", "head>",
-	    "meta ", "style>", "title>", "body>", "body ", "div>", "div ", "h1>", "h1 ",
-	    "h2>", "h2 ", "p>", "p ", "ol>", "ol ", "ul>", "ul ", "li>", "li ", "a ",
-	    "a>", "b>", "b ", "i>", "i ", "span ", "span>", NULL};
+	    "![endif]-->", "table>", "table ", "tr>", "td>", "td ", "html ", "html>",
+	    "head>", "meta ", "style>", "title>", "body>", "body ", "div>", "div ",
+	    "h1>", "h1 ", "h2>", "h2 ", "h3>", "h3 ", "p>", "p ", "ol>", "ol ", "ul>",
+	    "ul ", "li>", "li ", "a ", "a>", "b>", "b ", "i>", "i ", "span ", "span>",
+	    NULL};
 	static const char *const links[] = {"http://", "https://", "mailto:", NULL};
 
 	g_assert(g_utf8_validate(html, -1, NULL));

@@ -52,7 +52,7 @@ check_address(const struct subaddress_base *base, const char *text)
 	g_assert(subaddress_parse(base, upper, &again_kind, &upper_token));
 	g_assert(again_kind == kind);
 	g_assert_cmpstr(upper_token, ==, token);
-	g_assert((kind >= SUBADDRESS_CONFIRM && kind <= SUBADDRESS_CHECK) == !!*token);
+	g_assert((kind >= SUBADDRESS_CONFIRM && kind < SUBADDRESS_UNKNOWN) == !!*token);
 	if (kind == SUBADDRESS_UNKNOWN)
 		return;
 	again = subaddress_format(base, kind, *token ? token : NULL);

@@ -8,6 +8,7 @@
 #include "../tests/lib/web_fixture.h"
 #include "fuzz.h"
 #include "message/subaddress.h"
+#include "service/delivery/mail_token.h"
 #include "service/web/web_private.h"
 #include "store/core/transaction.h"
 #include "store/subscriber/subscribers.h"
@@ -61,7 +62,7 @@ make_tokens(struct conversation *c)
 	world.tokens[TOKEN_NONE] = g_strdup("");
 	world.tokens[TOKEN_TYPED] = g_strdup("");
 	world.tokens[TOKEN_LEAVE] = web_get_leave_token(c);
-	world.tokens[TOKEN_PREFERENCES] = web_token_format_preferences(key, eva, now);
+	world.tokens[TOKEN_PREFERENCES] = mail_token_format_preferences(key, eva, now);
 	world.tokens[TOKEN_FEED] = web_token_format_feed(key, 1, 7);
 	world.tokens[TOKEN_VIEW] = token_sign(key, SUBADDRESS_TOKEN_VIEW, 1,
 	    store_fixture_number(c->fixture, "SELECT created_at FROM digest"));

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """show.py - show the mails of paperboy in a language, as its PO file says now.
 
-    po/show.py LANGUAGE      such as fr; a new language gets po/fr.po first
+    po/show.py LANGUAGE      such as it; a new language gets po/it.po first
 
 Writes to standard output the digest of the sample day, and replies to commands and
 mistakes.  It needs a build (./setup demo) and gettext; the build need

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""first_digest.py - from an empty container to the first digest, as README says.
+"""first_digest.py - from an empty container to the first digest, as doc/install.md says.
 
 A step of `make check-long`: it builds the package in a fresh Debian, and needs the
 network for that.  The mailbox is at Postfix and Dovecot of the container.
@@ -25,7 +25,7 @@ from tap import Tap, need_programs, run, top_builddir
 LIMIT_S = 600
 BOX, USER, SECRET = "papers@container.example", "eva@container.example", "hunter2"
 
-# Before step 1 of "Run it" in README.
+# Before step 1 of doc/install.md.
 PREPARE = """
 export DEBIAN_FRONTEND=noninteractive
 echo 'APT::Get::Assume-Yes "true";' >/etc/apt/apt.conf.d/yes
@@ -128,7 +128,7 @@ def digest_in_time(tap):
                      ["postfix", "dovecot-imapd", "iproute2", "ca-certificates"])
     run(["make", "-s", "-C", top_builddir(), "distdir",
          f"distdir={os.path.join(root, 'srv', 'paperboy')}"], 300)
-    (install,) = [text for text in blocks("Run it") if "dpkg-buildpackage" in text]
+    (install,) = [text for text in blocks("doc/install.md") if "dpkg-buildpackage" in text]
     with Container(root) as machine:
         prepare_provider(machine, ca)
     started = time.monotonic()

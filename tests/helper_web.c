@@ -35,7 +35,6 @@ static const struct {
 static const char *const ops[WEB_OPS] = {
     [WEB_OP_HEALTH] = "health",
     [WEB_OP_HOME] = "home",
-    [WEB_OP_TRY] = "try",
     [WEB_OP_SUBSCRIBE] = "subscribe",
     [WEB_OP_CONFIRM_SHOW] = "confirm-show",
     [WEB_OP_CONFIRM] = "confirm",

@@ -2,8 +2,8 @@
  * helper_web_page.c - write the sample web pages to a directory.
  *
  * helper_web_page TEMPLATES PO DIRECTORY writes NAME.LANGUAGE.html and its
- * Content-Security-Policy, NAME.LANGUAGE.policy, in English, German and, with a file
- * PO/fa.po, in the test language of lib/po.py.
+ * Content-Security-Policy, NAME.LANGUAGE.policy, in each language that ships and, with
+ * a file PO/fa.po, in the test language of lib/po.py.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,7 +46,7 @@ write_sample(const struct web_pages *pages, const struct web_sample *sample,
 int
 main(int argc, char **argv)
 {
-	static const char *const languages[] = {"en", "de", "fa"};
+	static const char *const languages[] = {"en", "de", "fr", "zh", "fa"};
 	g_autoptr(GPtrArray) samples = web_sample_load();
 	g_autoptr(GError) error = NULL;
 	pb_auto(web_pages) pages = NULL;

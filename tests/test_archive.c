@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/day.h"
 #include "base/error.h"
+#include "lib/cases.h"
 #include "lib/store_fixture.h"
 #include "lib/unit.h"
 #include "service/match/corpus.h"
@@ -183,31 +184,7 @@ STORE_TEST(words_are_counted_on_request)
 
 TEST(wrong_entries_are_found_and_rebuilt)
 {
-	static const struct {
-		const char *damage;
-		const char *says;
-		bool is_seen_at_a_glance;
-	} rows[] = {
-	    {"DELETE FROM vocabulary WHERE text = 'mamba'", "1 words have wrong counts",
-	        false},
-	    {"UPDATE vocabulary SET papers = 9 WHERE text IN ('of', 'mamba')",
-	        "2 words have wrong counts", false},
-	    {"INSERT INTO vocabulary VALUES ('new', 'new', 1)", "1 words", false},
-	    {"DELETE FROM acronym", "1 short forms", false},
-	    {"UPDATE cursor SET value = 1 WHERE name = 'archive papers'",
-	        "and 1 in the word counts", true},
-	    {"INSERT INTO paper_fts (paper_fts, rowid, title, abstract, authors)"
-	     " VALUES ('delete', 1, 'Diffusion of mamba', 'low-rank adaptation (LoRA)',"
-	     " 'Ada Example')",
-	        "2 papers, but 1 in the index", true},
-	    {"DROP TRIGGER paper_fts_update;"
-	     "UPDATE paper SET title = 'Other of mamba' WHERE seq = 1",
-	        "the index is damaged", false},
-	    {"UPDATE paper_fts_data SET block = x'00' WHERE id > 10",
-	        "the index is damaged", false},
-	};
-
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+	CASES_FOREACH(row, "archive_wrong", *damage, *says, *is_seen_at_a_glance) {
 		pb_auto(store_fixture) fixture = store_fixture_new();
 		g_autofree char *problem = NULL, *glance = NULL;
 		g_autoptr(GError) error = NULL;
@@ -215,12 +192,13 @@ TEST(wrong_entries_are_found_and_rebuilt)
 		list(fixture, "1", "Diffusion of mamba", "low-rank adaptation (LoRA)");
 		list(fixture, "2", "of mambas", "");
 		assert_sound(fixture);
-		store_fixture_run(fixture, rows[i].damage);
+		store_fixture_run(fixture, row->damage);
 		problem = store_fixture_check_archive(fixture);
-		if (!problem || !strstr(problem, rows[i].says))
-			g_test_fail_printf("%s: %s", rows[i].damage, problem);
+		if (!problem || !strstr(problem, row->says))
+			g_test_fail_printf("%s: %s", row->damage, problem);
 		g_assert_true(archive_check_counts(fixture->store, &glance, NULL));
-		g_assert_true((glance != NULL) == rows[i].is_seen_at_a_glance);
+		g_assert_true(
+		    (glance != NULL) == cases_is_yes(row->is_seen_at_a_glance));
 		archive_rebuild(fixture->store, &error);
 		g_assert_no_error(error);
 		assert_sound(fixture);
@@ -306,33 +284,15 @@ find(struct store_fixture *fixture, const char *text, const char *oldest_day,
 
 STORE_TEST(candidates_are_the_newest_or_the_best)
 {
-	static const struct {
-		const char *query;
-		const char *oldest_day;
-		bool is_best;
-		const char *wanted;
-	} rows[] = {
-	    {"mamba", NULL, false, "3 1 of 2"},
-	    {"mamba", NULL, true, "3 1 of 2"},
-	    {"mamba^9 OR trees", NULL, true, "3 1 of 3"},
-	    {"mamba OR trees^9", NULL, true, "2 3 of 3"},
-	    {"mamba", "2026-11-19", false, "3 of 1"},
-	    {"author:Ada", "2026-11-19", false, "3 2 of 2"},
-	    {"upvotes:>=3", NULL, false, "3 of 1"},
-	    {"mamba upvotes:>=1", NULL, true, "3 of 1"},
-	    {"has:code", NULL, false, "3 2 1 of 3"},
-	    {"has:code", NULL, true, "3 2 of 3"},
-	    {"nothing", NULL, false, "of 0"},
-	};
-
 	store_fixture_list(fixture, "2026-11-18", "1", "Mamba", PAPER_UNKNOWN);
 	store_fixture_list(fixture, "2026-11-19", "2", "Trees", 2);
 	store_fixture_list(fixture, "2026-11-20", "3", "Mamba or mamba", 3);
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		g_autofree char *found =
-		    find(fixture, rows[i].query, rows[i].oldest_day, rows[i].is_best);
+	CASES_FOREACH(
+	    row, "archive_candidates", *query, *oldest_day, *is_best, *wanted) {
+		g_autofree char *found = find(
+		    fixture, row->query, row->oldest_day, cases_is_yes(row->is_best));
 
-		g_assert_cmpstr(found, ==, rows[i].wanted);
+		g_assert_cmpstr(found, ==, row->wanted);
 	}
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/bounds.h"
 #include "base/error.h"
+#include "lib/cases.h"
 #include "lib/paperserver.h"
 #include "lib/texts.h"
 #include "lib/unit.h"
@@ -48,44 +49,15 @@ parse_right(const char *xml)
 
 TEST(ids_are_stripped_of_prefix_and_version)
 {
-	static const struct {
-		const char *text, *id;
-		unsigned version;
-	} rows[] = {
-	    {"2611.10010", "2611.10010", 0},
-	    {"2611.10010v2", "2611.10010", 2},
-	    {" oai:arXiv.org:2611.10010v12\n", "2611.10010", 12},
-	    {"http://arxiv.org/abs/2611.10010v1", "2611.10010", 1},
-	    {"https://arxiv.org/abs/0704.0001", "0704.0001", 0},
-	    {"https://arxiv.org/pdf/2611.10010v1.pdf", "2611.10010", 1},
-	    {"arXiv:hep-ex/0307015v3", "hep-ex/0307015", 3},
-	    {"math.AG/0309225", "math.AG/0309225", 0},
-	    {"10.48550/arXiv.2611.10010", "2611.10010", 0},
-	    {"https://doi.org/10.48550/ARXIV.2611.10010", "2611.10010", 0},
-	    {"2611.123", NULL, 0},
-	    {"2611.123456", NULL, 0},
-	    {"12611.12345", NULL, 0},
-	    {"2611.12345v", NULL, 0},
-	    {"2611.12345x", NULL, 0},
-	    {"hep-ex/030701", NULL, 0},
-	    {"hep-ex/03070155", NULL, 0},
-	    {"https://example.org/abs/2611.10010", NULL, 0},
-	    {"alphaxiv.org/overview/2611.10010v2?chatId=1", "2611.10010", 2},
-	    {"arxiv.org/abs/2611.10010?context=cs.LG", "2611.10010", 0},
-	    {"2611.10010?", NULL, 0},
-	    {"", NULL, 0},
-	    {NULL, NULL, 0},
-	};
-
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+	CASES_FOREACH(row, "arxiv_ids", *text, *id, *version) {
 		g_autofree char *id = NULL;
 		unsigned version = 0;
-		bool is_id = paper_id_parse_arxiv(rows[i].text, &id, &version);
+		bool is_id = paper_id_parse_arxiv(row->text, &id, &version);
 
-		g_test_message("%s", rows[i].text ? rows[i].text : "NULL");
-		g_assert_cmpint(is_id, ==, rows[i].id != NULL);
-		g_assert_cmpstr(id, ==, rows[i].id);
-		g_assert_cmpuint(version, ==, rows[i].version);
+		g_test_message("%s", row->text ? row->text : "NULL");
+		g_assert_cmpint(is_id, ==, row->id != NULL);
+		g_assert_cmpstr(id, ==, row->id);
+		g_assert_cmpuint(version, ==, cases_number(row->version));
 	}
 }
 

@@ -291,7 +291,7 @@ def check_markdown(file, papers, depth):
     sections, titles = split_sections(root)
     assert len(sections) + len(titles) == len(papers)
     for paper, (title, *paragraphs) in zip(papers, sections):
-        check_section(paper, title, paragraphs, depth, paper in papers[:3])
+        check_section(paper, title, paragraphs, depth, len(papers) == 1)
     for paper, item in zip(papers[len(sections):], titles):
         check_title(paper, item)
     return len(titles)
@@ -321,7 +321,7 @@ def check_title(paper, node):
     assert node_texts(node) == paper["title"]
 
 
-def check_section(paper, title, paragraphs, depth, is_first):
+def check_section(paper, title, paragraphs, depth, is_single):
     check_title(paper, title)
     texts = [node_texts(node) for node in paragraphs]
     if paper["authors"]:
@@ -342,16 +342,18 @@ def check_section(paper, title, paragraphs, depth, is_first):
              *(name for name, _ in links)]
     assert texts.pop(0) == " · ".join(word for word in words if word)
     assert not any(map(links_of, paragraphs))
-    check_summary(paper, texts, depth, is_first)
+    check_summary(paper, texts, depth, is_single)
 
 
-def check_summary(paper, texts, depth, is_first):
+def check_summary(paper, texts, depth, is_single):
     """The generated sentence is marked, the rest is of the abstract."""
     if depth == "brief" and paper["summary"]:
         (summary,) = show([paper["summary"]])
-        assert texts.pop(0) == summary + " (AI)"
-        wanted = [paper["abstract"]] if is_first else []
-    elif depth == "full" or depth == "brief" and is_first:
+        sentence = texts.pop(0)
+        assert sentence.endswith(" (AI)"), sentence
+        assert summary.startswith(sentence.removesuffix(" (AI)").rstrip("…")), sentence
+        wanted = [paper["abstract"]] if is_single else []
+    elif depth == "full" or depth == "brief" and is_single:
         wanted = [paper["abstract"]]
     elif depth == "none":
         wanted = []

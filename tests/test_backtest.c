@@ -6,6 +6,7 @@
 
 #include "base/bounds.h"
 #include "base/error.h"
+#include "lib/cases.h"
 #include "lib/store_fixture.h"
 #include "lib/unit.h"
 #include "service/advice/backtest.h"
@@ -140,61 +141,19 @@ STORE_TEST(backtest_compares_with_other_filters_of_the_subscriber)
 
 STORE_TEST(notes_suggest_corrections)
 {
-	static const struct {
-		const char *text;
-		const char *notes;
-	} rows[] = {
-	    {"mamba", ""},
-	    {"mamba or tree", "column 7: \"or\" is searched as a word: did you mean "
-	                      "OR?; no papers in "
-	                      "90 days: is this the intended filter?; or: in no paper"},
-	    {"mmaba", "no papers in 90 days: is this the intended filter?; mmaba: in "
-	              "no paper; mamba is in 2"},
-	    {"mamba OR treez", "treez: in no paper; trees is in 1"},
-	    {"mamba NOT treez", ""},
-	    {"mamba OR qqqqqqq", "qqqqqqq: in no paper"},
-	    {"mamba OR quan*", "quan*: no word starts with this"},
-	    {"mamba OR 型", "型: in no paper"},
-	    {"mamba OR 模型", "模型: in no paper"},
-	    {"mamba OR 大模型 OR \"for 型\"", "for: in no paper"},
-	    {"old", "no papers in 30 days, but 1 in 90 days"},
-	    {"LoRA", "2 more papers with lora OR \"low-rank adaptation\", the latest: "
-	             "Trees"},
-	    {"LoRAs OR tree",
-	        "1 more paper with lora OR \"low-rank adaptation\": Mamba"},
-	    {"mamba LoRA", "1 more paper with lora OR \"low-rank adaptation\": Mamba"},
-	    {"abstract:LoRA tree",
-	        "no papers in 90 days: is this the intended filter?; "
-	        "1 more paper with abstract:lora OR "
-	        "abstract:\"low-rank adaptation\": Trees"},
-	    {"LoRA OR \"low-rank adaptation\"", ""},
-	    {"(LoRA OR \"low-rank adaptation\") mamba", ""},
-	    {"\"low-rank adaptations\"",
-	        "1 more paper with \"low rank adaptation\" OR LoRA: On LoRAs"},
-	    {"title:\"low-rank adaptation\"",
-	        "no papers in 90 days: is this the intended filter?; 1 more paper with "
-	        "title:\"low rank adaptation\" OR title:LoRA: On LoRAs"},
-	    {"\"low-rank adaptation\" mamba", ""},
-	    {"mamba -LoRA", ""},
-	    {"\"LoRA\" NOT lora*",
-	        "no papers in 90 days: is this the intended filter?; 2 more papers "
-	        "with "
-	        "lora OR \"low-rank adaptation\", the latest: Trees"},
-	};
-
 	list(fixture, "2026-08-01", "0", "Ancient", "");
 	list(fixture, "2026-09-20", "1", "Old", "");
 	list(fixture, "2026-11-20", "2", "Mamba", "low-rank adaptation (LoRA)");
 	list(fixture, "2026-11-20", "3", "Mamba", "a low-rank adaptation");
 	list(fixture, "2026-11-20", "4", "Trees", "Low rank adaptations");
 	list(fixture, "2026-11-20", "5", "On LoRAs", "");
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		const struct backtest_request request = {.text = rows[i].text};
+	CASES_FOREACH(row, "backtest_notes", *text, *notes) {
+		const struct backtest_request request = {.text = row->text};
 		pb_auto(backtest) backtest = run(fixture, &request);
 		g_autofree char *notes = join_notes(backtest);
 
-		if (strcmp(notes, rows[i].notes) != 0)
-			g_test_fail_printf("%s: %s", rows[i].text, notes);
+		if (strcmp(notes, row->notes) != 0)
+			g_test_fail_printf("%s: %s", row->text, notes);
 	}
 }
 

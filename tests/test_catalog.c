@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/msg.h"
 #include "base/po.h"
+#include "lib/cases.h"
 #include "lib/unit.h"
 #include "service/command/command_private.h"
 
@@ -75,51 +76,23 @@ TEST(entries_are_read)
 /* The rules of the languages whose plurals differ most. */
 TEST(plural_forms_follow_the_rule)
 {
-	static const struct {
-		const char *rule;
-		unsigned forms;
-		int64_t count;
-		unsigned form;
-	} rows[] = {
-	    {"0", 1, 1, 0},
-	    {"n != 1", 2, 1, 0},
-	    {"n != 1", 2, 0, 1},
-	    {"(n > 1)", 2, 0, 0},
-	    {"n>1", 2, 2, 1},
-	    {"n%10==1 && n%100!=11 ? 0 : n%10>=2 && n%10<=4 && "
-	     "(n%100<10 || n%100>=20) ? 1 : 2",
-	        3, 121, 0},
-	    {"n%10==1 && n%100!=11 ? 0 : n%10>=2 && n%10<=4 && "
-	     "(n%100<10 || n%100>=20) ? 1 : 2",
-	        3, 12, 2},
-	    {"n%10==1 && n%100!=11 ? 0 : n%10>=2 && n%10<=4 && "
-	     "(n%100<10 || n%100>=20) ? 1 : 2",
-	        3, 23, 1},
-	    {"n==0 ? 0 : n==1 ? 1 : n==2 ? 2 : n%100>=3 && n%100<=10 ? 3 : "
-	     "n%100>=11 ? 4 : 5",
-	        6, 111, 4},
-	    {"n==0 ? 0 : n==1 ? 1 : n==2 ? 2 : n%100>=3 && n%100<=10 ? 3 : "
-	     "n%100>=11 ? 4 : 5",
-	        6, 100, 5},
-	    {"1 + 2 * n / 2 - n - !n * 1", 2, 5, 1},
-	};
-
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+	CASES_FOREACH(row, "catalog_plurals", *rule, *forms, *count, *form) {
 		g_autoptr(GString) text = g_string_new(NULL);
 		pb_auto(po) po = NULL;
 		char wanted[] = "form 0";
 
 		g_string_printf(text,
-		    HEADER "\"Plural-Forms: nplurals=%u; plural=%s;\\n\"\n"
+		    HEADER "\"Plural-Forms: nplurals=%s; plural=%s;\\n\"\n"
 		           "msgid \"{count} paper\"\nmsgid_plural \"{count} papers\"\n",
-		    rows[i].forms, rows[i].rule);
-		for (unsigned form = 0; form < rows[i].forms; form++)
+		    row->forms, row->rule);
+		for (unsigned form = 0; form < (unsigned)cases_number(row->forms);
+		     form++)
 			g_string_append_printf(
 			    text, "msgstr[%u] \"form %u\"\n", form, form);
 		po = parse_good(text->str);
-		wanted[5] = (char)('0' + rows[i].form);
+		wanted[5] = *row->form;
 		g_assert_cmpstr(po_get_count(po, PL_("{count} paper", "{count} papers"),
-		                    rows[i].count),
+		                    (unsigned)cases_number(row->count)),
 		    ==, wanted);
 	}
 	g_assert_cmpstr(
@@ -130,41 +103,19 @@ TEST(plural_forms_follow_the_rule)
 
 TEST(errors_say_where)
 {
-	static const struct {
-		const char *text, *says;
-	} rows[] = {
-	    {"words\n", "xx.po:1: expected msgid"},
-	    {"msgid \"a\"\n\nmsgid \"b\"\n", "xx.po:1: expected msgstr"},
-	    {"msgid a\nmsgstr \"b\"\n", "expected one text in quotes"},
-	    {"msgid \"a\"\nmsgstr \"b\"\nmsgstr \"c\"\n",
-	        "expected one text in quotes"},
-	    {"msgid \"a\"\nmsgstr \"\xff\"\n", "not UTF-8"},
-	    {"msgid \"a\"\nmsgstr \"b", "xx.po:2"},
-	    {"msgid \"a {x}\"\nmsgstr \"b {y}\"\n", "has no placeholder {y}"},
-	    {"msgid \"a\"\nmsgid_plural \"b\"\nmsgstr[2] \"c\"\n", "more forms"},
-	    {"msgid \"a\"\nmsgid_plural \"b\"\nmsgstr[6] \"c\"\n", "invalid number"},
-	    {"msgid \"a\"\nmsgid_plural \"b\"\nmsgstr[0 \"c\"\n", "expected ]"},
-	    {HEADER "\"Plural-Forms: nplurals=2; plural=n/0;\\n\"\n", "plural rule"},
-	    {HEADER "\"Plural-Forms: nplurals=2; plural=n;\\n\"\n", "plural rule"},
-	    {HEADER "\"Plural-Forms: nplurals=2; plural=(n==1;\\n\"\n", "plural rule"},
-	    {HEADER "\"Plural-Forms: nplurals=2; plural=m;\\n\"\n", "plural rule"},
-	    {HEADER "\"Plural-Forms: nplurals=2; plural=n ? 1;\\n\"\n", "plural rule"},
-	    {HEADER "\"Plural-Forms: nplurals=2; plural=1 1;\\n\"\n", "plural rule"},
-	    {"msgid \"\"\nmsgstr[1] \"x\"\nwords", "expected msgid"},
-	};
 	pb_auto(po) known = parse_good("msgid \"a\"\nmsgstr \"\"\n");
 	pb_auto(po) po = po_new();
 	g_autoptr(GString) deep =
 	    g_string_new(HEADER "\"Plural-Forms: nplurals=2; plural=");
 	g_autofree char *unknown = NULL, *nested = NULL;
 
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+	CASES_FOREACH(row, "catalog_errors", *text, *says) {
 		pb_auto(po) other = po_new();
-		g_autofree char *problem = parse(other, rows[i].text, NULL);
+		g_autofree char *problem = parse(other, row->text, NULL);
 
 		g_assert_nonnull(problem);
-		if (!strstr(problem, rows[i].says))
-			g_error("%zu: %s", i, problem);
+		if (!strstr(problem, row->says))
+			g_error("%s: %s", row->says, problem);
 	}
 	unknown =
 	    parse(po, "msgid \"a\"\nmsgstr \"b\"\nmsgid \"c\"\nmsgstr \"d\"\n", known);
@@ -203,7 +154,7 @@ CATALOG_TEST(the_shipped_languages_are_loaded)
 	g_autofree char *many =
 	    catalog_format_count(catalog, "de", PL_("1 paper", "{count} papers"), 5);
 
-	g_assert_true(g_str_has_prefix(list, "de, en"));
+	g_assert_true(g_str_has_prefix(list, "de, en, fr, zh"));
 	g_assert_cmpstr(catalog_get_languages(catalog)[0], ==, "en");
 	g_assert_true(catalog_has_language(catalog, "de"));
 	g_assert_false(catalog_has_language(catalog, "xx"));
@@ -242,21 +193,21 @@ load_with(const char *file, const char *text, struct catalog **catalog)
 TEST(an_operator_replaces_single_texts_and_adds_languages)
 {
 	pb_auto(catalog) english = NULL;
-	pb_auto(catalog) french = NULL;
+	pb_auto(catalog) italian = NULL;
 	g_autofree char *first =
 	    load_with("en.po", "msgid \"never\"\nmsgstr \"not once\"\n", &english);
 	g_autofree char *second =
-	    load_with("fr.po", "msgid \"never\"\nmsgstr \"jamais\"\n", &french);
+	    load_with("it.po", "msgid \"never\"\nmsgstr \"mai\"\n", &italian);
 
 	g_assert_cmpstr(first, ==, NULL);
 	g_assert_cmpstr(second, ==, NULL);
 	g_assert_cmpstr(
 	    po_get(catalog_get_po(english, "en"), N_("never")), ==, "not once");
 	g_assert_cmpstr(po_get(catalog_get_po(english, "de"), N_("never")), ==, "nie");
-	g_assert_true(catalog_has_language(french, "fr"));
+	g_assert_true(catalog_has_language(italian, "it"));
+	g_assert_cmpstr(po_get(catalog_get_po(italian, "it"), N_("never")), ==, "mai");
 	g_assert_cmpstr(
-	    po_get(catalog_get_po(french, "fr"), N_("never")), ==, "jamais");
-	g_assert_cmpstr(po_get(catalog_get_po(french, "fr"), N_("Pause")), ==, "Pause");
+	    po_get(catalog_get_po(italian, "it"), N_("Pause")), ==, "Pause");
 }
 
 TEST(a_wrong_file_of_the_operator_is_refused)

@@ -152,7 +152,6 @@ BROKEN = [
     ("text/plain", "text/html", "not text then html"),
     ("charset=utf-8", "charset=iso-8859-1", "charset iso-8859-1"),
     ("Schr=C3=B6dinger bridges", "Schr=F6dinger bridges", "not utf-8"),
-    ("https://arxiv.org/abs/2608.00001v2)", "x)", "link only in the HTML"),
     ("2608.00001v2)", "2608.00001v3)", "link only in the text"),
     ('"https://arxiv.org/abs', '"http://arxiv.org/abs', "link only in"),
     (

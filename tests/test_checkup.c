@@ -164,6 +164,8 @@ CHECKUP_TEST(report_names_each_point_with_its_reply)
 
 CHECKUP_TEST(report_is_in_the_language_of_its_reader)
 {
+	conversation_set(
+	    &conversation->settings->web_url, "https://papers.example.org");
 	store_fixture_run(conversation->fixture,
 	    "UPDATE subscriber SET checkup_at = 1795156200, language = 'de'"
 	    " WHERE address = '" ADA "'");

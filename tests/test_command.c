@@ -11,6 +11,7 @@
 
 #include "base/bounds.h"
 #include "base/error.h"
+#include "lib/cases.h"
 #include "lib/conversation.h"
 #include "lib/unit.h"
 #include "message/command_text.h"
@@ -249,209 +250,16 @@ compare_golden(const char *name, const char *text)
 	g_assert_cmpstr(text, ==, wanted);
 }
 
-enum sender { UNKNOWN_SENDER, UNPROVEN, PROVEN };
-
 /* A message, and the file of its reply. */
 struct scene {
 	const char *name;
-	enum sender sender;
-	const char *text; /* subject, line end, text */
+	const char *sender; /* "unknown", "unproven" or "proven" */
+	const char *text;   /* subject, line end, text */
 	const char *language;
-	bool is_answered; /* pending commands are confirmed: NAME-confirmed.txt */
-	unsigned bounces; /* messages returned on the days before */
-	bool is_shared;   /* Eve shares a filter */
-};
-
-#define SCENE(name_, sender_, text_, ...) \
-	STEP(.name = name_, .sender = sender_, .text = text_, ##__VA_ARGS__)
-
-static const struct scene scenes[] = {
-    SCENE("subscribe", UNKNOWN_SENDER,
-        "subscribe name=\"Eve Example\"\nadd name=rlhf \"reward model*\"\nadd "
-        "diffusion "
-        "-survey\n",
-        .is_answered = true),
-    SCENE("subscribe-german", UNKNOWN_SENDER,
-        "subscribe name=Eve\nadd diffusion\nset at 06:15 tz Europe/Vienna\n",
-        .language = "de", .is_answered = true),
-    SCENE("subscribe-by-add", UNKNOWN_SENDER, "add diffusion\n", .is_answered = true),
-    SCENE("subscribe-wrong-filter", UNKNOWN_SENDER,
-        "subscribe\nadd ti:\nadd diffusion\n", .is_answered = true),
-    SCENE("subscribe-again", PROVEN, "subscribe\n"),
-    SCENE("unknown-list", UNKNOWN_SENDER, "list\n"),
-    SCENE("unknown-test", UNKNOWN_SENDER, "test diffusion\n"),
-    SCENE("unknown-search", UNKNOWN_SENDER, "search diffusion\n"),
-    SCENE("unknown-spam", UNKNOWN_SENDER,
-        "add name=\"Buy at www.pills.example\" pills https://pills.example/now "
-        "eve@pills.example\n"),
-    SCENE("unknown-unsubscribe", UNKNOWN_SENDER, "unsubscribe\n"),
-    SCENE("nothing", UNKNOWN_SENDER, "Hello there\nI read of you in the news.\n"),
-    SCENE("nothing-german", UNKNOWN_SENDER, "Guten Tag\nwie geht das hier?\n",
-        .language = "de"),
-    SCENE("nothing-known", PROVEN, "Hello there\nI read of you in the news.\n"),
-    SCENE("leave-unclear", PROVEN, "papers\nHi,\nstop sending papers about agents\n"),
-    SCENE("leave-words", UNPROVEN,
-        "question\nDear team,\nplease take me off this list\n"),
-    SCENE("leave-words-german", UNPROVEN, "Abmeldung\n\n", .language = "de"),
-    SCENE("subscribe-bare", UNKNOWN_SENDER, "subscribe\n", .is_answered = true),
-    SCENE("subscribe-words", UNKNOWN_SENDER,
-        "Hello\nPlease add me to your list!\n\nThanks\nEve\n", .is_answered = true),
-    SCENE("subscribe-words-german", UNKNOWN_SENDER,
-        "Anmeldung\nGuten Tag,\n- diffusion\n- Reward Model\nVielen Dank\n",
-        .is_answered = true),
-    SCENE("subscribe-keywords", UNKNOWN_SENDER,
-        "subscribe\nHi,\ndiffusion, \"reward model\"\n* state space\n"
-        "I would like to read about all that concerns language models.\nti:\n"
-        "weather\nmamba\nssm\nBest regards\nEve\n",
-        .is_answered = true),
-    SCENE("subscribe-keywords-german", UNKNOWN_SENDER,
-        "Anmeldung\nGuten Tag,\nbitte melden Sie mich an.\nDiffusion\n"
-        "Mit freundlichen Gr\303\274\303\237en\nUwe\n",
-        .language = "de", .is_answered = true),
-    SCENE("subscribe-twice", UNKNOWN_SENDER,
-        "Subscribe\nI want to subscribe\nBest,\nEve\n", .is_answered = true),
-    SCENE("add", PROVEN,
-        "\nadd name=rlhf max=5 note=\"for the reading group\" \"reward model*\" "
-        "-survey\n"
-        "add ti:\n"),
-    SCENE("add-german", PROVEN, "\nadd name=rlhf \"reward model*\" -survey\nadd ti:\n",
-        .language = "de"),
-    SCENE("add-name-taken", PROVEN,
-        "\nadd name=one mamba\nadd name=One weather\nadd name=7 weather\n"
-        "edit 1 name=one\n"),
-    SCENE("add-mixed", PROVEN, "\nadd mamba OR diffusion model\n"),
-    SCENE("add-typo", PROVEN, "\nadd difusion machines\n"),
-    SCENE("add-same", PROVEN, "\nadd diffusion\n"),
-    SCENE("add-long-wrong", PROVEN,
-        "\nadd name=long \"large language model\" OR \"reward model\" OR \"state "
-        "space\" OR"
-        " titel:mamba OR weather\n"),
-    SCENE("add-unproven", UNPROVEN, "\nadd \"state space\"\ndel 1\n",
-        .is_answered = true),
-    SCENE("block", PROVEN, "\nblock weather\n"),
-    SCENE("edit", PROVEN, "\nedit 1 diffusion -weather\n"),
-    SCENE("edit-unproven", UNPROVEN, "\nedit 1 diffusion -weather\n",
-        .is_answered = true),
-    SCENE("del", PROVEN, "\ndel 1\n"),
-    SCENE("del-unknown", PROVEN, "\ndel 7\n"),
-    SCENE("unblock", PROVEN, "\nblock name=sky weather\nunblock sky\nunblock 1\n"),
-    SCENE("list", PROVEN, "\nlist\n"),
-    SCENE("list-german", PROVEN, "\nlist\n", .language = "de"),
-    SCENE("set", PROVEN,
-        "\nset when weekdays at 8:00 tz Europe/Vienna max 12 order date abstract short"
-        " format text quiet note updates on crosslist off attach bibtex language de\n"),
-    SCENE("set-german", PROVEN, "\nset when now\n", .language = "de"),
-    SCENE("set-wrong", PROVEN,
-        "\nset colour blue\nset when never\nset at 25:00\nset tz Europe/Berln\nset max "
-        "0\n"
-        "set order\nset language xx\nset format pdf\n"),
-    SCENE("set-name", PROVEN, "\nset days mon,thu\nset name Ada Lovelace\n"),
-    SCENE("set-unproven", UNPROVEN, "\nset at 09:00\n", .is_answered = true),
-    SCENE("pause", PROVEN, "\npause 14d\nresume\nresume\n"),
-    SCENE("pause-open", PROVEN, "\npause\n"),
-    SCENE("pause-unproven", UNPROVEN, "\npause 14d\n", .is_answered = true),
-    SCENE("pause-wrong", PROVEN, "\npause until 2026-01-01\npause for ever\n"),
-    SCENE("pause-said", PROVEN,
-        "\npause 2 weeks\npause two weeks.\npause for the next 3 days\n"
-        "pause until monday\npause next friday\npause 2 years\n"),
-    SCENE("pause-said-unproven", UNPROVEN, "\npause for two weeks\n",
-        .is_answered = true),
-    SCENE("set-said", PROVEN,
-        "\nset at 9pm\nset at 7 am max 5\nset at 21\nset at 9\nset at 25\n"
-        "set weekly on friday\nset daily\n"),
-    SCENE("set-left-out", PROVEN,
-        "\nat 9pm\nat 9\nat 25:00\nweekly on friday at 8.30\nmax 10 abstract short\n"
-        "tz Berlin\nmax 0\n"),
-    SCENE("set-left-out-unproven", UNPROVEN, "\nat 9 pm\n", .is_answered = true),
-    SCENE("stopped", PROVEN, "\nlist\nat the moment I travel\npause 14d\n"),
-    SCENE("stopped-at-thanks", PROVEN, "\nstatus\nThanks,\nAda\n"),
-    SCENE("resume-few", PROVEN, "\npause\nresume catchup=5\n"),
-    SCENE("test", PROVEN, "\ntest since=10d diffusion\n"),
-    SCENE("test-none", PROVEN, "\ntest mamba\n"),
-    SCENE("search", PROVEN, "\nsearch max=2 diffusion\n"),
-    SCENE("search-german", PROVEN, "\nsearch max=2 diffusion\n", .language = "de"),
-    SCENE(
-        "why-id", PROVEN, "\nwhy 2611.05500\nwhy arXiv:2611.04400v2\nwhy 9911.00001\n"),
-    SCENE("like-number", PROVEN, "Re: 2 papers\nlike 1\nhide 2\nhide 1\ntaste\n"),
-    SCENE("like-german-number", PROVEN, "Re: 2 papers\nlike 1, 2\nlike 7\ntaste\n",
-        .language = "de"),
-    SCENE("like-id", PROVEN, "\nlike 2611.03300 arXiv:2611.05500v2\nhide 9911.00001\n"),
-    SCENE("like-unproven-number", UNPROVEN, "Re: 2 papers\nlike 1\nhide 2611.03300\n",
-        .is_answered = true),
-    SCENE("like-wrong", PROVEN, "\nlike 3\nhide\ntaste less\nmore 1\n"),
-    SCENE("hide-block", PROVEN, "\nlike 2611.05500\nhide 2611.01200 2611.03300\n"),
-    SCENE("hide-block-german", PROVEN,
-        "\nhide 2611.01200\nhide 2611.03300\nlike 2611.03300\n", .language = "de"),
-    SCENE("taste-none", PROVEN, "\ntaste\ntaste forget\n"),
-    SCENE("taste-forget", PROVEN, "\nlike 2611.04400\ntaste forget\ntaste\n"),
-    SCENE("taste-unproven", UNPROVEN, "\ntaste\ntaste forget\n", .is_answered = true),
-    SCENE("more-number", PROVEN, "Re: 2 papers\nmore 1 2\n"),
-    SCENE("more-on-this", PROVEN, "Re: 2 papers\nMore on this below.\nLike them!\n"),
-    SCENE("why-number", PROVEN, "Re: 2 papers\nwhy 1\nwhy 9\n"),
-    SCENE("why-liked", PROVEN, "\nlike 2611.04400\nhide 2611.00007\nwhy 2611.05500\n"),
-    SCENE("why-german", PROVEN, "\nadd title:(diffusion OR survey)\nwhy 2611.05500\n",
-        .language = "de"),
-    SCENE("notes-german", PROVEN,
-        "\ntest mamba or transformr*\ntest difusion\ntest source:blog[ti]\n",
-        .language = "de"),
-    SCENE("status", PROVEN, "\nstatus\n"),
-    SCENE("status-german", PROVEN, "\nstatus\n", .language = "de"),
-    SCENE("status-bounced", PROVEN, "\nstatus\n", .bounces = 2),
-    SCENE(
-        "status-bounced-german", PROVEN, "\nstatus\n", .bounces = 1, .language = "de"),
-    SCENE("last", PROVEN, "\nlast\n"),
-    SCENE("last-day", PROVEN, "\nlast 2026-11-20\nget 2026-11-01\nget yesterday\n"),
-    SCENE("share", PROVEN,
-        "\nshare 1 as Diffusion-News\nlist\nshare 1 as other\nshare 1\n"
-        "unshare diffusion-news\nunshare nothing\nshare 1 as me\nshare 1 as 2nd\n"),
-    SCENE("share-german", PROVEN,
-        "\nshare 1 as diffusion-news\nlist\n"
-        "unshare diffusion-news\n",
-        .language = "de"),
-    SCENE("share-unproven", UNPROVEN, "\nshare 1 as diffusion-news\n",
-        .is_answered = true),
-    SCENE("follow", PROVEN,
-        "\nfollow Weather-News\nfollow weather-news\nfollow weather-news version=7\n"
-        "share 2 as mine\nlist\nunfollow weather-news\nfollow nobody\n",
-        .is_shared = true),
-    SCENE("follow-german", PROVEN,
-        "\nfollow weather-news\nlist\nunfollow weather-news\n", .language = "de",
-        .is_shared = true),
-    SCENE("follow-unproven", UNPROVEN, "\nfollow weather-news\n", .is_answered = true,
-        .is_shared = true),
-    SCENE("fork", PROVEN,
-        "\nfollow weather-news\nfork weather-news\nlist\nunfollow weather-news\n",
-        .is_shared = true),
-    SCENE("fork-german", PROVEN, "\nfork weather-news\nlist\n", .language = "de",
-        .is_shared = true),
-    SCENE("address", PROVEN, "\naddress ada@example.com\n", .is_answered = true),
-    SCENE("address-unproven", UNPROVEN, "\naddress thief@example.com\n",
-        .is_answered = true),
-    SCENE("address-own", PROVEN, "\naddress ADA@example.org\n"),
-    SCENE("address-twice", PROVEN,
-        "\naddress ada@example.com\naddress ada@example.net\n"
-        "address ada@example.com\nadd mamba\n",
-        .is_answered = true),
-    SCENE("address-wrong", PROVEN, "\naddress nowhere\naddress paperboy@example.net\n"),
-    SCENE("export-text", PROVEN, "\nexport text\n", .is_answered = true),
-    SCENE("export-json", PROVEN, "\nexport\n", .is_answered = true),
-    SCENE("forget", PROVEN, "\nforget\nforget me\n", .is_answered = true),
-    SCENE("forget-gone", UNKNOWN_SENDER, "\nforget me\n", .is_answered = true),
-    SCENE("sources", PROVEN, "\nsources\n"),
-    SCENE("info", UNKNOWN_SENDER, "\ninfo\n"),
-    SCENE("info-german", UNKNOWN_SENDER, "\ninfo\n", .language = "de"),
-    SCENE("help", PROVEN, "help\n"),
-    SCENE("help-german", PROVEN, "help\n", .language = "de"),
-    SCENE("help-add", PROVEN, "help add\n"),
-    SCENE("help-set", PROVEN, "help set\n"),
-    SCENE("unsubscribe", UNPROVEN, "Unsubscribe\n"),
-    SCENE("unsubscribe-german", UNPROVEN, "Unsubscribe!\n", .language = "de"),
-    SCENE("unsubscribe-one", PROVEN, "\nremove 1\n"),
-    SCENE("ok-thanks", PROVEN, "Re: Your commands\nOk, thanks\n"),
-    SCENE("confirm", UNKNOWN_SENDER, "\nconfirm abcdefgh\n"),
-    SCENE("undo", UNKNOWN_SENDER, "\nundo abcdefgh\n"),
-    SCENE("slip", PROVEN, "\nsusbcribe\nlsit\n"),
-    SCENE("missing", PROVEN, "\nadd\n"),
+	const char
+	    *is_answered;      /* pending commands are confirmed: NAME-confirmed.txt */
+	const char *bounces;   /* messages returned on the days before */
+	const char *is_shared; /* Eve shares a filter */
 };
 
 static void
@@ -490,7 +298,8 @@ play(const void *data)
 {
 	const struct scene *scene = data;
 	pb_auto(command_test) test = command_test_new();
-	bool is_unknown = scene->sender == UNKNOWN_SENDER;
+	bool is_unknown = strcmp(scene->sender, "unknown") == 0;
+	bool is_proven = strcmp(scene->sender, "proven") == 0;
 	reply_auto reply = {0}, after = {0};
 	g_autofree char *hash = NULL;
 	g_autofree char *hash_after = NULL;
@@ -498,25 +307,25 @@ play(const void *data)
 	test->user = (struct requester){
 	    .address = is_unknown ? EVE : ADA,
 	    .subscriber_id = is_unknown ? 0 : test->ada,
-	    .is_proven = scene->sender == PROVEN,
+	    .is_proven = is_proven,
 	    .language = scene->language,
 	};
 	if (strstr(scene->name, "number"))
 		test->user.digest_id =
 		    store_fixture_number(test->fixture, "SELECT max(id) FROM digest");
-	add_bounces(test, scene->bounces);
-	if (scene->is_shared)
+	add_bounces(test, (unsigned)cases_number(scene->bounces));
+	if (cases_is_yes(scene->is_shared))
 		add_share(test);
 	hash = store_fixture_hash(test->fixture);
 	run(test, scene->text, &reply);
 	hash_after = store_fixture_hash(test->fixture);
-	if (scene->sender != PROVEN && !reply.undo)
+	if (!is_proven && !reply.undo)
 		g_assert_cmpstr(hash, ==, hash_after);
 	g_assert_cmpint(reply.waiting > 0, ==, reply.pending != NULL);
 	command_fill_tokens(
 	    &reply, "k3confirmconfirmconfirm23", "k3undoundoundoundoundoundo");
 	compare_golden(scene->name, reply.text);
-	if (scene->is_answered) {
+	if (cases_is_yes(scene->is_answered)) {
 		g_autofree char *name = g_strconcat(scene->name, "-confirmed", NULL);
 		g_autofree char *file = g_strconcat(scene->name, "-attachment", NULL);
 
@@ -669,11 +478,11 @@ COMMAND_TEST(undo_of_proposals_keeps_what_is_shared_and_followed)
 	    "diffusion-news|3 weather-news|2");
 }
 
-TEST(commands_beside_a_consent_are_reported)
+TEST(commands_beside_a_consent_are_proposed)
 {
 	static const struct {
 		const char *text;
-		bool is_reported;
+		bool is_proposed;
 	} rows[] = {{"yes\nadd mamba\n", true}, {"yes\n", false},
 	    {"subscribe\n", false}, {"yes\n\nEve\n", false}};
 
@@ -686,8 +495,8 @@ TEST(commands_beside_a_consent_are_reported)
 		test->user.is_proven = true;
 		test->user.confirmed_by = rows[i].text;
 		run_confirmed(test, asked.pending, &done);
-		g_assert_cmpint(strstr(done.text, "were not carried") != NULL, ==,
-		    rows[i].is_reported);
+		g_assert_cmpint(strstr(done.text, "Shall I do this, too?") != NULL, ==,
+		    rows[i].is_proposed);
 	}
 }
 
@@ -953,25 +762,6 @@ TEST(little_is_quoted_to_unknown_senders)
 
 COMMAND_TEST(quotes_are_cut_and_harmless)
 {
-	static const struct {
-		const char *typed, *guarded;
-	} rows[] = {
-	    {"plain words", "plain words"},
-	    {"see https://pills.example/x now", "see [...] now"},
-	    {"www.pills.example", "[...]"},
-	    {"pills.example", "[...]"},
-	    {"write eve@example.org", "write [...]"},
-	    {"call +49 30 1234567 now", "call [...] now"},
-	    {"call 030/123-45-67", "call [...]"},
-	    {"name=\"pills.example\"", "name=\"[...]\""},
-	    {"pills\u3002example", "[...]"},
-	    {"pills\uff0eexample", "[...]"},
-	    {"pills\u2024example", "[...]"},
-	    {"pills\uff61example", "[...]"},
-	    {"eve\uff20home", "[...]"},
-	    {"date:2026-07", "date:2026-07"},
-	    {"a.b", "a.b"},
-	};
 	g_autofree char *long_line = g_strnfill(BOUNDS_COMMAND_ECHO, 'x');
 	g_autofree char *longer = g_strconcat(long_line, "x", NULL);
 	g_autofree char *same = NULL;
@@ -979,10 +769,10 @@ COMMAND_TEST(quotes_are_cut_and_harmless)
 	pb_local(reply_text) answer;
 
 	reply_text_init(&answer, test->conversation->phrases, "en", true);
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		g_autofree char *shown = reply_text_quote(&answer, rows[i].typed);
+	CASES_FOREACH(row, "command_quotes", *typed, *guarded) {
+		g_autofree char *shown = reply_text_quote(&answer, row->typed);
 
-		g_assert_cmpstr(shown, ==, rows[i].guarded);
+		g_assert_cmpstr(shown, ==, row->guarded);
 	}
 	answer.is_guarded = false;
 	same = reply_text_quote(&answer, long_line);
@@ -1048,11 +838,11 @@ int
 main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
-	for (size_t i = 0; i < G_N_ELEMENTS(scenes); i++) {
+	CASES_FOREACH_AS(struct scene, scene, "command") {
 		g_autofree char *path =
-		    g_strconcat("/command/answer/", scenes[i].name, NULL);
+		    g_strconcat("/command/answer/", scene->name, NULL);
 
-		g_test_add_data_func(path, &scenes[i], play);
+		g_test_add_data_func(path, scene, play);
 	}
 	unit_add_all();
 	return g_test_run();

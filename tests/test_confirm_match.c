@@ -59,7 +59,9 @@ check_texts(enum consent wanted, const char *const *texts, size_t count)
 TEST(consent_at_the_start_is_a_yes)
 {
 	static const char *const texts[] = {"Yes, I would like to receive these.",
-	    "Yes I'd like that", "yes thank you", "YES PLEASE", "Yes :)", "Sure!",
+	    "Yes please. Can I change topics later if I want?",
+	    "Ja gerne. Was kostet das, wenn ich mehr Themen will?", "Yes I'd like that",
+	    "yes thank you", "YES PLEASE", "Yes :)", "Sure!",
 	    "sure, go ahead and start", "Ok - fine with me", "okay do it",
 	    "OK, no problem.", "No problem at all!", "no problem, please start",
 	    "not a problem, go ahead", "No objection from my side", "No worries!",
@@ -196,8 +198,9 @@ TEST(consent_at_the_start_is_a_yes)
 
 TEST(refusal_anywhere_is_a_no)
 {
-	static const char *const texts[] = {"No way", "No!! Stop this", "Please stop.",
-	    "Stop sending me mail", "Do not subscribe me", "I don't want any emails",
+	static const char *const texts[] = {"No. If you write again, I will be angry.",
+	    "No way", "No!! Stop this", "Please stop.", "Stop sending me mail",
+	    "Do not subscribe me", "I don't want any emails",
 	    "I do not wish to subscribe", "Not interested, thanks", "No, it was not me",
 	    "I have never heard of you", "I haven't requested anything",
 	    "I didn't request this subscription.",
@@ -335,7 +338,9 @@ TEST(consent_with_a_refusal_is_unclear)
 	    "No problem, but remove me", "はい、不要です", "好的，不要",
 	    "Yes please, I have no filters yet", "OK, it was in spam",
 	    "Yes, if it is free", "Ja, wenn es nichts kostet",
-	    "Ja, aber nur einmal im Monat"};
+	    "Ja, aber nur einmal im Monat", "I do not want it if it costs anything",
+	    "No, unless it is free", "Nein, es sei denn, es ist kostenlos",
+	    "Nicht, wenn es etwas kostet"};
 
 	check_texts(CONSENT_UNCLEAR, texts, G_N_ELEMENTS(texts));
 }

@@ -163,14 +163,14 @@ def automatic_mail_gets_no_reply(tap):
 
 
 def an_unknown_extension_is_rejected_in_the_smtp_session(tap):
-    """with the recipe of README Postfix rejects an unknown extension at RCPT"""
+    """with the recipe of doc/mail.md Postfix rejects an unknown extension at RCPT"""
     settings = {
         "smtpd_recipient_restrictions":
             "check_recipient_access inline:{ paperboy@example.org=reject_unverified_recipient }",
         "unverified_recipient_reject_code": "550",
         "address_verify_poll_delay": "1s",
     }
-    recipe = pathlib.Path(top_srcdir(), "README").read_text(encoding="utf-8")
+    recipe = pathlib.Path(top_srcdir(), "doc/mail.md").read_text(encoding="utf-8")
     network = Network(tap, "unknown")
     for name, value in settings.items():
         assert f"'{name} = {value}'" in " ".join(recipe.split()), name

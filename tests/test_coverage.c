@@ -133,8 +133,8 @@ state_at(struct store_fixture *fixture, int64_t at)
 FAKE_TEST(line_is_in_the_readers_language)
 {
 	static const char *const rows[][2] = {
-	    {"2026-11-02T06:00:00Z", "arXiv cs.CL: 3 genannt, 3 gelesen"},
-	    {"2026-11-03T08:00:00Z", "arXiv cs.CL verspätet seit Di"},
+	    {"2026-11-02T06:00:00Z", "arXiv cs.CL: 3 neue Artikel geprüft"},
+	    {"2026-11-03T08:00:00Z", "arXiv cs.CL verspätet seit Dienstag"},
 	};
 	const char *top = g_getenv("top_srcdir");
 	g_autofree char *templates =
@@ -157,10 +157,12 @@ FAKE_TEST(line_covers_the_days_since_the_last_digest)
 		const char *after;
 		const char *line;
 	} rows[] = {
-	    {"2026-11-01", "arXiv cs.CL: 6 listed, 6 read; arXiv cs.CL late since Wed"},
-	    {"2026-11-02", "arXiv cs.CL: 3 listed, 3 read; arXiv cs.CL late since Wed"},
-	    {"2026-11-03", "arXiv cs.CL late since Wed"},
-	    {"2026-11-09", "arXiv cs.CL late since Wed"},
+	    {"2026-11-01",
+	        "arXiv cs.CL: 6 new papers checked; arXiv cs.CL late since Wednesday"},
+	    {"2026-11-02",
+	        "arXiv cs.CL: 3 new papers checked; arXiv cs.CL late since Wednesday"},
+	    {"2026-11-03", "arXiv cs.CL late since Wednesday"},
+	    {"2026-11-09", "arXiv cs.CL late since Wednesday"},
 	};
 	pb_auto(coverage) coverage = NULL;
 
@@ -179,25 +181,30 @@ FAKE_TEST(line_covers_the_days_since_the_last_digest)
 /* 2026-11-02 is a Monday. */
 FAKE_TEST(each_state_has_its_text)
 {
-	assert_line(fixture, "2026-11-02T06:00:00Z", "arXiv cs.CL: 3 listed, 3 read");
+	assert_line(
+	    fixture, "2026-11-02T06:00:00Z", "arXiv cs.CL: 3 new papers checked");
 	/* It is late only after the expected time. */
-	assert_line(fixture, "2026-11-03T07:59:59Z", "arXiv cs.CL: 3 listed, 3 read");
-	assert_line(fixture, "2026-11-03T08:00:00Z", "arXiv cs.CL late since Tue");
+	assert_line(
+	    fixture, "2026-11-03T07:59:59Z", "arXiv cs.CL: 3 new papers checked");
+	assert_line(fixture, "2026-11-03T08:00:00Z", "arXiv cs.CL late since Tuesday");
 	ask(fixture, fake, DEED_LATE, store_fixture_time("2026-11-03T08:10:00Z"));
-	assert_line(fixture, "2026-11-03T08:10:00Z", "arXiv cs.CL late since Tue");
+	assert_line(fixture, "2026-11-03T08:10:00Z", "arXiv cs.CL late since Tuesday");
 	ask(fixture, fake, DEED_STALE, store_fixture_time("2026-11-03T08:20:00Z"));
-	assert_line(fixture, "2026-11-03T08:20:00Z", "arXiv cs.CL stale since Tue");
+	assert_line(fixture, "2026-11-03T08:20:00Z", "arXiv cs.CL stale since Tuesday");
 	ask(fixture, fake, DEED_FAIL, store_fixture_time("2026-11-03T08:30:00Z"));
-	assert_line(fixture, "2026-11-03T08:30:00Z", "arXiv cs.CL failed since Tue");
-	assert_line(fixture, "2026-11-04T09:00:00Z", "arXiv cs.CL late since Tue");
+	assert_line(fixture, "2026-11-03T08:30:00Z",
+	    "arXiv cs.CL has not answered since Tuesday");
+	assert_line(fixture, "2026-11-04T09:00:00Z", "arXiv cs.CL late since Tuesday");
 	ask(fixture, fake, DEED_LIST, store_fixture_time("2026-11-04T09:30:00Z"));
-	assert_line(fixture, "2026-11-04T09:30:00Z", "arXiv cs.CL: 3 listed, 3 read");
+	assert_line(
+	    fixture, "2026-11-04T09:30:00Z", "arXiv cs.CL: 3 new papers checked");
 	/* A holiday; weekends have no lists. */
 	ask(fixture, fake, DEED_EMPTY, store_fixture_time("2026-11-05T06:00:00Z"));
 	assert_line(fixture, "2026-11-05T08:00:00Z", "arXiv cs.CL: nothing new");
 	ask(fixture, fake, DEED_LIST, store_fixture_time("2026-11-06T06:00:00Z"));
-	assert_line(fixture, "2026-11-08T12:00:00Z", "arXiv cs.CL: 3 listed, 3 read");
-	assert_line(fixture, "2026-11-09T08:00:00Z", "arXiv cs.CL late since Mon");
+	assert_line(
+	    fixture, "2026-11-08T12:00:00Z", "arXiv cs.CL: 3 new papers checked");
+	assert_line(fixture, "2026-11-09T08:00:00Z", "arXiv cs.CL late since Monday");
 	assert_line(
 	    fixture, "2026-11-17T08:00:00Z", "arXiv cs.CL late since 2026-11-09");
 }
@@ -223,7 +230,7 @@ FAKE_TEST(digest_waits_for_a_late_list_and_then_shows_it_as_missing)
 	store_fixture_run(fixture, "UPDATE subscriber SET minute = 510");
 	assert_digests_at(fixture, "2026-11-02T06:00:01Z", 1);
 	assert_rows(fixture, "SELECT coverage FROM digest_head",
-	    "arXiv cs.CL: 3 listed, 3 read");
+	    "arXiv cs.CL: 3 new papers checked");
 	store_fixture_run(fixture,
 	    "UPDATE outbox SET state = 'CANCELLED', ended_at = 5,"
 	    " next_try_at = NULL;"
@@ -244,7 +251,7 @@ FAKE_TEST(digest_waits_for_a_late_list_and_then_shows_it_as_missing)
 	assert_digests_at(fixture, "2026-11-03T09:00:00Z", 1);
 	assert_rows(fixture,
 	    "SELECT coverage, notices FROM digest_head ORDER BY id DESC LIMIT 1",
-	    "|arXiv cs.CL late since Tue");
+	    "|arXiv cs.CL late since Tuesday");
 }
 
 FAKE_TEST(digest_is_built_as_soon_as_the_list_is_there)
@@ -364,12 +371,12 @@ STORE_TEST(lists_of_one_service_are_summed)
 	other.source.label = "arXiv cs.LG";
 	g_assert_true(collect_run(
 	    &collect, true, store_fixture_time("2026-11-02T06:00:00Z"), &report, NULL));
-	assert_line(fixture, "2026-11-02T09:00:00Z", "arXiv: 6 listed, 6 read");
+	assert_line(fixture, "2026-11-02T09:00:00Z", "arXiv: 6 new papers checked");
 	other.deed = DEED_EMPTY;
 	g_assert_true(collect_run(
 	    &collect, true, store_fixture_time("2026-11-03T06:00:00Z"), &report, NULL));
 	assert_line(fixture, "2026-11-03T09:00:00Z",
-	    "arXiv cs.CL: 3 listed, 3 read; arXiv cs.LG: nothing new");
+	    "arXiv cs.CL: 3 new papers checked; arXiv cs.LG: nothing new");
 }
 
 UNIT_MAIN_WITH_WARNINGS

@@ -7,6 +7,7 @@
 
 #include "base/bounds.h"
 #include "base/error.h"
+#include "lib/cases.h"
 #include "lib/unit.h"
 
 /* Format the records: fields in brackets, one record a line, errors as "! message". */
@@ -36,34 +37,10 @@ read_all(const char *text, size_t size)
 
 TEST(records_are_read_in_every_form)
 {
-	static const struct {
-		const char *text, *wanted;
-	} rows[] = {
-	    {"", ""},
-	    {"\n\r\n\n", ""},
-	    {"a", "1:[a]"},
-	    {"a,b", "1:[a][b]"},
-	    {"a,b\n", "1:[a][b]"},
-	    {"a,b\r\nc,d\r\n", "1:[a][b]/2:[c][d]"},
-	    {"\xef\xbb\xbf"
-	     "a\nb",
-	        "1:[a]/2:[b]"},
-	    {",", "1:[][]"},
-	    {"\"\"", "1:[]"},
-	    {"\n\na\n\nb\n", "3:[a]/5:[b]"},
-	    {"\"a\"\"b\",\"c,d\"", "1:[a\"b][c,d]"},
-	    {"\"a\nb\",c\nd", "1:[a\nb][c]/3:[d]"},
-	    {"\"a\r\nb\"\r\nc", "1:[a\r\nb]/3:[c]"},
-	    {"a b , c ", "1:[a b ][ c ]"},
-	    {"a\rb", "1:[a\rb]"},
-	    {"'=1+1,'@x,''x,'x,', '=", "1:[=1+1][@x]['x]['x]['][ '=]"},
-	    {"\"'-x\"", "1:[-x]"},
-	};
+	CASES_FOREACH(row, "csv", *text, *wanted) {
+		g_autofree char *got = read_all(row->text, strlen(row->text));
 
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		g_autofree char *got = read_all(rows[i].text, strlen(rows[i].text));
-
-		g_assert_cmpstr(got, ==, rows[i].wanted);
+		g_assert_cmpstr(got, ==, row->wanted);
 	}
 }
 

@@ -3,6 +3,7 @@
 # test_ctl.py - command lines of paperboyctl and paperboyd: output, JSON, exit status.
 
 import contextlib
+import fcntl
 import json
 import os
 import re
@@ -11,8 +12,10 @@ import shutil
 import signal
 import sqlite3
 import stat
+import struct
 import subprocess
 import sys
+import termios
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
 
@@ -552,9 +555,9 @@ def test_work(ctl_fixture):
 
     preview = ctl_fixture.json("preview", "ada@example.org")
     assert set(preview[0]) == {"id", "title", "url", "day", "upvotes", "reasons"}
-    assert preview[0]["reasons"][0]["filter"] == "diffusion OR GPU* OR model"
+    assert preview[0]["reasons"][0]["filter"] == "diffusion"
     text = ctl_fixture.ctl("preview", "ada@example.org").expect(
-        OK, [preview[0]["title"][:30], "found by"]).out
+        OK, [preview[0]["title"][:30], " in the title"]).out
     ctl_fixture.ctl("preview", "ada@example.org", "--html").expect(OK, ["<html", "</html>"])
     raw = ctl_fixture.ctl("preview", "ada@example.org", "--raw").expect(
         OK, ["To: ", "ada@example.org", "Message-ID: <"]).out
@@ -849,7 +852,7 @@ def test_read_only(tap):
             if has_log:
                 ctl_fixture.ctl("subscriber", "show", "bob@example.org").expect(OK, "Bob")
             ctl_fixture.add("eve@example.org").expect(UNAVAILABLE, "", "readonly database")
-            ctl_fixture.ctl("doctor").expect(OK, "ok     ")
+            ctl_fixture.ctl("doctor").expect(OK, " ok\n")
 
 
 def test_lost_output(ctl_fixture):
@@ -878,6 +881,52 @@ def test_lost_output(ctl_fixture):
                           check=False, timeout=300)
     os.close(writer)
     assert done.returncode == OK and done.stderr == b"", done
+
+
+def on_terminal(command, columns, **variables):
+    """The output of a command on a terminal, without that of progress."""
+    terminal, child = os.openpty()
+    fcntl.ioctl(child, termios.TIOCSWINSZ, struct.pack("4H", 24, columns, 0, 0))
+    with open(os.devnull, "wb") as null:
+        process = subprocess.Popen(command, stdin=child, stdout=child, stderr=null,
+                                   env=os.environ | variables)
+    os.close(child)
+    parts = []
+    try:
+        while part := os.read(terminal, 4096):
+            parts.append(part)
+    except OSError:  # EIO: the program has ended
+        pass
+    os.close(terminal)
+    process.wait(300)
+    return b"".join(parts).decode().replace("\r\n", "\n")
+
+
+def test_terminal(ctl_fixture):
+    """on a terminal tables fit, and verdicts have a colour; elsewhere nothing is cut"""
+    long = "a-person-with-a-long-name-and-a-longer-one@a-long-domain.example.org"
+    ctl_fixture.add(long).expect(OK)
+    whole = ctl_fixture.ctl("subscriber", "list").expect(OK, long).out
+    command = [CTL, "-c", ctl_fixture.config, "--now", NOW]
+    shown = on_terminal([*command, "subscriber", "list"], 70)
+    assert max(map(len, shown.splitlines())) == 70 and "a-person-with" in shown, shown
+    assert "…" in shown and long not in shown, shown
+    for wide in ([*command, "--wide", "subscriber", "list"],
+                 [*command, "subscriber", "list", "--wide"]):
+        assert on_terminal(wide, 70) == whole
+    assert on_terminal([*command, "subscriber", "list"], 200) == whole
+    doctor = [*command, "doctor", "--all"]
+    assert "\033[32mok    \033[0m" in on_terminal(doctor, 80, NO_COLOR="")
+    assert "\033" not in on_terminal(doctor, 80, NO_COLOR="1")
+    assert "\033" not in ctl_fixture.ctl("doctor", "--all").out
+
+
+def test_newest(ctl_fixture):
+    """a list that may be longer says how to see more"""
+    for number in range(3):
+        ctl_fixture.add(f"person{number}@example.org").expect(OK)
+    assert "more with --limit" not in ctl_fixture.ctl("log").out
+    ctl_fixture.ctl("log", "--limit", "2").expect(OK, "The newest 2; more with --limit.")
 
 
 def test_unknown_fields(ctl_fixture):
@@ -971,7 +1020,7 @@ def main():
             test_usage, test_subscriber_csv, test_refusals, test_bytes, test_filters, test_shares, test_archive,
             test_tex, test_filter_errors, test_unknown_people, test_work, test_failed_source,
             test_late_list, test_waiting_mail, test_many_errors, test_daemon_usage, test_state_directory,
-            test_owner, test_other_user, test_lost_output,
+            test_owner, test_other_user, test_lost_output, test_terminal, test_newest,
             test_unknown_fields, test_late_clauses, test_no_room, test_running,
             test_killed,
         ):

@@ -7,11 +7,13 @@ import os
 import re
 import shutil
 import smtplib
+import sqlite3
 import sys
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
 
+import stores
 from daemon import Instance
 from postgresql import Server
 from tap import Child, Skip, Tap, wait_until
@@ -89,6 +91,28 @@ def collects(machine, server):
     assert load(machine) == []
     assert server.run("SELECT string_agg(name, ' ' ORDER BY name) FROM job"
                       " WHERE holder = (SELECT max(holder) FROM job)") == "collector matching\n"
+
+
+PAPERS = 5000  # many more than a commit copies
+
+
+def ends_while_copying(machine, server):
+    "a daemon that ends while it copies papers to its archive reports no failure"
+    path = os.path.join(machine.state, "archive.db")
+    columns = stores.columns("paper", "seq", "id", "revision")
+    server.run(f"INSERT INTO paper (id, revision, {columns}) SELECT id || '.' || n,"
+               f" revision + 10 * n, {columns} FROM paper, generate_series(1, {PAPERS}) n"
+               " WHERE revision = (SELECT max(revision) FROM paper)")
+
+    def count_copied():
+        with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as archive:
+            return archive.execute("SELECT count(*) FROM paper").fetchone()[0]
+
+    before = count_copied()
+    with machine.start() as child:
+        child.wait_fact(lambda: count_copied() > before, "a copy")
+        assert child.stop() == 0
+    assert "scheduler failed" not in child.output, child.output
 
 
 def waits(machine, server):
@@ -189,7 +213,8 @@ def expired(machine, server):
 def file_is_the_servers(machine, _server):
     "what concerns the file of a store is left to the server"
     assert "store        on a database server; " in machine.ctl("status", wanted=PROBLEMS)
-    assert machine.ctl("doctor", wanted=PROBLEMS).count(" checked by the database server\n") == 2
+    assert machine.ctl("doctor", "--all", wanted=PROBLEMS).count(
+        " checked by the database server\n") == 2
     path = os.path.join(machine.directory, "backup.db")
     assert "pg_dump" in machine.ctl("backup", path, wanted=65)
     assert not os.path.exists(path)
@@ -229,7 +254,7 @@ if __name__ == "__main__":
             machine = Instance(
                 tap.subdirectory("machine"),
                 store__url=f"postgresql:///paperboy?host={server.directory}&user=postgres")
-            for test in (nobody, leases, second, runs_elsewhere, collects, waits, busy,
-                         silent, expired,
+            for test in (nobody, leases, second, runs_elsewhere, collects,
+                         waits, ends_while_copying, busy, silent, expired,
                          file_is_the_servers, wrong_settings):
                 tap.run(test, machine, server)

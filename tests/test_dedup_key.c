@@ -7,9 +7,8 @@
 #include <string.h>
 
 #include "base/bounds.h"
+#include "lib/cases.h"
 #include "lib/unit.h"
-
-#define HEAD "From: Eva <eva@b.example>\nMessage-ID: <1@b>\n"
 
 static char *
 key_of(const char *raw)
@@ -17,60 +16,20 @@ key_of(const char *raw)
 	return dedup_key_format(raw, strlen(raw));
 }
 
-static const struct {
+struct pair {
 	const char *name, *one, *other;
-	bool is_same;
-} pairs[] = {
-    {"Received above", HEAD "\nx\n", "Received: from a\n\tby b\n" HEAD "\nx\n", true},
-    {"Delivered-To and Return-Path above", HEAD "\nx\n",
-        "Delivered-To: a@b\nReturn-Path: <c@d>\n" HEAD "\nx\n", true},
-    {"CRLF", HEAD "\nx\n\ny\n",
-        "From: Eva <eva@b.example>\r\nMessage-ID: <1@b>\r\n\r\nx\r\n\r\ny\r\n", true},
-    {"empty lines at the end", HEAD "\nx\n", HEAD "\nx\n\n\n", true},
-    {"no line end at the end", HEAD "\nx\n", HEAD "\nx", true},
-    {"no body and no empty line", HEAD, HEAD "\n\n", true},
-    {"names of fields in another case", HEAD "\nx\n",
-        "FROM: Eva <eva@b.example>\nmessage-id : <1@b>\n\nx\n", true},
-    {"another name beside the address", HEAD "\nx\n",
-        "From: \"Eva E.\" <EVA@b.example>\nMessage-ID: <1@b>\n\nx\n", true},
-    {"an address alone", HEAD "\nx\n", "From: eva@b.example\nMessage-ID: <1@b>\n\nx\n",
-        true},
-    {"a folded field", HEAD "\nx\n",
-        "From: Eva\n <eva@b.example>\nMessage-ID:\n\t<1@b>\n\nx\n", true},
-    {"another subject", "Subject: a\n" HEAD "\nx\n", "Subject: b\n" HEAD "\nx\n", true},
-    {"another body", HEAD "\nx\n", HEAD "\ny\n", false},
-    {"an empty line within", HEAD "\nx\ny\n", HEAD "\nx\n\ny\n", false},
-    {"another id", HEAD "\nx\n", "From: eva@b.example\nMessage-ID: <2@b>\n\nx\n",
-        false},
-    {"another author", HEAD "\nx\n", "From: eve@b.example\nMessage-ID: <1@b>\n\nx\n",
-        false},
-    {"the id below another", HEAD "Message-ID: <2@b>\n\nx\n", HEAD "\nx\n", true},
-    {"an id in the body", "From: a@b\n\nMessage-ID: <1@b>\n",
-        "From: a@b\nMessage-ID: <1@b>\n\n", false},
-    {"without id: another date", "From: a@b\nDate: 1\n\nx\n",
-        "From: a@b\nDate: 2\n\nx\n", false},
-    {"without id: another subject", "From: a@b\nSubject: 1\n\nx\n",
-        "From: a@b\nSubject: 2\n\nx\n", false},
-    {"without id: another last hop", "Received: 2\nReceived: 1\nFrom: a@b\n\nx\n",
-        "Received: 3\nReceived: 1\nFrom: a@b\n\nx\n", true},
-    {"without id: another first hop", "Received: 2\nReceived: 1\nFrom: a@b\n\nx\n",
-        "Received: 2\nReceived: 4\nFrom: a@b\n\nx\n", false},
-    {"an empty id is none", "Message-ID: \nFrom: a@b\nDate: 1\n\nx\n",
-        "From: a@b\nDate: 1\n\nx\n", true},
-    {"what moves from a field into another", "From: a@b\nDate: 1\nSubject: 2\n\nx\n",
-        "From: a@b\nDate: 12\nSubject:\n\nx\n", false},
-    {"nothing at all", "", "\n\n", true},
+	const char *is_same;
 };
 
 static void
 test_pair(gconstpointer data)
 {
-	size_t i = GPOINTER_TO_SIZE(data);
-	g_autofree char *one = key_of(pairs[i].one);
-	g_autofree char *other = key_of(pairs[i].other);
+	const struct pair *row = data;
+	g_autofree char *one = key_of(row->one);
+	g_autofree char *other = key_of(row->other);
 
 	g_assert_cmpuint(strlen(one), ==, DEDUP_KEY_LENGTH);
-	if (pairs[i].is_same)
+	if (cases_is_yes(row->is_same))
 		g_assert_cmpstr(one, ==, other);
 	else
 		g_assert_cmpstr(one, !=, other);
@@ -150,11 +109,11 @@ int
 main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
-	for (size_t i = 0; i < G_N_ELEMENTS(pairs); i++) {
+	CASES_FOREACH_AS(struct pair, row, "dedup_key") {
 		g_autofree char *path = g_strdup_printf("/dedup_key/%s: %s",
-		    pairs[i].is_same ? "same" : "another", pairs[i].name);
+		    cases_is_yes(row->is_same) ? "same" : "another", row->name);
 
-		g_test_add_data_func(path, GSIZE_TO_POINTER(i), test_pair);
+		g_test_add_data_func(path, row, test_pair);
 	}
 	unit_add_all();
 	return g_test_run();

@@ -60,9 +60,8 @@ FILTERS = (
 PREFERENCES = {"abstract": ("brief", "brief", "brief", "short", "full", "none"),
                "order": ("score", "votes", "date"), "group": ("off", "off", "on"),
                "language": ("en", "en", "de")}
-COVERAGE = r"Hugging Face: (\d+) (?:listed|genannt), (\d+) (?:read|gelesen)"
-MANY = 8  # papers, with the first three at the top
-FULL_ABSTRACTS = 3  # with abstract brief
+COVERAGE = r"Hugging Face: (\d+) (?:new papers? checked|neuer? Artikel geprüft)"
+FEW = 4  # papers whose order is not said
 
 # Text that is shown in another form than it is stored.
 TEX = re.compile(r"[\\$~^]|``|''|--")
@@ -240,15 +239,23 @@ def characters_of(places):
     return {at for start, end in places for at in range(start, end)}
 
 
+def label_of(name, text):
+    """How a digest calls a filter: by its name, or by its first word or phrase."""
+    if name:
+        return name
+    text = re.sub(r"^(?:title:|abstract:|[ (=])*", "", text)
+    return text[1:].partition('"')[0] if text[0] == '"' else re.split("[ (),]", text)[0]
+
+
 # ---- the checks -----------------------------------------------------------------
 
 
 class Check:
     """Compares one entry with the sources; problems are texts."""
 
-    def __init__(self, days, mail, entry):
+    def __init__(self, days, mail, entry, is_single):
         self.phrases = PHRASES[mail.person.preferences["language"]]
-        self.mail, self.entry, self.days = mail, entry, days
+        self.mail, self.entry, self.days, self.is_single = mail, entry, days, is_single
         self.problems, self.counts = [], collections.Counter()
         self.id = re.search(r"/(?:papers|abs)/([^/]+)$", entry.url)[1]
         self.element = days.element(self.id, mail.time)
@@ -259,7 +266,8 @@ class Check:
         kind = self.raw.get("type")
         self.dict["listings"] = [("arxiv", f"{ARXIV_DAY}", kind)] if kind else []
         self.paper = Paper(self.dict, today=mail.time[:10])
-        self.trees = {name or text: parse(text) for name, text in mail.person.filters}
+        self.trees = {label_of(name, text): parse(text)
+                      for name, text in mail.person.filters}
         self.matching = {name for name, tree in self.trees.items()
                          if is_true(tree, self.paper)}
 
@@ -268,11 +276,12 @@ class Check:
         if got != wanted:
             self.problems.append(f"{kind} of {self.id}: {got!r}, not {wanted!r}")
 
-    def run(self):
+    def run(self, names):
+        """@param names  of the filters of the entry"""
         self.check_texts()
         self.check_details()
         self.check_links()
-        self.check_reasons()
+        self.check_names(names)
         for field in ("title", "sentence", "abstract"):
             shown = getattr(self.entry, field)
             if shown:
@@ -295,8 +304,8 @@ class Check:
             self.expect("title without texts", (entry.sentence, entry.abstract),
                         (None, None))
             return
-        has_abstract = depth == "full" or (
-            depth == "brief" and entry.number <= FULL_ABSTRACTS) or depth == "short"
+        has_abstract = depth in ("full", "short") or (
+            depth == "brief" and self.is_single)
         self.expect("abstract is shown", bool(entry.abstract),
                     has_abstract and bool(self.raw["summary"]))
         if entry.abstract and depth == "short":
@@ -315,7 +324,7 @@ class Check:
         summary = self.raw.get("ai_summary")
         if summary:
             self.expect("generated", self.entry.is_generated, True)
-            self.check_shown("sentence", self.entry.sentence, summary)
+            self.check_summary(self.entry.sentence, normalize(summary))
         elif not self.entry.abstract:
             self.expect("generated", self.entry.is_generated, False)
             self.counts["sentence of the abstract"] += 1
@@ -326,38 +335,40 @@ class Check:
             if at < 0 or (at and abstract[at - 2] not in ".!?)\"'”"):
                 self.problems.append(f"sentence of {self.id}: {self.entry.sentence!r}")
 
+    def check_summary(self, shown, summary):
+        """The first sentence of what the source generated."""
+        self.counts["sentence of the source"] += 1
+        is_cut, shown = shown.endswith("…"), shown.rstrip("…")
+        if not skeleton(summary.replace("\\", "")).startswith(skeleton(shown)):
+            self.problems.append(f"sentence of {self.id}: {shown!r}, not {summary!r}")
+        elif not (TEX.search(summary) or is_cut or summary == shown
+                  or shown[-1] in ".!?" and summary[len(shown)] == " "):
+            self.problems.append(f"end of the sentence of {self.id}: {shown!r}")
+
     def check_details(self):
-        details = list(self.entry.details)
-        votes, change = self.raw["upvotes"] or None, None
+        votes, change = self.raw["upvotes"] or None, 0
         if votes:
-            shown = re.fullmatch(f"{self.phrases.votes}(?:{self.phrases.change})?",
-                                 details.pop() if details else "")
-            if not shown:
-                self.problems.append(f"details of {self.id}: {self.entry.details}")
-                return
+            shown = re.fullmatch(r"(\d+)(?: \(([+−]\d+)\))?", self.entry.votes or "")
             before = self.days.votes_before(self.id, self.mail.time)
             change = votes - before if before is not None else 0
-            self.expect("votes", number_of(shown[1]), votes)
-            self.expect("change", number_of(shown[2] or "0"), change)
+            self.expect("votes", shown and number_of(shown[1]), votes)
+            self.expect("change", shown and number_of(shown[2] or "0"), change)
+        else:
+            self.expect("no votes", self.entry.votes, None)
         if not self.entry.is_full:
-            self.expect("details of a title", details, [])
+            self.expect("byline of a title", self.entry.byline, "")
             return
         names = [normalize(name) for name in self.dict["authors"]]
-        if names:
-            shown = details.pop(0)
-            more = re.search(self.phrases.more_names + "$", shown)
-            few = shown[:more.start()] if more else shown
-            listed = few.split(", ")
-            self.expect("authors", listed, names[:len(listed)])
-            self.expect("other authors", number_of(more[1]) if more else 0,
-                        len(names) - len(listed))
-        venue = self.raw.get("journal") or (self.raw.get("categories") or [None])[0]
-        if venue and details and details[0].endswith("…"):
-            venue = normalize(venue)[:len(details[0]) - 1] + "…"
-        self.expect("venue", details, [venue] if venue else [])
+        venue = self.raw.get("journal") or (self.raw.get("categories") or [""])[0]
+        others = f" +{len(names) - 1}" if len(names) > 1 else ""
+        wanted = " · ".join(filter(None, ["".join(names[:1]) + others, normalize(venue)]))
+        shown = self.entry.byline
+        if shown.endswith("…"):
+            wanted = wanted[:len(shown) - 1] + "…"
+        self.expect("byline", shown, wanted)
 
     def check_links(self):
-        links = {re.sub(r" \(.*", "", label): (label, url)
+        links = {re.sub(r" \d.*", "", label): (label, url)
                  for label, url in self.entry.links}
         wanted = {}
         if self.entry.is_full:
@@ -373,26 +384,27 @@ class Check:
             if "arxiv.org/pdf" not in url and url not in urls:
                 self.problems.append(f"link of {self.id}: {url}")
         if "Code" in links and self.raw.get("githubStars"):
-            shown = re.search(self.phrases.stars, links["Code"][0])
+            shown = re.search(r" (\d+)★$", links["Code"][0])
             self.expect("stars", shown and number_of(shown[1]), self.raw["githubStars"])
 
-    def check_reasons(self):
-        shown = {name for name, _ in self.entry.reasons}
+    def check_names(self, names):
         if self.entry.is_full:
-            self.expect("filters", shown, self.matching)
+            self.expect("filters", set(names), self.matching)
         else:
             self.counts["filter of a title"] += 1
-            if not (len(shown) == 1 and shown <= self.matching):
-                self.problems.append(f"filters of {self.id}: {shown}")
-        for name, words in self.entry.reasons:
-            is_cut = (words or "").endswith("…")
-            groups = (words or "").rstrip(" …").split("; ")
-            for number, group in enumerate(filter(None, groups), 1):
-                self.counts["reason"] += 1
-                if is_cut and number == len(groups):
-                    self.counts["reason that is cut"] += 1
-                else:
-                    self.check_words(name, group)
+            if not (len(names) == 1 and set(names) <= self.matching):
+                self.problems.append(f"filters of {self.id}: {names}")
+
+    def check_reason(self, name, words):
+        """@param words  that a filter matched, of the text part"""
+        is_cut = words.endswith("…")
+        groups = words.rstrip(" …").split("; ")
+        for number, group in enumerate(filter(None, groups), 1):
+            self.counts["reason"] += 1
+            if is_cut and number == len(groups):
+                self.counts["reason that is cut"] += 1
+            else:
+                self.check_words(name, group)
 
     def check_words(self, name, group):
         """A reason is true, and the filter asks for it."""
@@ -426,11 +438,10 @@ class Check:
             if isinstance(clause, (Words, Near)))
 
     def check_value(self, group, asked):
-        for kind, wanted in (("hit_votes", "upvotes"), ("stars", "stars")):
-            match = re.fullmatch(getattr(self.phrases, kind), group)
-            if match:
-                self.expect("number", number_of(match[1]), self.dict[wanted])
-                return
+        match = re.fullmatch(self.phrases.hit_stars, group)
+        if match:
+            self.expect("number", number_of(match[1]), self.dict["stars"])
+            return
         match = re.fullmatch(r"(\d+) (?:authors?|Autor(?:en)?)", group)
         if match:
             self.expect("number", int(match[1]), len(self.dict["authors"]))
@@ -490,20 +501,37 @@ def cut(text, places):
     return text[max(0, first - 20):last + 20]
 
 
-def compare_parts(one, other, phrases):
-    """Problems of an entry of the HTML and that of the text."""
-    if (one.title, one.url) != (other.title, other.url):
-        yield f"title or URL: {other}"
-    middle = [one.sentence] if one.sentence else []
-    middle += [f"({phrases.generated})"] if one.is_generated else []
-    if one_line(" ".join(middle + [" · ".join(one.details)])) != other.details:
-        yield f"sentence and details: {middle} {one.details} and {other.details}"
-    if [name for name, _ in one.reasons] != [
-            name for line in other.reasons
-            for name, _ in one.reasons if line == name or line.startswith(name + ":")]:
-        yield f"filters: {one.reasons} and {other.reasons}"
-    if one.links != other.links:
-        yield f"links: {one.links} and {other.links}"
+def compare_parts(check, one, other, names):
+    """Problems of an entry of the text, and the words of each filter in it."""
+    if one.url != other.url:
+        yield f"URL: {other}"
+    wanted = [one.title, one.sentence]
+    wanted += [f"({check.phrases.generated})"] if one.is_generated else []
+    details = [one.byline] if one.byline else []
+    details += ["\u25b2 " + one.votes] if one.votes else []
+    start = one_line(" ".join(filter(None, wanted + [" · ".join(details)])))
+    body = one_line(other.body)
+    if not body.startswith(one_line(start)):
+        yield f"title, sentence and details: {start!r}, not {body!r}"
+        return
+    rest = body[len(start):].strip().removeprefix("· ")
+    reasons = rest.split(" · ") if rest else []
+    hidden = [name for name in names if name == other.group or not one.names]
+    for reason in reasons:
+        name = next((name for name in names if name not in hidden and (
+            reason == name or reason.startswith(name + ": "))), None)
+        words = reason[len(name or "") + 2:] if name else reason
+        if name:
+            names = [other for other in names if other != name]
+        elif hidden:
+            name = hidden.pop()
+            names = [other for other in names if other != name]
+        else:
+            yield f"reason: {reason!r}"
+            continue
+        check.check_reason(name, words)
+    if [name for name in names if name not in hidden]:
+        yield f"no filters {names}: {reasons}"
     if one.abstract != other.abstract:
         yield f"abstracts: {one.abstract} and {other.abstract}"
 
@@ -512,73 +540,58 @@ def check_mail(days, mail):
     """@return problems, counts"""
     language = mail.person.preferences["language"]
     html = digest_reader.read_html(mail.html)
-    text = digest_reader.read_text(mail.text, language)
+    text = digest_reader.read_text(mail.text)
     problems, counts = [], collections.Counter(digests=1)
-    numbers = [entry.number for entry in html.entries]
+    total = len(html.entries)
     if html.language != language:
         problems.append(f"language {html.language}")
-    if numbers != list(range(1, len(numbers) + 1)):
-        problems.append(f"numbers {numbers}")
-    if numbers != [entry.number for entry in text.entries]:
-        problems.append(f"{len(numbers)} papers in HTML, {len(text.entries)} in text")
-    for one, other in zip(html.entries, text.entries):
-        problems += [f"paper {one.number}: {problem}" for problem in
-                     compare_parts(one, other, PHRASES[language])]
-    for page, entries in (("HTML", html.entries), ("text", text.entries)):
-        for entry in entries if page == "HTML" else text_entries(html, text):
-            check = Check(days, mail, entry)
-            if page == "HTML":
-                check.run()
-            else:
-                check.check_reasons()
-            counts += check.counts
-            problems += [f"{page}: {problem}" for problem in check.problems]
-    problems += check_overview(days, mail, html, counts)
-    if (html.counts, html.top) != (text.counts, text.top):
-        problems.append(f"overviews: {html[2:4]} and {text[2:4]}")
+    if total != len(text.entries):
+        problems.append(f"{total} papers in HTML, {len(text.entries)} in text")
+    checks = [Check(days, mail, entry, total == 1) for entry in html.entries]
+    found = [label_of(name, text) for name, text in mail.person.filters
+             if any(label_of(name, text) in check.matching for check in checks)]
+    for check, one, other in zip(checks, html.entries, text.entries):
+        # With one filter no paper says by which one it was found.
+        names = one.names or found[:1]
+        check.run(names)
+        problems += [f"paper {one.number}: {problem}"
+                     for problem in compare_parts(check, one, other, names)]
+        counts += check.counts
+        problems += check.problems
+    problems += check_overview(days, mail, html, text, checks, counts)
     for kind, line in (("subject", mail.subject), ("heading", html.heading),
                        ("first line", text.heading)):
         counts["count"] += 1
-        if number_of(re.search(r"\d+", line)[0]) != len(numbers):
+        if number_of(re.search(r"\d+", line)[0]) != total:
             problems.append(f"{kind}: {line}")
     return problems, counts
 
 
-def check_overview(days, mail, page, counts):
-    """Papers of each filter, and the first papers if there are many."""
-    checks = [Check(days, mail, entry) for entry in page.entries]
-    matched = [(name or text, sum((name or text) in check.matching for check in checks))
-               for name, text in mail.person.filters]
+def check_overview(days, mail, page, text, checks, counts):
+    """Papers of each filter, and how they are ordered."""
+    matched = [(name, sum(name in check.matching for check in checks))
+               for name in (label_of(*one) for one in mail.person.filters)]
     matched = [(name, count) for name, count in matched if count]
     wanted = matched if len(matched) > 1 else []
     counts["count of a filter"] += len(wanted)
     if page.counts != wanted:
         yield f"counts: {page.counts}, not {wanted}"
+    if " · ".join(f"{name} {count}" for name, count in wanted) not in text.head:
+        yield f"counts of the text: {text.head}"
     for part in (mail.text, mail.html):
-        for listed, read in re.findall(COVERAGE, part):
+        for listed in re.findall(COVERAGE, part):
             counts["papers of a source"] += 1
-            if not int(listed) == int(read) == days.count_listed(mail):
-                yield f"coverage: {listed}, {read}, not {days.count_listed(mail)}"
-    is_grouped = mail.person.preferences["group"] == "on"
-    is_short = mail.person.preferences["abstract"] == "none" and not is_grouped
-    wanted = 3 if len(page.entries) > MANY and not is_short else 0
-    counts["title at the top"] += wanted
-    if len(page.top) != wanted:
-        yield f"at the top: {page.top}"
-    for place, (number, title) in enumerate(page.top, 1):
-        entry = page.entries[number - 1]
-        if not is_grouped and number != place or not entry.title.startswith(
-                title.rstrip("…")):
-            yield f"at the top: {number}. {title}"
-
-
-def text_entries(html, text):
-    """Entries of the HTML with the reasons of the text, which has all words."""
-    for one, other in zip(html.entries, text.entries):
-        reasons = []
-        for (name, _), line in zip(one.reasons, other.reasons):
-            reasons.append((name, line[len(name):].removeprefix(":").strip() or None))
-        yield one._replace(reasons=reasons)
+            if int(listed) != days.count_listed(mail):
+                yield f"coverage: {listed}, not {days.count_listed(mail)}"
+    preferences = mail.person.preferences
+    is_grouped = preferences["group"] == "on"
+    order = PHRASES[page.language].orders["group" if is_grouped else preferences["order"]]
+    total, full = len(checks), sum(check.entry.is_full for check in checks)
+    between = "von" if page.language == "de" else "of"
+    wanted = order if full == total else f"{full} {between} {total}, {order}"
+    counts["order"] += 1
+    if page.order != (wanted if total > FEW else None) or (page.order or "") not in text.head:
+        yield f"order: {page.order} and {text.head}, not {wanted}"
 
 
 def test_all(tap, days):
@@ -594,20 +607,23 @@ def test_all(tap, days):
     assert not found, "\n".join([f"{len(found)} problems"] + found[:60])
 
 
-UNMARKED = r"(<(?:h2|p) dir=\"auto\">[^\n]*?)<b>([^<]*)</b>"
+UNMARKED = r"(<(?:h[23]|p) dir=\"auto\"[^>]*>[^\n]*?)<mark>([^<]*)</mark>"
 
 # A true digest, and what is wrong in it: (pattern, replacement) of HTML and text.
 LIES = (
-    (r"(\d+) votes", lambda match: f"{int(match[1]) + 1} votes"),
+    (r"▲\u00a0(\d+)", lambda match: f"▲\u00a0{int(match[1]) + 1}"),
     (r"arxiv.org/pdf/\d", "arxiv.org/pdf/9"),
-    (r"\((\d+) stars", lambda match: f"({int(match[1]) + 1} stars"),
-    (r"</b>( \w)", r"\1</b>"), (UNMARKED, r"\1\2"),
-    (r"<p dir=\"auto\">(\w)", r"<p>Not \1"),
-    (r"(<h2[^>]*><a[^>]*>(?:<b>)?)(\w)", r"\1A \2"), (r"<i[^>]*>(\w)", r"<i>x\1"),
-    (r"and (\d+) more", lambda match: f"and {int(match[1]) + 1} more"),
+    (r"(\d+)★", lambda match: f"{int(match[1]) + 1}★"),
+    (r"</mark>( \w)", r"\1</mark>"), (UNMARKED, r"\1\2"),
+    (r"<p dir=\"auto\"([^>]*)>(\w)", r"<p\1>Not \2"),
+    (r"(<h[23] dir[^>]*><a[^>]*>(?:<mark>)?)(\w)", r"\1A \2"),
+    (r"(<b[^>]*>)(\w)", r"\1x\2"),
+    (r"\+(\d+)</span>", lambda match: f"+{int(match[1]) + 1}</span>"),
     (r"<h1>(\d+)", lambda match: f"<h1>{int(match[1]) + 1}"),
+    (r"\"order\">(\d+)", lambda match: f"\"order\">{int(match[1]) + 1}"),
     (r" in the abstract", " in the comment"), (r"\(AI\)", ""),
-    (r"(<li class=\"paper\">)", r"<li>x</li>\1"),
+    (r"<tr><td class=\"paper\">",
+     r"<tr><td class='paper'><p class='filters'>1</p><p>x</p></td></tr>\g<0>"),
 )
 
 

@@ -3,6 +3,7 @@
  */
 #include <string.h>
 
+#include "lib/cases.h"
 #include "test_query.h"
 
 #define F QUERY_FALSE
@@ -139,101 +140,31 @@ QUERY_TEST(reported_values_that_differ_are_false)
 
 QUERY_TEST(filters_know_whether_they_need_enrichment)
 {
-	static const struct {
-		const char *text;
-		bool is_changing;
-		bool needs_enrichment;
-	} rows[] = {
-	    {"a OR (title:b NOT au:c)", false, false},
-	    {"a NEAR b", false, false},
-	    {"source:hf type:new date:7d.. authors:3 id:2607.01234", false, false},
-	    {"a (b NOT (c OR upvotes:>3))", true, false},
-	    {"a has:code", true, false},
-	    {"org:mila", true, false},
-	    {"a -cs.CV", true, true},
-	    {"a OR comment:b", true, true},
-	    {"journal:b", true, true},
-	    {"doi:10.1145*", true, true},
-	    {"primary:cs stars:3", true, true},
-	};
-
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		pb_auto(query) query = must_parse(fixture, rows[i].text);
+	CASES_FOREACH(
+	    row, "doc_values_enrichment", *text, *is_changing, *needs_enrichment) {
+		pb_auto(query) query = must_parse(fixture, row->text);
 
 		g_assert_cmpint(
-		    query_is_time_dependent(query), ==, rows[i].is_changing);
-		g_assert_cmpint(
-		    query_needs_enrichment(query), ==, rows[i].needs_enrichment);
+		    query_is_time_dependent(query), ==, cases_is_yes(row->is_changing));
+		g_assert_cmpint(query_needs_enrichment(query), ==,
+		    cases_is_yes(row->needs_enrichment));
 	}
 }
 
 QUERY_TEST(relative_days_count_from_the_first_day)
 {
-	static const struct {
-		const char *range;
-		const char *day;
-		const char *today;
-		bool is_within;
-	} rows[] = {
-	    {"2026-07", "2026-07-01", NULL, true},
-	    {"2026-07", "2026-07-31", NULL, true},
-	    {"2026-07", "2026-06-30", NULL, false},
-	    {"2026-07", "2026-08-01", NULL, false},
-	    {"2026-02", "2026-02-28", NULL, true},
-	    {"2026", "2026-12-31", NULL, true},
-	    {"2026", "2027-01-01", NULL, false},
-	    {"2026-07-15", "2026-07-15", NULL, true},
-	    {"2026-07-15", "2026-07-16", NULL, false},
-	    {"2026-07..", "2026-07-01", NULL, true},
-	    {"2026-07..", "2026-06-30", NULL, false},
-	    {"..2026-07", "2026-07-31", NULL, true},
-	    {"..2026-07", "2026-08-01", NULL, false},
-	    {"2026-07..2026-08-15", "2026-08-15", NULL, true},
-	    {"2026-07..2026-08-15", "2026-08-16", NULL, false},
-	    /* Relative ends. */
-	    {"7d..", "2026-07-24", "2026-07-31", true},
-	    {"7d..", "2026-07-23", "2026-07-31", false},
-	    {"7d", "2026-08-09", "2026-07-31", true},
-	    {"..7d", "2026-07-24", "2026-07-31", true},
-	    {"..7d", "2026-07-25", "2026-07-31", false},
-	    {"0d", "2026-07-31", "2026-07-31", true},
-	    {"0d", "2026-07-30", "2026-07-31", false},
-	    {"2w..", "2026-07-17", "2026-07-31", true},
-	    {"2w..", "2026-07-16", "2026-07-31", false},
-	    {"2w..3d", "2026-07-28", "2026-07-31", true},
-	    {"2w..3d", "2026-07-29", "2026-07-31", false},
-	    {"1m..", "2026-02-28", "2026-03-31", true},
-	    {"1m..", "2026-02-27", "2026-03-31", false},
-	    {"1m..", "2024-02-29", "2024-03-30", true},
-	    {"1m..", "2024-02-28", "2024-03-30", false},
-	    {"1m..", "2025-12-15", "2026-01-15", true},
-	    {"1m..", "2025-12-14", "2026-01-15", false},
-	    {"13m..", "2025-06-30", "2026-07-31", true},
-	    {"13m..", "2025-06-29", "2026-07-31", false},
-	    {"1y..", "2023-02-28", "2024-02-29", true},
-	    {"1y..", "2023-02-27", "2024-02-29", false},
-	    {"1y..", "2025-07-31", "2026-07-31", true},
-	    {"999y..", "1027-07-31", "2026-07-31", true},
-	    {"999y..", "0001-02-01", "0900-07-31", true},
-	    {"2026-07..7d", "2026-07-10", "2026-07-31", true},
-	    {"2026-07..7d", "2026-07-10", "2026-07-16", false},
-	    /* Without a first day, the last listing is the origin. */
-	    {"7d..", "2026-07-23", NULL, true},
-	    {"..1d", "2026-07-23", NULL, false},
-	};
-
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		g_autofree char *text = g_strconcat("date:", rows[i].range, NULL);
+	CASES_FOREACH(row, "doc_values_days", *range, *day, *today, *is_within) {
+		g_autofree char *text = g_strconcat("date:", row->range, NULL);
 		pb_auto(query) query = must_parse(fixture, text);
 		pb_auto(paper) paper = make_paper();
 		pb_auto(query_document) document = NULL;
-		enum query_verdict wanted = rows[i].is_within ? T : F;
+		enum query_verdict wanted = cases_is_yes(row->is_within) ? T : F;
 
-		paper_add_listing(paper, "hf", rows[i].day, LISTING_NEW);
-		document = make_ready(fixture, paper, rows[i].today);
+		paper_add_listing(paper, "hf", row->day, LISTING_NEW);
+		document = make_ready(fixture, paper, row->today);
 		if (query_evaluate(query, document, QUERY_AS_REPORTED) != wanted)
-			g_error("date:%s on %s with today %s should be %d",
-			    rows[i].range, rows[i].day, rows[i].today, wanted);
+			g_error("date:%s on %s with today %s should be %d", row->range,
+			    row->day, row->today, wanted);
 	}
 }
 
@@ -263,39 +194,13 @@ make_rich(const struct query_fixture *fixture)
 
 QUERY_TEST(every_kind_of_clause_is_explained)
 {
-	static const struct {
-		const char *text;
-		const char *reported;
-	} rows[] = {
-	    {"reward NEAR/1 hacking cs.CL upvotes:>=20 has:code",
-	        "Reward near hacking in the abstract; cs.CL; 23 votes; code"},
-	    {"=RAG", "RAG in the abstract"},
-	    {"=Hacking", "Hacking in the abstract"},
-	    {"cat:cs", "cs.CL, cs.LG"},
-	    {"primary:cs cat:cs", "primary cs.CL; cs.LG"},
-	    {"org:\"allen institute\"", "\"Allen Institute\" in the organization"},
-	    {"kw:(reward RLHF)", "reward, RLHF in the keywords"},
-	    {"reward kw:reward", "Reward in the abstract"},
-	    {"co:neurips", "NeurIPS in the comment"},
-	    {"doi:10.1145*", "doi 10.1145/3292500"},
-	    {"id:2607*", "id 2607.01234"},
-	    {"source:hf OR source:arxiv", "listed by hf, arxiv"},
-	    {"type:cross", "announced as cross"},
-	    {"date:7d", "listed on 2026-07-30, 2026-08-03"},
-	    {"comments:1 stars:1 authors:1", "1 comment; 1 star; 1 author"},
-	    {"authors:<3 upvotes:>=20", "23 votes; 1 author"},
-	    {"first:smith", "by Ada Smith"},
-	    {"has:video OR diffusion", "Diffusion in the title"},
-	    {"diffusion NOT cat:cs.CV", "Diffusion in the title"},
-	    {"diffusion^3 OR mamba", "Diffusion in the title"},
-	};
 	pb_auto(query_document) document = make_rich(fixture);
 
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		pb_auto(query) query = must_parse(fixture, rows[i].text);
+	CASES_FOREACH(row, "doc_values_explained", *text, *reported) {
+		pb_auto(query) query = must_parse(fixture, row->text);
 		g_autofree char *reported = query_explain_text(query, document, NULL);
 
-		g_assert_cmpstr(reported, ==, rows[i].reported);
+		g_assert_cmpstr(reported, ==, row->reported);
 	}
 }
 

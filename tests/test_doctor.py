@@ -58,13 +58,14 @@ def findings(instance, now=NOW):
 def sound(ward):
     """an intact store has no problem, also beside a running daemon"""
     assert findings(ward.sound) == {}
-    lines = ward.sound.ctl("doctor", now=NOW).splitlines()
+    lines = ward.sound.ctl("doctor", "--all", now=NOW).splitlines()
     assert len(lines) >= 22 and all(line.startswith("ok     ") for line in lines), lines
+    assert ward.sound.ctl("doctor", now=NOW) == f"{len(lines)} ok\n"
     instance = ward.copy("running")
     with instance.start() as child:
         for _ in range(2):  # in either order
             child.wait_line("paperboyd .* started|collector done")
-        said = instance.ctl("doctor", wanted=(OK, PROBLEMS, DATA))
+        said = instance.ctl("doctor", "--all", wanted=(OK, PROBLEMS, DATA))
         assert "ok     pages" in said and "ok     drafts" in said, said
     before = sorted(os.listdir(ward.sound.state))
     findings(ward.sound)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/bounds.h"
+#include "lib/cases.h"
 #include "lib/unit.h"
 #include "message/encoding.h"
 
@@ -19,34 +20,10 @@ encode(const char *text, size_t size)
 
 TEST(each_rule_of_quoted_printable)
 {
-	static const struct {
-		const char *text;
-		const char *encoded;
-	} rows[] = {
-	    {"", ""},
-	    {"plain\n", "plain\r\n"},
-	    {"no end", "no end"},
-	    {"a\r\nb\n", "a\r\nb\r\n"},
-	    {"\n\n", "\r\n\r\n"},
-	    {"a=b\n", "a=3Db\r\n"},
-	    {"caf\u00E9\n", "caf=C3=A9\r\n"},
-	    {"blank \n", "blank=20\r\n"},
-	    {" \n", "=20\r\n"},
-	    {"end ", "end=20"},
-	    {"tab\there\n", "tab=09here\r\n"},
-	    {".\n", "=2E\r\n"},
-	    {"..x\n", "=2E.x\r\n"},
-	    {"From x\n", "=46rom x\r\n"},
-	    {"From\n", "From\r\n"},
-	    {"x From y\n", "x From y\r\n"},
-	    {"cr\rcr\n", "cr=0Dcr\r\n"},
-	    {"cr\r\r\n", "cr=0D\r\n"},
-	};
+	CASES_FOREACH(row, "quoted_printable", *text, *encoded) {
+		g_autoptr(GString) out = encode(row->text, strlen(row->text));
 
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		g_autoptr(GString) out = encode(rows[i].text, strlen(rows[i].text));
-
-		g_assert_cmpstr(out->str, ==, rows[i].encoded);
+		g_assert_cmpstr(out->str, ==, row->encoded);
 	}
 }
 

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """test_engines.py - the store and what is built on it, on PostgreSQL.
 
-Runs C programs that `make check` runs with SQLite.  Their fixtures are databases of a
-server that this starts, see tests/lib/store_server.h.
+test_engines.py [PROGRAM...]: C programs that `make check` runs with SQLite, by default
+some of them, with PAPERBOY_LONG=1 all.  Their fixtures are databases of a server that this
+starts, see tests/lib/store_server.h.  --list prints the names of all.
 """
 
 import glob
@@ -83,7 +84,11 @@ def run_program(name, url):
     assert "\nok 1" in text and "\nnot ok" not in text, text
 
 
-if __name__ == "__main__":
+def main(names):
+    programs = set(find_programs())
+    if names == ["--list"]:
+        print("\n".join(sorted(programs - PROGRAMS.keys())))
+        return
     with Tap() as tap:
         if not has_libpq():
             skip_all("built without PostgreSQL")
@@ -92,14 +97,15 @@ if __name__ == "__main__":
         except Skip as reason:
             skip_all(reason)
         url = f"postgresql:///%s?host={server.directory}&user={USER}"
-        programs = set(find_programs())
-        for program in sorted(programs - PROGRAMS.keys()):
-            if program not in SHORT and not os.getenv("PAPERBOY_LONG"):
-                continue
-
+        is_long = os.getenv("PAPERBOY_LONG")
+        for program in names or sorted(programs - PROGRAMS.keys() if is_long else SHORT):
             def test(program=program):
                 run_program(program, url)
 
             test.__doc__ = f"{program} on PostgreSQL"
             tap.run(test)
         tap.run(lists_are_of_programs_and_tests_that_exist, programs)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -2,7 +2,7 @@
 """test_engines_scripts.py - script tests with stores on PostgreSQL.
 
 test_engines_scripts.py [SCRIPT...]: by default some of those that `make check` runs with
-files, with PAPERBOY_LONG=1 all but those of tests/lib/engines.py.
+files, with PAPERBOY_LONG=1 all but those of tests/lib/engines.py, which --list prints.
 """
 
 import os
@@ -61,10 +61,17 @@ def run_all(tap, names):
         tap.run(test)
 
 
-if __name__ == "__main__":
+def main(names):
+    if names == ["--list"]:
+        print("\n".join(engines.portable()))
+        return
     with Tap() as tap:
         tap.run(table_is_right)
         try:
-            run_all(tap, sys.argv[1:] or (engines.portable() if IS_LONG else SHORT))
+            run_all(tap, names or (engines.portable() if IS_LONG else SHORT))
         except Skip as reason:
             tap.skip("scripts on PostgreSQL", reason)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

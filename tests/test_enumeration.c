@@ -1,7 +1,7 @@
 /*
  * test_enumeration.c - an invalid value in an enumerated column is an error.
  */
-#include "store/core/enumeration.h"
+#include "store/core/record.h"
 
 #include <glib.h>
 #include <sqlite3.h>
@@ -246,7 +246,7 @@ check_damage(enum enumeration which, const char *value)
 {
 	const char *table, *column;
 
-	enumeration_get_name(which, &table, &column);
+	record_get_word_column(which, &table, &column);
 	for (unsigned i = 0; i < READERS && rows[which].readers[i]; i++) {
 		pb_auto(store_fixture) fixture = new_world();
 		g_autoptr(GError) error = NULL;
@@ -334,7 +334,7 @@ STORE_TEST(every_list_of_words_in_the_schema_is_known)
 			const char *table, *column;
 			g_autofree char *known = NULL;
 
-			enumeration_get_name(which, &table, &column);
+			record_get_word_column(which, &table, &column);
 			known = g_strconcat(table, ".", column, NULL);
 			is_known |= strcmp(known, *name) == 0;
 		}

@@ -57,6 +57,9 @@ def add_people(paperboy, people, now):
                      max=person.max)
         paperboy.ctl("subscriber", "set", person.address, "--order", person.order,
                      now=now)
+        for number in range(1, len(person.filters) + 1):
+            paperboy.ctl("filter", "rename", person.address, str(number), f"f{number}",
+                         now=now)
 
 
 def load_digests(paperboy, people):
@@ -78,7 +81,7 @@ def count_papers(digest):
 def rarity(digest):
     """Key of a filter: the rarest first, then by number."""
     papers = count_papers(digest)
-    return lambda name: (papers[name], digest.person.filters.index(name))
+    return lambda name: (papers[name], int(name.removeprefix("f")))
 
 
 def reading_order(digest):

@@ -6,6 +6,7 @@
 
 #include "base/bounds.h"
 #include "base/error.h"
+#include "lib/cases.h"
 #include "lib/paperserver.h"
 #include "lib/texts.h"
 #include "lib/unit.h"
@@ -35,55 +36,15 @@ parse(const char *xml)
 
 TEST(dates_are_parsed_in_all_formats)
 {
-	static const struct {
-		const char *text;
-		int64_t at; /* -1: none */
-		const char *day;
-	} rows[] = {
-	    {"Wed, 18 Nov 2026 00:00:00 -0500", 1794978000, "2026-11-18"},
-	    {"Wed, 18 Nov 2026 05:00:05 +0000", 1794978005, "2026-11-18"},
-	    {"18 Nov 26 05:00 GMT", 1794978000, "2026-11-18"},
-	    {"Wed, 18 Nov 2026 00:00:00 EST", 1794978000, "2026-11-18"},
-	    {"Tue, 17 Nov 2026 21:00:00 PST", 1794978000, "2026-11-17"},
-	    {"Wed, 18 Nov 2026 05:00:00 Z", 1794978000, "2026-11-18"},
-	    {"Wed, 18 Nov 2026 05:00:00 A", 1794978000, "2026-11-18"},
-	    {"Wednesday, 18-Nov-26 05:00:00 GMT", 1794978000, "2026-11-18"},
-	    {"18 November 2026", 1794960000, "2026-11-18"},
-	    {"Wed Nov 18 05:00:00 2026", 1794978000, "2026-11-18"},
-	    {"Nov 18, 2026", 1794960000, "2026-11-18"},
-	    {"5 Aug 99 12:00 UT", 933854400, "1999-08-05"},
-	    {"5 Aug 103 12:00 UT", 1060084800, "2003-08-05"},
-	    {"2026-11-18T05:00:00Z", 1794978000, "2026-11-18"},
-	    {"2026-11-18T06:00:00.123456+01:00", 1794978000, "2026-11-18"},
-	    {"2026-11-18t00:00-0500", 1794978000, "2026-11-18"},
-	    {"2026-11-18 05:00:00", 1794978000, "2026-11-18"},
-	    {" 2026-11-18\n", 1794960000, "2026-11-18"},
-	    {"20261118", 1794960000, "2026-11-18"},
-	    {"2026-11", 1793491200, "2026-11-01"},
-	    {"2026", 1767225600, "2026-01-01"},
-	    {"2026-12-31T23:59:60Z", 1798761600, "2026-12-31"},
-	    {"2026-13-01", -1, ""},
-	    {"2026-02-30", -1, ""},
-	    {"30 Feb 2026", -1, ""},
-	    {"1969-12-31", -1, ""},
-	    {"1970-01-01T00:00:00+01:00", -1, ""},
-	    {"2026-11-18T5", 1794960000, "2026-11-18"},
-	    {"Nov 18, 2026 05:00 AM", 1794978000, "2026-11-18"},
-	    {"yesterday", -1, ""},
-	    {"Wed, 18", -1, ""},
-	    {"", -1, ""},
-	    {NULL, -1, ""},
-	};
-
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+	CASES_FOREACH(row, "feed_dates", *text, *at, *day) {
 		char day[11] = "";
 		int64_t at = -1;
-		bool is_date = feed_date_parse(rows[i].text, &at, day);
+		bool is_date = feed_date_parse(row->text, &at, day);
 
-		g_test_message("%s", rows[i].text ? rows[i].text : "NULL");
-		g_assert_cmpint(is_date, ==, rows[i].at >= 0);
-		g_assert_cmpint(at, ==, rows[i].at);
-		g_assert_cmpstr(day, ==, rows[i].day);
+		g_test_message("%s", row->text ? row->text : "NULL");
+		g_assert_cmpint(is_date, ==, cases_number(row->at) >= 0);
+		g_assert_cmpint(at, ==, cases_number(row->at));
+		g_assert_cmpstr(day, ==, row->day);
 	}
 }
 
@@ -206,94 +167,29 @@ TEST(all_formats_are_parsed)
 
 TEST(links_are_resolved_against_web_addresses_only)
 {
-	static const struct {
-		const char *base, *link, *url; /* NULL: dropped */
-	} rows[] = {
-	    {"urn:x", "..//", NULL},
-	    {"urn:x", "https://example.net/1", "https://example.net/1"},
-	    {"mailto:a@example.org", "/x", NULL},
-	    {"http:..//", "x", NULL},
-	    {"https:///x", "..//", NULL},
-	    {"https://example.net/a/", "..//x", "https://example.net//x"},
-	    {"https://example.net/a/", "urn:..//", NULL},
-	    {"https://example.net/a/", "https:..//", NULL},
-	    {"https://example.net/a/", "//example.com/x", "https://example.com/x"},
-	    {"https://example.net/a/", "//;x", NULL},
-	    {"https://example.net/a/", "/&#9;/;x", NULL},
-	    {"https://example.net/a/", "https://;x", NULL},
-	    {"https://example.net/a/", "https://example.com;x", NULL},
-	    {"https://example.net/a/", "b c", "https://example.net/a/b%20c"},
-	    {"https://example.net/a/", " https://example.com/b c ",
-	        "https://example.com/b%20c"},
-	    {"https://example.net", "x", "https://example.net/x"},
-	    {"../b/", "c", "https://example.org/b/c"},
-	};
-
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+	CASES_FOREACH(row, "feed_resolved", *base, *link, *url) {
 		g_autofree char *xml = g_strdup_printf(
 		    ATOM("<entry xml:base='%s'><title>T</title><link href='%s'/>"
 		         "</entry>"),
-		    rows[i].base, rows[i].link);
+		    row->base, row->link);
 		g_autoptr(GPtrArray) listings = parse(xml);
 
-		g_test_message("%s with %s", rows[i].link, rows[i].base);
-		g_assert_cmpuint(listings->len, ==, rows[i].url ? 1 : 0);
-		if (rows[i].url)
+		g_test_message("%s with %s", row->link, row->base);
+		g_assert_cmpuint(listings->len, ==, row->url ? 1 : 0);
+		if (row->url)
 			g_assert_cmpstr(
 			    ((struct listing *)listings->pdata[0])->paper->url, ==,
-			    rows[i].url);
+			    row->url);
 	}
 }
 
 TEST(equivalent_links_are_equal)
 {
-	static const struct {
-		const char *url, *link; /* NULL: does not identify an entry */
-	} rows[] = {
-	    {"https://example.org/a/b", "example.org/a/b"},
-	    {"http://example.org/a/b", "example.org/a/b"},
-	    {"https://WWW.Example.org/a/b/", "example.org/a/b"},
-	    {"https://example.org:443/a/b", "example.org/a/b"},
-	    {"http://example.org:80/a/b//", "example.org/a/b"},
-	    {"http://example.org:443/a/b", "example.org:443/a/b"},
-	    {"https://example.org:8080/a/b", "example.org:8080/a/b"},
-	    {"https://example.org/a/b#part", "example.org/a/b"},
-	    {"https://example.org/a/b?", "example.org/a/b"},
-	    {"https://example.org/a/b?utm_source=rss&utm_medium=x", "example.org/a/b"},
-	    {"https://example.org/a/b?UTM_Source=rss", "example.org/a/b"},
-	    {"https://example.org/a/b/?fbclid=1&p=2#c", "example.org/a/b?p=2"},
-	    {"https://example.org/a?gclid=1&b=2&mc_eid=3&c", "example.org/a?b=2&c"},
-	    {"https://example.org/a?source=rss----1---2", "example.org/a"},
-	    {"https://example.org/a?dgcid=rss_sd_all", "example.org/a"},
-	    {"https://example.org/doi/10.1/x?af=R", "example.org/doi/10.1/x"},
-	    /* Parameters that can identify a page. */
-	    {"https://example.org/a?ref=main", "example.org/a?ref=main"},
-	    {"https://example.org/a?source=code", "example.org/a?source=code"},
-	    {"https://example.org/a?afx=1", "example.org/a?afx=1"},
-	    {"https://example.org/A/b", "example.org/A/b"},
-	    {"https://example.org/?p=12", "example.org?p=12"},
-	    {"https://wwwexample.org/a", "wwwexample.org/a"},
-	    {"https://blog.example.org/a", "blog.example.org/a"},
-	    {"https://example.org/www.a", "example.org/www.a"},
-	    {"https://[::1]:443/a", "[::1]/a"},
-	    /* Home pages. */
-	    {"https://example.org", NULL},
-	    {"https://example.org/", NULL},
-	    {"https://www.example.org//", NULL},
-	    {"https://example.org/#post-1", NULL},
-	    {"https://example.org/?utm_source=rss", NULL},
-	    {"https://example.org:443/?", NULL},
-	    {"mailto:a@example.org", NULL},
-	    {"urn:x", NULL},
-	    {"", NULL},
-	    {NULL, NULL},
-	};
+	CASES_FOREACH(row, "feed_links", *url, *link) {
+		g_autofree char *link = paper_id_format_link(row->url);
 
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		g_autofree char *link = paper_id_format_link(rows[i].url);
-
-		g_test_message("%s", rows[i].url ? rows[i].url : "NULL");
-		g_assert_cmpstr(link, ==, rows[i].link);
+		g_test_message("%s", row->url ? row->url : "NULL");
+		g_assert_cmpstr(link, ==, row->link);
 	}
 }
 

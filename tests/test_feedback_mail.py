@@ -100,10 +100,10 @@ def order(reader):
 
 
 def links_of(digest, verb):
-    """@return links by number, the same in both parts"""
-    pattern = rf"mailto:[^\s\">]+\?subject={verb}%20(\d+)"
+    """@return links by the id of the paper, the same in both parts"""
+    pattern = rf"mailto:[^\s\">]+\?subject={verb}%20([\d.]+)"
     parts = [digest.get_body((kind,)).get_content() for kind in ("plain", "html")]
-    found = [{int(link.group(1)): link.group() for link in re.finditer(pattern, part)}
+    found = [{link.group(1): link.group() for link in re.finditer(pattern, part)}
              for part in parts]
     assert found[0] == found[1] and found[0], found
     return found[0]
@@ -149,12 +149,12 @@ def links_answer_at_once(tap):
     reader = Reader(tap.subdirectory("links"), feedback="on", language="de")
     digest = first_digest(reader)
     likes, hides = links_of(digest, "like"), links_of(digest, "hide")
-    assert sorted(likes) == sorted(hides) == [1, 2, 3, 4]
+    ids = {title: f"2611.{number:05}" for number, title in enumerate(TITLES, 1)}
+    assert sorted(likes) == sorted(hides) == sorted(ids.values())
     assert "mehr davon" in text_of(digest) and "weniger davon" in text_of(digest)
-    titles = order(reader)
-    reader.follow(likes[titles.index(TITLES[0]) + 1])
-    reader.follow(likes[titles.index(TITLES[1]) + 1])
-    reader.follow(hides[titles.index(TITLES[3]) + 1])
+    reader.follow(likes[ids[TITLES[0]]])
+    reader.follow(likes[ids[TITLES[1]]])
+    reader.follow(hides[ids[TITLES[3]]])
     replies = reader.run(at_hour(DAY, 5))
     assert len(replies) == 3
     assert any("gemocht: 2611.00001" in text_of(reply) for reply in replies)

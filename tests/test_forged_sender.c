@@ -138,43 +138,57 @@ forge(struct conversation *c, const struct forgery *forgery, const char *line)
 		    g_strconcat(parts[0], *parent == 'd' ? digest : token,
 		        "@example.org", NULL));
 	}
-	conversation_hand_in(c, mail, EVA, strcmp(parent, "reply") == 0 ? reply : HOME);
+	g_assert_cmpint(conversation_hand_in(
+	                    c, mail, EVA, strcmp(parent, "reply") == 0 ? reply : HOME)
+	                    .outcome,
+	    !=, HANDLER_LIMITED);
+}
+
+/* Forge a mail; afterwards all is as before it, unless Eva was unsubscribed. */
+static void
+check_forgery(struct conversation *c, const struct forgery *forgery, const char *verb)
+{
+	g_autofree char *before = get_state(c);
+	g_autofree char *after = NULL;
+	const char *line = find_line(verb);
+
+	g_test_message(
+	    "%s, %s %s=%s", line, forgery->parent, forgery->method, forgery->result);
+	forge(c, forgery, line);
+	after = get_state(c);
+	if (strcmp(verb, "unsubscribe") == 0)
+		assert_rows(c->fixture,
+		    "SELECT address, state FROM subscriber ORDER BY id",
+		    "Eva@example.com|gone adam@example.com|active");
+	else
+		g_assert_cmpstr(after, ==, before);
+	/* Only the subscriber and the new address get mail. */
+	assert_rows(c->fixture,
+	    "SELECT count(*) FROM outbox WHERE kind <> 'digest' AND recipient"
+	    " NOT IN ('Eva@example.com', 'thief@example.net')",
+	    "0");
+	assert_rows(c->fixture,
+	    "SELECT count(*) FROM outbox WHERE recipient = 'thief@example.net'",
+	    strcmp(verb, "address") == 0 ? "1" : "0");
+	store_fixture_run(c->fixture,
+	    "DELETE FROM outbox WHERE kind <> 'digest'; DELETE FROM confirmation;"
+	    "DELETE FROM rate_log");
 }
 
 TEST(forged_commands_change_nothing_but_unsubscribe)
 {
-	for (size_t i = 0;; i++) {
-		const struct command_row *row =
-		    &command_rows[i / G_N_ELEMENTS(forgeries)];
-		const struct forgery *forgery = &forgeries[i % G_N_ELEMENTS(forgeries)];
-		pb_auto(conversation) c = begin();
-		g_autofree char *before = get_state(c);
-		const char *line = row->verb ? find_line(row->verb) : NULL;
-		g_autofree char *after = NULL;
+	struct conversation *c = begin();
 
-		if (!line)
-			break;
-		forge(c, forgery, line);
-		after = get_state(c);
-		g_test_message("%s, %s %s=%s", line, forgery->parent, forgery->method,
-		    forgery->result);
-		if (strcmp(row->verb, "unsubscribe") == 0) {
-			g_assert_cmpstr(after, !=, before);
-			assert_rows(c->fixture,
-			    "SELECT address, state FROM subscriber ORDER BY id",
-			    "Eva@example.com|gone adam@example.com|active");
-		} else {
-			g_assert_cmpstr(after, ==, before);
+	for (const struct command_row *row = command_rows; row->verb; row++) {
+		for (size_t i = 0; i < G_N_ELEMENTS(forgeries); i++) {
+			check_forgery(c, &forgeries[i], row->verb);
+			if (strcmp(row->verb, "unsubscribe") != 0)
+				continue;
+			conversation_free(c);
+			c = begin();
 		}
-		/* Only the subscriber and the new address get mail. */
-		assert_rows(c->fixture,
-		    "SELECT count(*) FROM outbox WHERE kind <> 'digest' AND recipient"
-		    " NOT IN ('Eva@example.com', 'thief@example.net')",
-		    "0");
-		assert_rows(c->fixture,
-		    "SELECT count(*) FROM outbox WHERE recipient = 'thief@example.net'",
-		    strcmp(row->verb, "address") == 0 ? "1" : "0");
 	}
+	conversation_free(c);
 }
 
 #define STATE "SELECT state FROM subscriber WHERE id = 1"
@@ -259,7 +273,7 @@ TEST(long_message_gets_a_short_reply)
 {
 	static const char *const starts[] = {"", "add ", "add title:", "list\n", "\n"};
 
-	for (size_t i = 0; i < 2 * G_N_ELEMENTS(starts); i++) {
+	for (size_t i = 0; i < G_N_ELEMENTS(starts); i++) {
 		pb_auto(conversation) c = begin();
 		g_autoptr(GString) text = g_string_new("subscribe\n");
 		pb_auto(inmail) mail = NULL;
@@ -267,7 +281,7 @@ TEST(long_message_gets_a_short_reply)
 
 		while (text->len < 16000)
 			g_string_append_printf(
-			    text, "%swords of an unknown sender\n", starts[i / 2]);
+			    text, "%swords of an unknown sender\n", starts[i]);
 		mail = conversation_new_mail(
 		    i % 2 ? "victim@example.net" : EVA, "", text->str);
 		conversation_hand_in(c, mail, EVA, HOME);
@@ -364,17 +378,14 @@ TEST(links_of_a_digest_reduce_only)
 	}
 }
 
-/* The text is edited before it is sent; without a token it is confirmed. */
-FORGED_TEST(link_to_edit_a_filter_is_confirmed)
+/* A digest says how to edit its filters by a mail, which has no token. */
+FORGED_TEST(edit_without_a_token_is_confirmed)
 {
 	static const char filter[] =
 	    "SELECT text FROM subscription WHERE subscriber_id = 1 AND number = 1";
-	g_autofree char *html = format_digest(c);
-	g_autofree char *address = find_link(html, "edit 1 diffusion");
 	static const struct step save[] = {SAVE("reply"), {.kind = STEP_END}};
 
-	g_assert_cmpstr(address, ==, HOME);
-	g_assert_cmpint(conversation_send(c, EVA, address, "edit 1 diffusion OR mamba"),
+	g_assert_cmpint(conversation_send(c, EVA, HOME, "edit 1 diffusion OR mamba"),
 	    ==, HANDLER_CONFIRMING);
 	assert_rows(c->fixture, filter, "diffusion");
 	conversation_play(c, save);

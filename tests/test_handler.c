@@ -111,157 +111,17 @@ limit_mail_to_the_owner(struct conversation *c)
 	c->settings->limit_owner_mail_per_day = 1;
 }
 
-static const struct step conversations[] = {
-    TITLE("unknown sender is subscribed only by confirmation"),
-    MAIL(EVA, HOME, "subscribe", "confirmation requested", "run " EVA " subscribe;"),
-    ROWS("SELECT count(*) FROM subscriber", "0"),
-    ROWS("SELECT kind, recipient, sender GLOB 'paperboy+b-*@example.org' FROM outbox",
-        "confirmation|Eva@example.com|1"),
-    HAS("\r\nAuto-Submitted: auto-replied\r\n"),
-    HAS("\r\nIn-Reply-To: <made-up@mail.example.com>\r\n"),
-    HAS("\r\nReferences: <made-up@mail.example.com>\r\n"),
-    HAS("\r\nX-Loop: paperboy@example.org\r\n"),
-    HAS("\r\nReply-To: paperboy+c-"),
-    HAS_NOT("subscribe"),
-    SAVE("confirm"),
-    LATER(HOUR),
-    /* With another From and text: the token is the proof. */
-    MAIL("eva.private@example.net", "$confirm", "Re: ok", "replied",
-        "pending " EVA " proven subscribe;"),
-    ROWS("SELECT address, state, next_due_at FROM subscriber",
-        "Eva@example.com|active|1795168800"),
-    ROWS("SELECT kind, recipient, sender FROM outbox ORDER BY id DESC LIMIT 1",
-        "answer|Eva@example.com|"),
-
-    TITLE("three confirmations a month and a new one revokes the last"),
-    MAIL(EVA, HOME, "subscribe", "confirmation requested", NULL),
-    SAVE("first"),
-    LATER(DAY - 1),
-    MAIL(EVA, HOME, "subscribe", "rate limited: confirmation-pending", NULL),
-    LATER(1),
-    MAIL(EVA, HOME, "subscribe", "confirmation requested", NULL),
-    MAIL(EVA, "$first", "ok", "replied", "run " EVA " confirm;"),
-    LATER(DAY),
-    MAIL(EVA, HOME, "subscribe", "confirmation requested", NULL),
-    MAIL(EVA, HOME, "subscribe", "rate limited: confirmations-per-month", NULL,
-        .times = 27, .seconds = DAY),
-    LATER(DAY),
-    MAIL(EVA, HOME, "subscribe", "confirmation requested", NULL),
-
-    TITLE("unknown sender cannot find out who subscribes"),
-    CALL(subscribe_eva),
-    MAIL(EVA, HOME, "subscribe", "replied", NULL),
-    MAIL(ADAM, HOME, "subscribe", "confirmation requested", NULL),
-    ROWS("SELECT count(*) FROM outbox WHERE recipient NOT IN"
-         " ('Eva@example.com', 'adam@example.com')",
-        "0"),
-
-    TITLE("sender verified by our server is proven"),
-    CALL(subscribe_eva),
-    CALL(trust_no_server),
-    MAIL(EVA, HOME, "change", "confirmation requested", "run " EVA " change;",
-        .authserv = "mx.example.org"),
-    CALL(trust_our_server),
-    MAIL(EVA, HOME, "change", "replied", "run " EVA " proven change;",
-        .authserv = "mx.example.org"),
-
-    TITLE("export goes to its own address only"),
-    CALL(subscribe_eva),
-    MAIL(EVA, HOME, "export", "confirmation requested", NULL),
-    SAVE("confirm"),
-    MAIL("thief@example.net", "$confirm", "ok", "replied", NULL),
-    ROWS("SELECT DISTINCT recipient FROM outbox", EVA),
-    HAS("multipart/mixed"),
-    HAS("filename=\"paperboy-export.json\""),
-
-    TITLE("data is erased after the last reply"),
-    CALL(subscribe_eva),
-    MAIL(EVA, HOME, "forget", "confirmation requested", NULL),
-    SAVE("confirm"),
-    MAIL(EVA, "$confirm", "ok", "replied", NULL),
-    ROWS("SELECT state FROM subscriber", "gone"),
-    CALL(erasure_waits_for_the_reply),
-    ROWS("SELECT count(*) FROM outbox WHERE state = 'NEW' AND kind = 'answer'", "1"),
-    CALL(erasure_follows_the_reply),
-
-    TITLE("former subscriber can have data erased"),
-    CALL(subscribe_eva),
-    MAIL(EVA, HOME, "unsubscribe", "replied", NULL),
-    MAIL(EVA, HOME, "forget", "confirmation requested", NULL),
-    SAVE("confirm"),
-    MAIL(EVA, "$confirm", "yes", "replied", NULL),
-    CALL(erasure_follows_the_reply),
-
-    TITLE("address that never confirmed can have data erased"),
-    MAIL(EVA, HOME, "subscribe", "confirmation requested", NULL),
-    LATER(DAY),
-    MAIL(EVA, HOME, "forget", "confirmation requested", NULL),
-    SAVE("confirm"),
-    MAIL(EVA, "$confirm", "yes", "replied", NULL),
-    CALL(erasure_follows_the_reply),
-
-    TITLE("automatic mail has no effect"),
-    CALL(subscribe_eva),
-    MAIL(EVA, HOME, "list", "no reply: automatic", "",
-        .field = "Auto-Submitted: auto-replied"),
-    MAIL(EVA, HOME, "list", "no reply: bulk", "", .field = "Precedence: bulk"),
-    MAIL(EVA, HOME, "list", "no reply: list", "", .field = "List-Id: <x.example>"),
-    MAIL(EVA, HOME, "list", "no reply: auto-response-suppress", "",
-        .field = "X-Auto-Response-Suppress: OOF"),
-    MAIL(EVA, HOME, "list", "no reply: loop", "", .field = "X-Loop: " HOME),
-    MAIL(EVA, HOME, "list", "no reply: null-sender", "", .envelope = ""),
-    MAIL("mailer-daemon@example.com", HOME, "help", "no reply: robot", ""),
-    MAIL("cats-request@example.com", HOME, "help", "no reply: robot", ""),
-    MAIL(HOME, HOME, "help", "no reply: own-mail", ""),
-    CALL(receive_delivery_report),
-    ROWS("SELECT count(*) FROM outbox", "0"),
-
-    TITLE("ten replies a day"),
-    CALL(subscribe_eva),
-    MAIL(EVA, HOME, "", "replied", NULL),
-    MAIL(EVA, HOME, "list", "replied", NULL, .times = 9),
-    MAIL(EVA, HOME, "list", "rate limited: replies-per-day", NULL),
-    ROWS("SELECT count(*) FROM outbox", "10"),
-    /* Proven requests have a limit of their own, which forgeries cannot use up. */
-    SAVE("reply"),
-    MAIL(EVA, "$reply", "list", "replied", NULL),
-    /* Unsubscribing is not limited, and is reported. */
-    MAIL(EVA, HOME, "unsubscribe", "replied", NULL),
-    LATER(DAY),
-    MAIL(EVA, HOME, "list", "replied", NULL),
-
-    TITLE("unknown sender gets three replies a day"),
-    MAIL(EVA, HOME, "", "replied", NULL),
-    MAIL(EVA, HOME, "help", "replied", NULL, .times = 2),
-    MAIL(EVA, HOME, "help", "rate limited: unknown-sender-per-day", NULL),
-    /* It does not prevent subscribing. */
-    MAIL(EVA, HOME, "subscribe", "confirmation requested", NULL),
-
-    TITLE("replies have the null sender and confirmations a token"),
-    MAIL(EVA, HOME, "help", "replied", NULL),
-    MAIL(EVA, HOME, "subscribe", "confirmation requested", NULL),
-    ROWS("SELECT kind, sender = '' FROM outbox ORDER BY id", "answer|1 confirmation|0"),
-    CALL(bounce_of_a_confirmation_deletes_it),
-
-    TITLE("suppressed address gets no mail"),
-    CALL(subscribe_eva),
-    CALL(suppress_eva),
-    MAIL(EVA, HOME, "subscribe", "no reply: suppressed", ""),
-    MAIL(EVA, HOME, "", "no reply: suppressed", ""),
-    MAIL(EVA, "$leave", "", "no reply: suppressed", ""),
-    ROWS("SELECT count(*) FROM outbox", "0"),
-
-    TITLE("mail to the owner is forwarded"),
-    MAIL(EVA, "paperboy+owner@example.org", "hello\r\nBcc: x@y.example",
-        "forwarded to the owner", "", .text = "A question."),
-    ROWS("SELECT kind, recipient, sender FROM outbox", "notice|owner@example.org|"),
-    HAS("\r\nReply-To: Eva@example.com\r\n"),
-    HAS("A question."),
-    HAS_NOT("\nBcc:"),
-    CALL(limit_mail_to_the_owner),
-    MAIL(EVA, "paperboy+owner@example.org", "hello", "rate limited: owner-mail-per-day",
-        ""),
-    {.kind = STEP_END},
+static const struct conversation_call calls[] = {
+    {"subscribe_eva", subscribe_eva},
+    {"trust_no_server", trust_no_server},
+    {"trust_our_server", trust_our_server},
+    {"erasure_waits_for_the_reply", erasure_waits_for_the_reply},
+    {"erasure_follows_the_reply", erasure_follows_the_reply},
+    {"receive_delivery_report", receive_delivery_report},
+    {"bounce_of_a_confirmation_deletes_it", bounce_of_a_confirmation_deletes_it},
+    {"suppress_eva", suppress_eva},
+    {"limit_mail_to_the_owner", limit_mail_to_the_owner},
+    {NULL, NULL},
 };
 
 #define CONVERSATION_TEST(function) \
@@ -460,7 +320,7 @@ main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	conversation_calls = g_string_new(NULL);
-	conversation_add_tests(conversations);
+	conversation_add_script("handler", calls);
 	unit_add_all();
 	return g_test_run();
 }

@@ -6,40 +6,18 @@
 
 #include "base/bounds.h"
 #include "base/error.h"
+#include "lib/cases.h"
 #include "lib/unit.h"
 #include "message/header.h"
 #include "message/sanitize.h"
 
 TEST(ascii_text_is_not_encoded)
 {
-	static const struct {
-		const char *text;
-		const char *field;
-	} rows[] = {
-	    {"", "Subject:\r\n"},
-	    {NULL, "Subject:\r\n"},
-	    {"3 new papers", "Subject: 3 new papers\r\n"},
-	    {"  two   blanks\t", "Subject: two blanks\r\n"},
-	    {"a\r\nBcc: x@y.example", "Subject: a Bcc: x@y.example\r\n"},
-	    {"a\x01\x1B[0m\x7F z", "Subject: a[0m z\r\n"},
-	    {"caf\u00E9", "Subject: =?UTF-8?B?Y2Fmw6k=?=\r\n"},
-	    {"caf\u00E9 au lait", "Subject: =?UTF-8?Q?caf=C3=A9_au_lait?=\r\n"},
-	    {"\u957F\u6587", "Subject: =?UTF-8?B?6ZW/5paH?=\r\n"},
-	    {"\u202Eabc", "Subject: abc\r\n"},
-	    {"=?UTF-8?Q?x?=", "Subject: =?UTF-8?B?PT9VVEYtOD9RP3g/PQ==?=\r\n"},
-	    {"\xFF", "Subject: =?UTF-8?B?77+9?=\r\n"},
-	    {"one two three four five six seven eight nine ten eleven twelve thirteen "
-	     "fourteen",
-	        "Subject: one two three four five six seven eight nine ten eleven "
-	        "twelve\r\n"
-	        " thirteen fourteen\r\n"},
-	};
-
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+	CASES_FOREACH(row, "header_ascii", *text, *field) {
 		g_autoptr(GString) out = g_string_new(NULL);
 
-		header_append_text(out, "Subject", rows[i].text);
-		g_assert_cmpstr(out->str, ==, rows[i].field);
+		header_append_text(out, "Subject", row->text);
+		g_assert_cmpstr(out->str, ==, row->field);
 	}
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/bounds.h"
 #include "base/error.h"
+#include "lib/cases.h"
 #include "lib/paperserver.h"
 #include "lib/unit.h"
 #include "net/http.h"
@@ -48,41 +49,18 @@ get(const struct paperserver *server, const struct http_settings *settings,
 
 SERVER_TEST(status_and_headers_are_reported)
 {
-	static const struct {
-		const char *mode;
-		const char *etag;
-		int status;
-		int64_t wait_s;
-		const char *got_etag;
-	} rows[] = {
-	    {"empty", NULL, 200, -1, NULL},
-	    {"etag-raw", NULL, 200, -1, "0123abcd"},
-	    {"etag-raw", "0123abcd", 304, -1, NULL},
-	    {"etag-raw", "\"other\"", 200, -1, "0123abcd"},
-	    {"many", NULL, 200, -1, "W/\"many\""},
-	    {"etag-bad", NULL, 200, -1, NULL},
-	    {"429", NULL, 429, -1, NULL},
-	    {"429-ratelimit", NULL, 429, 292, NULL},
-	    {"429-retry", NULL, 429, 120, NULL},
-	    {"429-date", NULL, 429, 86400, NULL},
-	    {"500", NULL, 500, -1, NULL},
-	    {"503", NULL, 503, 60, NULL},
-	    {"404", NULL, 404, -1, NULL},
-	    {"204", NULL, 204, -1, NULL},
-	    {"redirect-none", NULL, 302, -1, NULL},
-	};
 	struct http_settings settings = local_settings();
 
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+	CASES_FOREACH(row, "http_answers", *mode, *etag, *status, *wait_s, *got_etag) {
 		http_response_auto response = {0};
 		g_autoptr(GError) error = NULL;
 
-		g_test_message("%s", rows[i].mode);
-		get(server, &settings, rows[i].mode, rows[i].etag, &response, &error);
+		g_test_message("%s", row->mode);
+		get(server, &settings, row->mode, row->etag, &response, &error);
 		g_assert_no_error(error);
-		g_assert_cmpint(response.status, ==, rows[i].status);
-		g_assert_cmpint(response.retry_after_s, ==, rows[i].wait_s);
-		g_assert_cmpstr(response.etag, ==, rows[i].got_etag);
+		g_assert_cmpint(response.status, ==, cases_number(row->status));
+		g_assert_cmpint(response.retry_after_s, ==, cases_number(row->wait_s));
+		g_assert_cmpstr(response.etag, ==, row->got_etag);
 		g_assert_cmpint(response.served_at, ==, 1795003200);
 		g_assert_nonnull(response.body);
 	}
@@ -492,68 +470,21 @@ TEST(files_are_read_if_allowed)
 
 TEST(public_addresses_are_recognised)
 {
-	static const struct {
-		const char *address;
-		bool is_public;
-	} rows[] = {
-	    {"8.8.8.8", true},
-	    {"9.255.255.255", true},
-	    {"10.0.0.0", false},
-	    {"10.255.255.255", false},
-	    {"11.0.0.0", true},
-	    {"0.0.0.0", false},
-	    {"100.63.255.255", true},
-	    {"100.64.0.0", false},
-	    {"100.127.255.255", false},
-	    {"100.128.0.0", true},
-	    {"127.8.8.8", false},
-	    {"169.254.169.254", false},
-	    {"172.15.255.255", true},
-	    {"172.16.0.1", false},
-	    {"172.31.255.255", false},
-	    {"172.32.0.0", true},
-	    {"192.168.1.1", false},
-	    {"192.0.2.1", false},
-	    {"198.18.0.1", false},
-	    {"198.20.0.0", true},
-	    {"223.255.255.255", true},
-	    {"224.0.0.1", false},
-	    {"255.255.255.255", false},
-	    {"2600:9000::1", true},
-	    {"::", false},
-	    {"::1", false},
-	    {"::ffff:10.0.0.1", false},
-	    {"::ffff:8.8.8.8", true},
-	    {"64:ff9b::7f00:1", false},
-	    {"64:ff9b::808:808", true},
-	    {"2002:a00:1::1", false},
-	    {"2002:808:808::1", true},
-	    {"2001:0:1::1", false},
-	    {"2001:db8::1", false},
-	    {"2001:4860:4860::8888", true},
-	    {"fc00::1", false},
-	    {"fd12::1", false},
-	    {"fe80::1", false},
-	    {"ff02::1", false},
-	    {"4000::1", false},
-	};
-
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+	CASES_FOREACH(row, "http_addresses", *address, *is_public) {
 		struct sockaddr_in in = {.sin_family = AF_INET};
 		struct sockaddr_in6 in6 = {.sin6_family = AF_INET6};
 		bool is_public;
 
-		g_test_message("%s", rows[i].address);
-		if (inet_pton(AF_INET, rows[i].address, &in.sin_addr) == 1) {
+		g_test_message("%s", row->address);
+		if (inet_pton(AF_INET, row->address, &in.sin_addr) == 1) {
 			is_public = peer_is_public((struct sockaddr *)&in, sizeof(in));
 		} else {
 			g_assert_cmpint(
-			    inet_pton(AF_INET6, rows[i].address, &in6.sin6_addr), ==,
-			    1);
+			    inet_pton(AF_INET6, row->address, &in6.sin6_addr), ==, 1);
 			is_public =
 			    peer_is_public((struct sockaddr *)&in6, sizeof(in6));
 		}
-		g_assert_cmpint(is_public, ==, rows[i].is_public);
+		g_assert_cmpint(is_public, ==, cases_is_yes(row->is_public));
 	}
 }
 

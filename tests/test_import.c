@@ -8,6 +8,7 @@
 
 #include "base/bounds.h"
 #include "base/error.h"
+#include "lib/cases.h"
 #include "lib/store_fixture.h"
 #include "lib/unit.h"
 #include "service/people/erase.h"
@@ -279,36 +280,16 @@ STORE_TEST(all_errors_are_reported_and_nothing_stored)
 
 TEST(invalid_header_line_is_rejected)
 {
-	static const struct {
-		const char *text, *says;
-	} rows[] = {
-	    {"", "people.csv:1: column address: missing: the first line"},
-	    {"a@example.org\n", "people.csv:1: column a@example.org: no such column"},
-	    {"address,colour\na@b.example,red\n",
-	        "people.csv:1: column colour: no such column (expected address, name, "
-	        "state, cadence, weekdays, at, zone, max, paused_until, order, "
-	        "abstract, format, quiet, updates, crosslist, attach, group, feedback, "
-	        "checkup, "
-	        "language, "
-	        "catch_up, "
-	        "consent_at, consent_text, created_at or filters)"},
-	    {"address,name,name,name\n", "people.csv:1: column name: duplicate"},
-	    {"address,name,Address\n", "people.csv:1: column Address: duplicate"},
-	    {"address,\n", "people.csv:1: column without a name: no such column"},
-	    {"\n\nname\nAda\n",
-	        "people.csv:3: column address: missing: the first line"},
-	};
-
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+	CASES_FOREACH(at, "import_header", *text, *says) {
 		pb_auto(store_fixture) fixture = store_fixture_new();
 		pb_local(import_report) report;
-		g_autofree char *says = import_text(fixture, rows[i].text,
+		g_autofree char *says = import_text(fixture, at->text,
 		    (struct asked){.is_skip_bad = true, .consent = "x"}, &report);
 
 		g_assert_nonnull(strstr(says, "nothing was stored"));
-		if (!g_str_has_prefix(report.problems->pdata[0], rows[i].says))
+		if (!g_str_has_prefix(report.problems->pdata[0], at->says))
 			g_test_fail_printf(
-			    "row %zu: %s", i, (char *)report.problems->pdata[0]);
+			    "%s: %s", at->says, (char *)report.problems->pdata[0]);
 	}
 }
 

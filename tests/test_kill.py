@@ -209,10 +209,12 @@ def postfix_survives(tap):
             hits += child.kill() == -signal.SIGKILL
             instance.check_store()
             sent = sent_addresses(instance)
-            wait_until(lambda: sent <= set(ledger.update()), "what is SENT in Postfix")
+            postfix.child.wait_fact(
+                lambda: sent <= set(ledger.update()), "what is SENT in Postfix")
         settle(instance)
         postfix.wait_empty()
-        wait_until(lambda: len(ledger.update()) >= DIGESTS, "every digest in Postfix")
+        postfix.child.wait_fact(
+            lambda: len(ledger.update()) >= DIGESTS, "every digest in Postfix")
         duplicates = duplicates_hold(ledger.update(), DIGESTS, hits)
         most = most_copies(ledger.update())
     tap.diag(f"Postfix: {hits} kills, {DIGESTS} digests, {duplicates} duplicates"
@@ -404,7 +406,7 @@ def maildir_is_synced_in_order(tap):
     trace = os.path.join(instance.directory, "trace")
     strace = need_strace()
     instance.once(wanted=0, prefix=[strace, "-f", "-qq", "-y", "-o", trace, "-e",
-                                 "trace=fsync,linkat,pwrite64", "-s", "8192"])
+                                 "trace=fsync,linkat,pwrite64,sendto", "-s", "8192"])
     on_disk, in_new, links, is_sent = set(), set(), 0, False
     for line in traced_calls(trace):
         found = TRACED.match(line)
@@ -420,7 +422,8 @@ def maildir_is_synced_in_order(tap):
             in_new.clear()
         elif call == "fsync":
             on_disk.add(path)
-        elif call == "pwrite64" and path.endswith("-wal") and "SENT" in rest:
+        elif (call == "pwrite64" and path.endswith("-wal") and "SENT" in rest
+              or call == "sendto" and "SET state = 'SENT'" in rest):
             is_sent = True
             assert not in_new, f"sent before new/ is synced: {in_new}"
     assert links == 1 and is_sent, (links, is_sent)

@@ -199,12 +199,24 @@ def test_module():
 def test_users_of_display():
     """only text that people read is shown without TeX: positions are those of stored text"""
     allowed = ("src/base/tex.", "src/message/sanitize.", "src/render/", "src/ctl/",
-               "src/service/command/", "src/service/advice/suggest.c",
-               "src/service/match/query_stats.c", "src/service/web/", "src/web/")
+               "src/service/command/", "src/service/advice/",
+               "src/service/web/", "src/web/")
     for path in glob.glob(f"{top_srcdir()}/src/**/*.[ch]", recursive=True):
         with open(path, encoding="utf-8") as file:
             is_user = re.search(r"tex_display|sanitize_paper_text\(", file.read())
         assert not is_user or os.path.relpath(path, top_srcdir()).startswith(allowed), path
+
+
+def test_tables_of_cases():
+    """a test reads each table of cases"""
+    sources = ""
+    for path in glob.glob(f"{top_srcdir()}/tests/*.[cp]*"):
+        with open(path, encoding="utf-8") as file:
+            sources += file.read()
+    tables = {os.path.basename(path).partition(".")[0]
+              for path in glob.glob(f"{top_srcdir()}/tests/tables/*")}
+    unread = {name for name in tables if f'"{name}"' not in sources}
+    assert tables and not unread, unread
 
 
 def test_clock():
@@ -223,6 +235,7 @@ def test_clock():
 def main():
     with Tap() as tap:
         tap.run(test_clock)
+        tap.run(test_tables_of_cases)
         tap.run(test_users_of_display)
         tap.run(test_module)
         tap.run(test_rules, tap)

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "lib/cases.h"
 #include "lib/store_fixture.h"
 #include "lib/unit.h"
 #include "receive/lmtp_session.h"
@@ -73,82 +74,9 @@ clear_basket(struct basket *basket)
 #define ALL  LHLO MAIL RCPT "DATA\r\n"
 
 /* Input, expected reply codes, and messages in the sink. */
-static const struct {
-	const char *name, *said, *codes;
-	unsigned messages;
+struct dialogue {
+	const char *name, *said, *codes, *messages;
 	const char *raw, *sender, *recipient; /* of the last message; NULL: any */
-} dialogues[] = {
-    {"a greeting", "", "220", 0, NULL, NULL, NULL},
-    {"a letter", ALL "x\r\n.\r\nQUIT\r\n", "220 250 250 250 354 250 221", 1, "x\r\n",
-        "a@b.example", "c@d.example"},
-    {"one answer for each recipient",
-        LHLO MAIL RCPT "RCPT TO:<c+tag@d.example>\r\n" RCPT "DATA\r\nx\r\n.\r\n",
-        "220 250 250 250 250 250 354 250 250 250", 1, "x\r\n", NULL,
-        "c@d.example\nc+tag@d.example\nc@d.example"},
-    {"an unknown recipient among others",
-        LHLO MAIL RCPT "RCPT TO:<unknown@d.example>\r\nDATA\r\nx\r\n.\r\n",
-        "220 250 250 250 550 354 250", 1, "x\r\n", NULL, "c@d.example"},
-    {"an unknown recipient alone", LHLO MAIL "RCPT TO:<unknown@d.example>\r\nDATA\r\n",
-        "220 250 250 550 503", 0, NULL, NULL, NULL},
-    {"an empty letter", ALL ".\r\n", "220 250 250 250 354 250", 1, "", NULL, NULL},
-    {"dots", ALL "..\r\n.x\r\n...\r\na.\r\n.\r\n", "220 250 250 250 354 250", 1,
-        ".\r\nx\r\n..\r\na.\r\n", NULL, NULL},
-    {"a dot on a line that LF ends", ALL "x\n.\n.\r\ny\n.\r\n\r\n.\r\n",
-        "220 250 250 250 354 250", 1, "x\n.\n.\r\ny\n.\r\n\r\n", NULL, NULL},
-    {"a dot between bare CRs", ALL "x\r.\r\n.\r\r\n\r.\r\n.\r\n",
-        "220 250 250 250 354 250", 1, "x\r.\r\n\r\r\n\r.\r\n", NULL, NULL},
-    {"CR before the end", ALL "x\r\r\n.\r\n", "220 250 250 250 354 250", 1, "x\r\r\n",
-        NULL, NULL},
-    {"two letters", ALL "x\r\n.\r\n" MAIL RCPT "DATA\r\ny\r\n.\r\n",
-        "220 250 250 250 354 250 250 250 354 250", 2, "y\r\n", NULL, NULL},
-    {"the null sender", LHLO "MAIL FROM:<>\r\n" RCPT "DATA\r\nx\r\n.\r\n",
-        "220 250 250 250 354 250", 1, NULL, "", NULL},
-    {"parameters",
-        LHLO "MAIL FROM:<a@b.example> SIZE=20 BODY=8BITMIME smtputf8\r\n" RCPT,
-        "220 250 250 250", 0, NULL, NULL, NULL},
-    {"a letter that is too large is told", LHLO "MAIL FROM:<> SIZE=1048577\r\n",
-        "220 250 552", 0, NULL, NULL, NULL},
-    {"one that is just not", LHLO "MAIL FROM:<> SIZE=1048576\r\n", "220 250 250", 0,
-        NULL, NULL, NULL},
-    {"a size that is none", LHLO "MAIL FROM:<> SIZE=-1\r\n", "220 250 501", 0, NULL,
-        NULL, NULL},
-    {"a parameter that nobody knows", LHLO "MAIL FROM:<> RET=HDRS\r\n", "220 250 555",
-        0, NULL, NULL, NULL},
-    {"a parameter of RCPT", LHLO MAIL "RCPT TO:<c@d.example> NOTIFY=NEVER\r\n",
-        "220 250 250 555", 0, NULL, NULL, NULL},
-    {"an address beyond ASCII", LHLO MAIL "RCPT TO:<\303\244@d.example>\r\n",
-        "220 250 250 553", 0, NULL, NULL, NULL},
-    {"the same with SMTPUTF8",
-        LHLO "MAIL FROM:<> SMTPUTF8\r\nRCPT TO:<\303\244@d.example>\r\n",
-        "220 250 250 250", 0, NULL, NULL, NULL},
-    {"what is not UTF-8", LHLO "MAIL FROM:<> SMTPUTF8\r\nRCPT TO:<\344@d.example>\r\n",
-        "220 250 250 553", 0, NULL, NULL, NULL},
-    {"a source route",
-        LHLO "MAIL FROM:<@r.example:a@b.example>\r\n" RCPT "DATA\r\n.\r\n",
-        "220 250 250 250 354 250", 1, NULL, "a@b.example", NULL},
-    {"a bracket in quotes", LHLO "MAIL FROM:<\"a>b\"@c.example>\r\n", "220 250 553", 0,
-        NULL, NULL, NULL},
-    {"no brackets", LHLO "MAIL FROM:a@b.example\r\n", "220 250 501", 0, NULL, NULL,
-        NULL},
-    {"a bracket that is not closed", LHLO "MAIL FROM:<a@b.example\r\n", "220 250 501",
-        0, NULL, NULL, NULL},
-    {"no recipient", LHLO MAIL "RCPT TO:<>\r\nDATA\r\n", "220 250 250 553 503", 0, NULL,
-        NULL, NULL},
-    {"blanks in an address", LHLO MAIL "RCPT TO:<a b@d.example>\r\n", "220 250 250 553",
-        0, NULL, NULL, NULL},
-    {"a greeting of another protocol", "EHLO x\r\nHELO x\r\n", "220 500 500", 0, NULL,
-        NULL, NULL},
-    {"a greeting without a name", "LHLO\r\n", "220 501", 0, NULL, NULL, NULL},
-    {"a wrong order", MAIL RCPT "DATA\r\n" LHLO RCPT "DATA\r\n" MAIL MAIL,
-        "220 503 503 503 250 503 503 250 503", 0, NULL, NULL, NULL},
-    {"a reset", LHLO MAIL RCPT "RSET\r\nDATA\r\n" MAIL, "220 250 250 250 250 503 250",
-        0, NULL, NULL, NULL},
-    {"what may always be said", "NOOP\r\nnoop x\r\nVRFY a\r\n\r\nTURN\r\n",
-        "220 250 250 252 500 500", 0, NULL, NULL, NULL},
-    {"controls", "LHLO x\033\r\nLHLO a\rb\r\n", "220 500 500", 0, NULL, NULL, NULL},
-    {"DATA with something behind it", LHLO MAIL RCPT "DATA x\r\n",
-        "220 250 250 250 501", 0, NULL, NULL, NULL},
-    {"nothing behind the end", "QUIT\r\n" LHLO MAIL, "220 221", 0, NULL, NULL, NULL},
 };
 
 /* @return codes of all replies without continuation lines; owned by the caller */
@@ -187,22 +115,22 @@ talk(struct basket *basket, const char *said, size_t size, size_t piece)
 static void
 test_session(gconstpointer data)
 {
-	size_t i = GPOINTER_TO_SIZE(data);
+	const struct dialogue *row = data;
 	size_t pieces[] = {1, 2, 7, 100000};
 
 	for (size_t j = 0; j < G_N_ELEMENTS(pieces); j++) {
 		struct basket basket = {.raw = g_string_new(NULL), .failure = -1};
-		g_autofree char *codes = talk(
-		    &basket, dialogues[i].said, strlen(dialogues[i].said), pieces[j]);
+		g_autofree char *codes =
+		    talk(&basket, row->said, strlen(row->said), pieces[j]);
 
-		g_assert_cmpstr(codes, ==, dialogues[i].codes);
-		g_assert_cmpuint(basket.count, ==, dialogues[i].messages);
-		if (dialogues[i].raw)
-			g_assert_cmpstr(basket.raw->str, ==, dialogues[i].raw);
-		if (dialogues[i].sender)
-			g_assert_cmpstr(basket.sender, ==, dialogues[i].sender);
-		if (dialogues[i].recipient)
-			g_assert_cmpstr(basket.recipient, ==, dialogues[i].recipient);
+		g_assert_cmpstr(codes, ==, row->codes);
+		g_assert_cmpuint(basket.count, ==, cases_number(row->messages));
+		if (row->raw)
+			g_assert_cmpstr(basket.raw->str, ==, row->raw);
+		if (row->sender)
+			g_assert_cmpstr(basket.sender, ==, row->sender);
+		if (row->recipient)
+			g_assert_cmpstr(basket.recipient, ==, row->recipient);
 		clear_basket(&basket);
 	}
 }
@@ -503,11 +431,11 @@ int
 main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
-	for (size_t i = 0; i < G_N_ELEMENTS(dialogues); i++) {
+	CASES_FOREACH_AS(struct dialogue, row, "lmtp_dialogues") {
 		g_autofree char *path =
-		    g_strdup_printf("/lmtp/dialogue: %s", dialogues[i].name);
+		    g_strdup_printf("/lmtp/dialogue: %s", row->name);
 
-		g_test_add_data_func(path, GSIZE_TO_POINTER(i), test_session);
+		g_test_add_data_func(path, row, test_session);
 	}
 	for (size_t i = 0; i < G_N_ELEMENTS(floods); i++) {
 		g_autofree char *path = g_strdup_printf(

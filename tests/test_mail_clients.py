@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """test_mail_clients.py - digests use what mail programs support, and look right.
 
-Ten digests of real papers (tests/lib/sample_digests.py), or without real data that of
+Digests of real papers (tests/lib/sample_digests.py), or without real data that of
 the day that ships, in Chromium and axe-core.  PAPERBOY_SHOTS=DIRECTORY saves pictures.
 """
 
@@ -17,14 +17,20 @@ import mail_clients
 import sample_digests
 from tap import Skip, Tap, use_debian_python
 
-WIDTHS = (320, 390, 800)
+WIDTHS = (320, 390, 640, 1280)
 SHOTS = os.environ.get("PAPERBOY_SHOTS")
 STYLE = re.compile(r"<style>(.*?)</style>", re.S)
 # Gmail keeps this much; https://github.com/hteumeuleu/email-bugs/issues/90 (2021)
 STYLE_CHARS = 8192
 # Of 20 papers, at 390 px.
 HEIGHT_PX, HTML_BYTES = 6000, 60 * 1024
+CLIPPED_BYTES = 102 * 1024  # Gmail shows so much of a mail
 CONTRAST = 4.5  # WCAG 2.2, success criterion 1.4.3
+# Place of the end of the fourth paper, of a digest with more.
+FOUR_PX = 1300
+SENTENCE_PX, LINK_PX = 16, 14
+# Between the centres of two links; WCAG 2.2, success criterion 2.5.8.
+APART_PX = 24
 
 
 # ---- HTML and CSS -------------------------------------------------------------
@@ -95,18 +101,36 @@ def invert(rgb):
     return colorsys.hls_to_rgb(hue, 1 - light, saturation)
 
 
+# Background of the elements that have one of their own: the selectors of their texts.
+BACKS = {"mark": ("mark",), ".counts": (".page",)}
+
+
+def read_colours(css):
+    """{selector: {property: colour}}"""
+    found = {}
+    for selectors, rules in re.findall(r"([^{}]+){([^{}]*)}", css):
+        for selector in selectors.split(","):
+            found.setdefault(selector.strip(), {}).update(
+                re.findall(r"(?:^|[; \n])(color|background-color): (#\w+)", rules))
+    return found
+
+
 def test_contrast(digests):
     "texts have contrast in both schemes, and in colours inverted by a program"
     sheet = STYLE.search(digests[0].html)[1]
-    light, _, dark = sheet.partition("@media")
-    for css in (light, dark):
-        (back,) = set(re.findall(r"background-color: (#\w+)", css))
-        texts = set(re.findall(r"[{; ]color: (#\w+)", css))
-        assert len(texts) == 3, texts
-        for text in texts:
-            pair = read_colour(text), read_colour(back)
-            assert contrast(*pair) >= CONTRAST, (text, back)
-            assert contrast(*map(invert, pair)) >= CONTRAST, (text, back)
+    light, _, dark = sheet.partition("@media (prefers-color-scheme: dark) {")
+    for css in (light, light + dark):
+        colours = read_colours(css)
+        back = colours[".page"]["background-color"]
+        pairs = {(rules["color"], back) for selector, rules in colours.items()
+                 if "color" in rules and selector not in BACKS}
+        pairs |= {(colours[text]["color"], colours[selector]["background-color"])
+                  for selector, texts in BACKS.items() for text in texts}
+        assert len(pairs) >= 5, pairs
+        for text, behind in pairs:
+            pair = read_colour(text), read_colour(behind)
+            assert contrast(*pair) >= CONTRAST, (text, behind)
+            assert contrast(*map(invert, pair)) >= CONTRAST, (text, behind)
 
 
 # ---- in a browser ---------------------------------------------------------------
@@ -142,7 +166,7 @@ def check_widths(chromium):
 
 
 def test_widths(chromium, path, digests):
-    "no digest scrolls sideways at 320, 390 and 800 px"
+    "no digest scrolls sideways at 320, 390, 640 and 1280 px"
     collect(chromium, path, digests, lambda _: check_widths(chromium))
 
 
@@ -181,7 +205,7 @@ def test_language(chromium, path, digests):
     collect(chromium, path, digests, check)
 
 
-# Blocks with their direction; for each label or line of details whether its first
+# Blocks with their direction; for each line of numbers and labels whether its first
 # parenthesis or digit is on the left of its last letter, if both are on one line; and
 # whether the number of a filter is on the right of its name.
 DIRECTIONS = """
@@ -190,25 +214,20 @@ function place(node, at) {
   range.setStart(node, at); range.setEnd(node, at + 1);
   return range.getBoundingClientRect();
 }
-const blocks = [...document.querySelectorAll('h2, .more li, p:not([class])')].map(
+const blocks = [...document.querySelectorAll('.paper h2, .paper p:not([class])')].map(
   block => [block.textContent.trim(), getComputedStyle(block).direction]);
-const labels = [...document.querySelectorAll('.meta')].map(label => {
-  const walker = document.createTreeWalker(label, NodeFilter.SHOW_TEXT);
-  for (let node; node = walker.nextNode();) {
-    const found = node.data.match(/\\(?[A-Z\\d][^()·]*[a-z]\\)?/);
-    if (!found) continue;
-    const first = place(node, found.index);
-    const last = place(node, found.index + found[0].length - 1);
-    return [label.textContent, first.top != last.top || first.left < last.left];
-  }
-  return [label.textContent, true];
+const labels = [...document.querySelectorAll('.ai, .meta a')].map(label => {
+  const node = label.firstChild;
+  const first = place(node, 0), last = place(node, node.data.length - 1);
+  return [label.textContent, first.top != last.top || first.left < last.left];
 });
-const counts = [...document.querySelectorAll('.counts b')].map(count => {
-  const before = count.previousSibling.previousSibling || count.previousSibling;
-  const range = document.createRange();
-  range.selectNodeContents(before);
-  const label = range.getBoundingClientRect(), number = count.getBoundingClientRect();
-  return [count.textContent, label.top != number.top || label.right <= number.left];
+const counts = [...document.querySelectorAll('.counts b, .filters b')].map(name => {
+  const after = name.nextSibling;
+  if (!after || !/\\d/.test(after.data)) return [name.textContent, true];
+  const number = place(after, after.data.search(/\\d/));
+  const label = name.getBoundingClientRect();
+  return [after.data, label.top + label.height < number.top + number.height ||
+    label.right <= number.left];
 });
 return [blocks, labels, counts];
 """
@@ -230,10 +249,33 @@ def test_directions(chromium, path, digest):
     assert len(labels) > len(blocks) / 2 and not wrong, wrong
 
 
+MEASURES = """
+const papers = [...document.querySelectorAll('td.paper')];
+const size = node => parseFloat(getComputedStyle(node).fontSize);
+const links = [...document.querySelectorAll('.meta a, .foot a, .top a')];
+const boxes = links.map(link => link.getBoundingClientRect());
+let apart = 1000;
+boxes.forEach((one, i) => boxes.slice(i + 1).forEach(other => {
+  const x = Math.abs(one.left + one.right - other.left - other.right) / 2;
+  const y = Math.abs(one.top + one.bottom - other.top - other.bottom) / 2;
+  apart = Math.min(apart, Math.max(x, y));
+}));
+return {
+  height: document.documentElement.scrollHeight,
+  fourth: papers.length > 4 ? papers[3].getBoundingClientRect().bottom : 0,
+  sentence: Math.min(...[...document.querySelectorAll('.paper p:not([class])')].map(size)),
+  link: Math.min(...links.map(size)),
+  apart: apart,
+};
+"""
+
+
 def test_pictures(tap, chromium, path, digests):
-    "20 papers take at most 6,000 px on a phone, and 60 KB"
+    "20 papers take at most 6,000 px and 60 KB, four 1,300 px; text and links are large"
+    problems = []
     for digest in digests:
-        heights = []
+        name = digest.sample.name
+        measures = {}
         for width in WIDTHS[1:]:
             for is_dark in (False, True):
                 chromium.resize(width)
@@ -241,17 +283,24 @@ def test_pictures(tap, chromium, path, digests):
                 open_digest(chromium, path, digest.html)
                 if SHOTS:
                     scheme = "dark" if is_dark else "light"
-                    chromium.save(os.path.join(
-                        SHOTS, f"{digest.sample.name}-{width}-{scheme}.png"))
-            heights.append(chromium.run_script(
-                "return document.documentElement.scrollHeight"))
+                    chromium.save(os.path.join(SHOTS, f"{name}-{width}-{scheme}.png"))
+            measures[width] = chromium.run_script(MEASURES)
         chromium.set_scheme(False)
-        if digest.sample.name == "twenty":
-            assert heights[0] <= HEIGHT_PX, heights
-            assert len(digest.html.encode()) <= HTML_BYTES, len(digest.html)
-        tap.diag(f"{digest.sample.name}: {digest.sample.count} papers, {heights[0]} px at "
-                 f"{WIDTHS[1]}, {heights[1]} px at {WIDTHS[2]}, HTML "
-                 f"{len(digest.html.encode())} bytes, text {len(digest.text.encode())}")
+        phone, size = measures[WIDTHS[1]], len(digest.html.encode())
+        limits = {"fourth": phone["fourth"] <= FOUR_PX,
+                  "link": phone["link"] >= LINK_PX, "apart": phone["apart"] >= APART_PX,
+                  "sentence": (phone["sentence"] or SENTENCE_PX) >= SENTENCE_PX,
+                  "bytes": size <= CLIPPED_BYTES}
+        if digest.sample.count == 20:
+            limits |= {"height": phone["height"] <= HEIGHT_PX, "size": size <= HTML_BYTES}
+        problems += [f"{name}: {limit}: {phone}" for limit, is_met in limits.items()
+                     if not is_met]
+        heights = ", ".join(f"{measures[width]['height']} px at {width}"
+                            for width in WIDTHS[1:])
+        tap.diag(f"{name}: {digest.sample.count} papers, {heights}, the fourth ends at "
+                 f"{phone['fourth']:.0f}, HTML {size} bytes, text "
+                 f"{len(digest.text.encode())}")
+    assert not problems, "\n".join(problems)
 
 
 # ---- all --------------------------------------------------------------------------

@@ -10,7 +10,7 @@ sys.path.insert(0, os.path.join(os.environ.get("top_srcdir", "."), "tests", "lib
 import tap
 
 BUILD = os.environ.get("top_builddir", ".")
-PAGES = ("paperboyd.8", "paperboyctl.8", "paperboy.conf.5", "paperboy-commands.7",
+PAGES = ("paperboy.7", "paperboyd.8", "paperboyctl.8", "paperboy.conf.5", "paperboy-commands.7",
          "paperboy-filters.7", "paperboy-machines.7", "paperboy-web.8")
 # Our own pages are not installed while they are tested.
 HARMLESS = re.compile(r"referenced manual not found|outdated mandoc.db")

@@ -5,6 +5,7 @@
 #include <glib.h>
 #include <string.h>
 
+#include "lib/cases.h"
 #include "lib/store_fixture.h"
 #include "lib/unit.h"
 #include "service/digest/digest_build.h"
@@ -204,58 +205,35 @@ STORE_TEST(after_a_clock_jump_nothing_is_final_for_a_day)
 
 TEST(categories_are_final_after_two_hours)
 {
-	static const struct {
-		const char *filter;
-		const char *categories; /* reported after an hour, or NULL */
-		const char *first;      /* immediately */
-		const char *reported;   /* after an hour and a bit */
-		const char *end;        /* after two hours */
-	} rows[] = {
-	    {"diffusion cat:cs.CV", "cs.CV cs.LG", "waiting", "yes", "yes"},
-	    {"diffusion cat:cs.CV", "cs.LG", "waiting", "", ""},
-	    {"diffusion cat:cs.CV", NULL, "waiting", "waiting", ""},
-	    {"diffusion NOT cat:cs.CV", "cs.LG", "waiting", "yes", "yes"},
-	    {"diffusion NOT cat:cs.CV", "cs.LG cs.CV", "waiting", "", ""},
-	    {"diffusion NOT cat:cs.CV", NULL, "waiting", "waiting", "yes"},
-	    {"diffusion comment:neurips", "cs.LG", "waiting", "", ""},
-	    {"diffusion OR cat:cs.CV", NULL, "yes", "yes", "yes"},
-	    {"other cat:cs.CV", "cs.CV", "", "", ""},
-	    /* Then it still waits for votes. */
-	    {"diffusion cat:cs.CV upvotes:>=9", "cs.CV", "waiting", "waiting",
-	        "waiting"},
-	    {"diffusion cat:cs.CV upvotes:>=9", NULL, "waiting", "waiting", ""},
-	    {"diffusion (cat:cs.CV OR upvotes:>=9)", NULL, "waiting", "waiting",
-	        "waiting"},
-	};
-
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+	CASES_FOREACH(
+	    row, "match_categories", *filter, *categories, *first, *reported, *end) {
 		pb_auto(store_fixture) fixture = store_fixture_new();
 		int64_t now = store_fixture_time("2026-11-20T12:00:00Z"), due_at;
 
-		store_fixture_subscribe(fixture, ADA, "UTC", rows[i].filter, now);
+		store_fixture_subscribe(fixture, ADA, "UTC", row->filter, now);
 		store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 3);
 		run(fixture, now);
 		assert_rows(
-		    fixture, "SELECT state FROM " STORE_FIXTURE_MATCHES, rows[i].first);
-		if (rows[i].categories)
+		    fixture, "SELECT state FROM " STORE_FIXTURE_MATCHES, row->first);
+		if (row->categories)
 			store_fixture_enrich(
-			    fixture, "2611.00001", rows[i].categories, now + 3600);
+			    fixture, "2611.00001", row->categories, now + 3600);
 		run(fixture, now + 3601);
-		assert_rows(fixture, "SELECT state FROM " STORE_FIXTURE_MATCHES,
-		    rows[i].reported);
+		assert_rows(
+		    fixture, "SELECT state FROM " STORE_FIXTURE_MATCHES, row->reported);
 		run(fixture, now + PAPERS_ENRICH_S - 1);
-		assert_rows(fixture, "SELECT state FROM " STORE_FIXTURE_MATCHES,
-		    rows[i].reported);
+		assert_rows(
+		    fixture, "SELECT state FROM " STORE_FIXTURE_MATCHES, row->reported);
 		g_assert_true(matches_load_next_due(fixture->store, &due_at, NULL));
-		if (*rows[i].reported && !strcmp(rows[i].reported, "waiting") &&
-		    !rows[i].categories)
+		if (*row->reported && !strcmp(row->reported, "waiting") &&
+		    !row->categories)
 			g_assert_cmpint(due_at, ==, now + PAPERS_ENRICH_S);
 		run(fixture, now + PAPERS_ENRICH_S);
 		assert_rows(
-		    fixture, "SELECT state FROM " STORE_FIXTURE_MATCHES, rows[i].end);
+		    fixture, "SELECT state FROM " STORE_FIXTURE_MATCHES, row->end);
 		g_assert_true(matches_load_next_due(fixture->store, &due_at, NULL));
 		g_assert_cmpint(due_at, ==,
-		    !strcmp(rows[i].end, "waiting")
+		    !strcmp(row->end, "waiting")
 		        ? store_fixture_time("2026-12-04T12:00:00Z")
 		        : -1);
 	}

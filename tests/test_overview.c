@@ -59,44 +59,25 @@ TEST(overview_is_at_the_top)
 	render_sample_check_golden("digest-overview.html", strstr(html, "<body>"));
 }
 
-/* The query becomes the subject of a mail (RFC 6068 section 2). */
-TEST(link_to_edit_a_filter_adds_no_header_field)
-{
-	pb_auto(renderer) renderer = new_renderer_with_commands();
-	pb_auto(digest) digest = render_sample_new_digest();
-	g_autofree char *html = NULL;
-
-	render_sample_add(digest, "1", "A title", DIGEST_DETAIL_FULL);
-	render_sample_set_filters(
-	    digest, "2\t1\ta\t\"a&b\"\r OR\va?c=1&cc=x@example.org\r");
-	html = renderer_format_html(renderer, digest, NULL);
-	g_assert_nonnull(
-	    strstr(html, "?subject=edit%202%20%22a%26b%22%20OR%20a%3Fc%3D1%26cc%3D"
-	                 "x%40example.org\""));
-}
-
-TEST(small_digests_have_no_overview)
+TEST(counts_are_those_of_several_filters)
 {
 	pb_auto(renderer) renderer = new_renderer_with_commands();
 
-	for (unsigned papers = 8; papers <= 9; papers++) {
+	for (unsigned filters = 1; filters <= 2; filters++) {
 		pb_auto(digest) digest = render_sample_new_digest();
-		g_autofree char *text = NULL;
+		g_autofree char *html = NULL;
 
-		for (unsigned i = 1; i <= papers; i++) {
-			g_autofree char *id = g_strdup_printf("%u", i);
-
-			render_sample_add(digest, id, "A title", DIGEST_DETAIL_FULL);
-		}
-		render_sample_set_filters(digest, "1\t9\tdiffusion\tdiffusion");
-		text = renderer_format_text(renderer, digest, NULL);
-		g_assert_null(strstr(text, "By filter"));
-		g_assert_true((strstr(text, "At the top") != NULL) == (papers > 8));
-		/* One line each: the list follows at once. */
-		digest->style.abstract = PREFERENCE_ABSTRACT_NONE;
-		g_free(text);
-		text = renderer_format_text(renderer, digest, NULL);
-		g_assert_null(strstr(text, "At the top"));
+		render_sample_add(digest, "1", "A title", DIGEST_DETAIL_FULL);
+		render_sample_set_filters(digest, filters == 1
+		                                      ? "1\t1\tdiffusion\tdiffusion"
+		                                      : "1\t1\tdiffusion\tdiffusion\n"
+		                                        "2\t1\tssm\tssm");
+		html = renderer_format_html(renderer, digest, NULL);
+		g_assert_true(
+		    (strstr(html, "class=\"counts\"") != NULL) == (filters == 2));
+		/* With one filter no paper says by which one it was found. */
+		g_assert_true((strstr(html, "<b dir=\"auto\">diffusion") != NULL) ==
+		              (filters == 2));
 	}
 }
 

@@ -2,9 +2,11 @@
  * test_paper_dedup.c - one paper is one row, for all sources in any order.
  */
 #include <glib.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/day.h"
+#include "lib/cases.h"
 #include "lib/store_fixture.h"
 #include "lib/texts.h"
 #include "lib/unit.h"
@@ -605,133 +607,19 @@ TEST(dois_are_read_in_their_dresses)
 	}
 }
 
-/* A document of a feed, read on a day of November 2026. */
-struct poll {
-	const char *feed;
-	int day;
-	const char *items[3]; /* "title|link|guid|text|its day" */
-};
+#define HOME "https://example.org/blog/"
 
-#define HOME   "https://example.org/blog/"
-#define COLUMN "Our column on learning machines"
-
-static const struct {
-	const char *name;
-	struct poll polls[3];
-	int papers;
-} feed_rows[] = {
-    /* By link. */
-    {"one link in two feeds",
-        {{"lab", 18, {"One post|https://example.org/p/1|g1|Text"}},
-            {"planet", 18,
-                {"Elsewhere: one post|http://www.example.org/p/1/?utm_source=x#y|h1"}}},
-        1},
-    {"the same title in two feeds",
-        {{"lab", 18, {COLUMN "|https://example.org/p/1|g1|Text"}},
-            {"planet", 18, {COLUMN "|https://example.net/p/1|h1|Text"}}},
-        2},
-    {"an edited title",
-        {{"lab", 18, {"One post|https://example.org/p/1|g1|Text"}},
-            {"lab", 19, {"One post, corrected|https://example.org/p/1|g2|Text"}}},
-        1},
-    {"all link to the front page",
-        {{"lab", 18,
-             {"A|https://example.org/|g1", "B|https://example.org/|g2",
-                 "C|https://example.org/|g3"}},
-            {"lab", 19, {"D|https://example.org/|g4"}}},
-        4},
-    {"one at a time, each links to the page of the feed",
-        {{"lab", 18, {"A|" HOME "|g1"}}, {"lab", 19, {"B|" HOME "|g2"}}}, 2},
-    {"all link to one page below",
-        {{"lab", 18, {"A|https://example.org/x#1|g1", "B|https://example.org/x#2|g2"}},
-            {"lab", 19,
-                {"B|https://example.org/x#2|g2", "C|https://example.org/x#3|g3"}}},
-        3},
-    {"one page, named in two lines",
-        {{"lab", 18, {"A|https://example.org/x|g1", "A|https://example.org/x/|g2"}}},
-        1},
-    /* By guid. */
-    {"a new link for a guid",
-        {{"lab", 18, {"One post|https://example.org/p/1|g1|Text"}},
-            {"lab", 19, {"One|https://example.org/2026/one|g1|Other text"}}},
-        1},
-    {"one guid in two feeds",
-        {{"lab", 18, {"A|https://example.org/p/1|1"}},
-            {"planet", 18, {"B|https://example.net/p/1|1"}}},
-        2},
-    {"all have one guid",
-        {{"lab", 18, {"A|https://example.org/1|g", "B|https://example.org/2|g"}},
-            {"lab", 19, {"C|https://example.org/3|g", "B|https://example.org/2|g"}}},
-        3},
-    {"the guid is the page of the feed",
-        {{"lab", 18, {"A|https://example.org/1|" HOME}},
-            {"lab", 19, {"B|https://example.org/2|" HOME}}},
-        2},
-    {"neither link nor guid tell them apart",
-        {{"lab", 18, {"A|" HOME "|" HOME, "B|" HOME "|" HOME}},
-            {"lab", 19, {"B|" HOME "|" HOME, "C|" HOME "|" HOME}}},
-        3},
-    /* By feed and title. */
-    {"a post with a new link and guid",
-        {{"lab", 18, {COLUMN "|https://example.org/p/1|g1|Text|18"}},
-            {"lab", 19, {COLUMN "|https://example.org/p/2|g2|Text|18"}}},
-        1},
-    {"a post with a new link and guid, and an edited text",
-        {{"lab", 18, {COLUMN "|https://example.org/p/1|g1|Text"}},
-            {"lab", 19, {COLUMN "|https://example.org/p/2|g2|Other text"}}},
-        1},
-    {"a post with a new link and guid after a week, with the same text",
-        {{"lab", 10, {COLUMN "|https://example.org/p/1|g1|Text|10"}},
-            {"lab", 19, {COLUMN "|https://example.org/p/2|g2|Text|19"}}},
-        1},
-    {"a short title with the same text",
-        {{"lab", 18, {"Mamba|https://example.org/p/1|g1|Text"}},
-            {"lab", 19, {"Mamba|https://example.org/p/2|g2|Text"}}},
-        1},
-    {"a short title with another text",
-        {{"lab", 18, {"Weekly update|https://example.org/p/1|g1|Text"}},
-            {"lab", 19, {"Weekly update|https://example.org/p/2|g2|Other text"}}},
-        2},
-    {"a short title with the same text a week later",
-        {{"lab", 10, {"Weekly update|https://example.org/p/1|g1|Text|10"}},
-            {"lab", 17, {"Weekly update|https://example.org/p/2|g2|Text|17"}}},
-        2},
-    {"a weekly column",
-        {{"lab", 4, {COLUMN "|https://example.org/p/1|g1|Text|4"}},
-            {"lab", 11, {COLUMN "|https://example.org/p/2|g2|Other text|11"}},
-            {"lab", 18, {COLUMN "|https://example.org/p/3|g3|Third text|18"}}},
-        3},
-    {"a daily column, of which the feed keeps two",
-        {{"lab", 17,
-             {COLUMN "|https://example.org/p/1|g1|Text",
-                 COLUMN "|https://example.org/p/2|g2|Other text"}},
-            {"lab", 18,
-                {COLUMN "|https://example.org/p/2|g2|Other text",
-                    COLUMN "|https://example.org/p/3|g3|Third text"}}},
-        3},
-    {"the same again from then on",
-        {{"lab", 18, {COLUMN "|https://example.org/p/1|g1|Text"}},
-            {"lab", 19, {COLUMN "|https://example.org/p/2|g2|Text"}},
-            {"lab", 20, {COLUMN "|https://example.org/p/1|g1|Text"}}},
-        1},
-    /* Ids come first. */
-    {"two arXiv papers of one title",
-        {{"lab", 18, {COLUMN "|https://arxiv.org/abs/2611.00001|g1|Text"}},
-            {"lab", 19, {COLUMN "|https://arxiv.org/abs/2611.00002|g1|Text"}}},
-        2},
-    {"an arXiv paper in two feeds",
-        {{"lab", 18, {"A|https://arxiv.org/abs/2611.00001v1?utm_source=x|g1"}},
-            {"planet", 19, {"B|https://huggingface.co/papers/2611.00001|h1"}}},
-        1},
-};
-
+/* @param poll  feed and day of November 2026, then lines "title|link|guid|text|its day"
+ */
 static void
-save_poll(struct store_fixture *fixture, const struct poll *poll)
+save_poll(struct store_fixture *fixture, const char *poll)
 {
+	g_auto(GStrv) lines = g_strsplit(poll, "\n", -1);
+	g_auto(GStrv) head = g_strsplit(lines[0], " ", 2);
 	GString *xml = g_string_new("<rss><channel><link>" HOME "</link>");
-	g_autofree char *day = g_strdup_printf("2026-11-%02d", poll->day);
+	g_autofree char *day = g_strdup_printf("2026-11-%02d", atoi(head[1]));
 	const struct source_fetch batch = {
-	    .source = poll->feed,
+	    .source = head[0],
 	    .day = day,
 	    .fetched_at = day_start(day) + 43200,
 	    .is_rolling = true,
@@ -742,8 +630,8 @@ save_poll(struct store_fixture *fixture, const struct poll *poll)
 	pb_auto(feed_xml) feed = NULL;
 	struct papers_saved saved;
 
-	for (size_t i = 0; i < G_N_ELEMENTS(poll->items) && poll->items[i]; i++) {
-		g_auto(GStrv) item = g_strsplit(poll->items[i], "|", -1);
+	for (char **line = lines + 1; *line; line++) {
+		g_auto(GStrv) item = g_strsplit(*line, "|", -1);
 		unsigned cells = g_strv_length(item);
 
 		g_string_append_printf(xml,
@@ -759,7 +647,7 @@ save_poll(struct store_fixture *fixture, const struct poll *poll)
 	bytes = g_string_free_to_bytes(xml);
 	feed = feed_xml_parse(bytes, NULL, &error);
 	g_assert_no_error(error);
-	listings = feed_source_make_listings(feed, poll->feed, day);
+	listings = feed_source_make_listings(feed, head[0], day);
 	g_assert_true(
 	    papers_save_fetch(fixture->store, &batch, listings, &saved, &error));
 	g_assert_no_error(error);
@@ -767,46 +655,37 @@ save_poll(struct store_fixture *fixture, const struct poll *poll)
 
 TEST(entries_of_feeds_are_known_by_link_then_guid_then_title)
 {
-	for (size_t i = 0; i < G_N_ELEMENTS(feed_rows); i++) {
+	CASES_FOREACH(row, "feed_polls", *name, *papers, *polls[3]) {
 		pb_auto(store_fixture) fixture = store_fixture_new();
 
-		g_test_message("%s", feed_rows[i].name);
-		for (size_t j = 0;
-		     j < G_N_ELEMENTS(feed_rows[i].polls) && feed_rows[i].polls[j].feed;
-		     j++)
-			save_poll(fixture, &feed_rows[i].polls[j]);
-		g_assert_cmpint(
-		    store_fixture_number(fixture, "SELECT count(*) FROM paper"), ==,
-		    feed_rows[i].papers);
+		g_test_message("%s", row->name);
+		/* The second time the same documents change nothing. */
+		for (size_t i = 0; i < 2 * G_N_ELEMENTS(row->polls); i++) {
+			const char *poll = row->polls[i % G_N_ELEMENTS(row->polls)];
+
+			if (poll)
+				save_poll(fixture, poll);
+			if (i % G_N_ELEMENTS(row->polls) == 2)
+				assert_rows(
+				    fixture, "SELECT count(*) FROM paper", row->papers);
+		}
 		/* No alias refers to a deleted row. */
 		assert_rows(fixture,
 		    "SELECT count(*) FROM paper_alias WHERE"
 		    " paper_seq NOT IN (SELECT seq FROM paper)",
 		    "0");
-		/* The same documents again change nothing. */
-		for (size_t j = 0;
-		     j < G_N_ELEMENTS(feed_rows[i].polls) && feed_rows[i].polls[j].feed;
-		     j++)
-			save_poll(fixture, &feed_rows[i].polls[j]);
-		g_assert_cmpint(
-		    store_fixture_number(fixture, "SELECT count(*) FROM paper"), ==,
-		    feed_rows[i].papers);
 	}
 }
 
 /* Fetches are deleted after some time, while a feed fails or has nothing new. */
 TEST(feed_without_stored_fetches_is_not_new)
 {
-	static const struct poll first = {
-	    "lab", 18, {"A|https://example.org/p/1|g1|Text|17"}};
-	static const struct poll later = {
-	    "lab", 19, {"B|https://example.org/p/2|g2|Text|10"}};
 	pb_auto(store_fixture) fixture = store_fixture_new();
 
-	save_poll(fixture, &first);
+	save_poll(fixture, "lab 18\nA|https://example.org/p/1|g1|Text|17");
 	assert_rows(fixture, "SELECT max(day) FROM listing", "2026-11-17");
 	store_fixture_run(fixture, "DELETE FROM source_fetch");
-	save_poll(fixture, &later);
+	save_poll(fixture, "lab 19\nB|https://example.org/p/2|g2|Text|10");
 	assert_rows(fixture, "SELECT max(day) FROM listing", "2026-11-19");
 }
 

@@ -9,15 +9,6 @@
 #include "store/subscriber/proposals.h"
 #include "store/subscriber/subscribers.h"
 
-#define FILTERS                                                                      \
-	"SELECT group_concat(s.id || '|' || number || '|' || f.canonical || '|' ||"  \
-	" text || '|' || ifnull(name, '-') || '|' || ifnull(max_papers, '-') || '|'" \
-	" || ifnull(note, '-') || '|' || since_day || '|' || s.created_at || '|' ||" \
-	" is_block, '; ') FROM (SELECT * FROM subscription ORDER BY id) s JOIN"      \
-	" filter f ON f.id = s.filter_id"
-
-#define STATES "SELECT number, state FROM proposal ORDER BY id"
-
 static void
 set_up(struct conversation *c)
 {
@@ -98,163 +89,14 @@ offer_what_was_refused(struct conversation *c)
 	g_assert_null(offered);
 }
 
-#define NEW_READER                                                         \
-	CALL(set_up), MAIL(EVA, HOME, "list", "replied", NULL), SAVE("r"), \
-	    MAIL(EVA, "$r", "add name=a max=3 note=\"mine\" agents", "replied", NULL)
-
-#define BEFORE "1|1|agent|agents|a|3|mine|2026-11-17|1795165200|0"
-static const struct step conversations[] = {
-    TITLE("a yes applies the command and undo restores the filter"),
-    NEW_READER,
-    ROWS(FILTERS, BEFORE),
-    LATER(2 * DAY),
-    CALL(offer_edit),
-    MAIL(EVA, "$r", "Re: papers", "replied", NULL, .text = "yes"),
-    HAS("ok     edit 1 agents OR \"tool use\""),
-    HAS("2 papers before, 3 now; 1 added, 0 removed"),
-    HAS("undo 1"),
-    ROWS("SELECT f.canonical, name, max_papers, note FROM subscription s JOIN filter f"
-         " ON f.id = s.filter_id",
-        "\"tool use\" OR agent|a|3|mine"),
-    ROWS(STATES, "1|applied"),
-    MAIL(EVA, "$r", "Re: papers", "replied", NULL, .text = "yes 1"),
-    HAS("is applied already"),
-    MAIL(EVA, "$r", "Re: papers", "replied", NULL, .text = "undo 1"),
-    HAS("all is as before"),
-    ROWS(FILTERS, BEFORE),
-    ROWS(STATES, "1|undone"),
-    MAIL(EVA, "$r", "Re: papers", "replied", NULL, .text = "undo 1"),
-    HAS("is not applied"),
-
-    TITLE("ordinary words answer, in any language"),
-    NEW_READER,
-    CALL(offer_edit),
-    MAIL(EVA, "$r", "Re: papers", "replied", NULL, .text = "Hallo,\n\nJa, gerne!"),
-    ROWS(STATES, "1|applied"),
-    CALL(offer_block),
-    MAIL(EVA, "$r", "Re: papers", "replied", NULL, .text = "Nein danke\n\n> text"),
-    ROWS(STATES, "1|applied 2|refused"),
-    CALL(offer_settings),
-    MAIL(EVA, "$r", "Re: papers", "replied", NULL, .text = "ok, thanks"),
-    ROWS(STATES, "1|applied 2|refused 3|applied"),
-
-    TITLE("several are numbered and a bare yes is a question"),
-    NEW_READER,
-    CALL(offer_edit),
-    CALL(offer_block),
-    MAIL(EVA, "$r", "Re: papers", "replied", NULL, .text = "ok"),
-    HAS("Reply with one of: yes 1, yes 2"),
-    ROWS(STATES, "1|open 2|open"),
-    MAIL(EVA, "$r", "Re: papers", "replied", NULL, .text = "ja 2"),
-    ROWS(STATES, "1|open 2|applied"),
-    MAIL(EVA, "$r", "Re: papers", "replied", NULL, .text = "yes 7"),
-    HAS("there is no suggestion 7"),
-    MAIL(EVA, "$r", "Re: papers", "replied", NULL, .text = "undo 2\nyes 1"),
-    ROWS(STATES, "1|applied 2|undone"),
-    ROWS("SELECT count(*) FROM subscription", "1"),
-
-    TITLE("a refused term is never offered again"),
-    NEW_READER,
-    CALL(offer_edit),
-    MAIL(EVA, "$r", "Re: papers", "replied", NULL, .text = "no"),
-    HAS("not be suggested again: tool use"),
-    CALL(offer_what_was_refused),
-    LATER(100 * DAY),
-    CALL(offer_what_was_refused),
-
-    TITLE("a changed filter voids its proposals"),
-    NEW_READER,
-    CALL(offer_edit),
-    MAIL(EVA, "$r", "edit 1 agents weather", "replied", NULL),
-    MAIL(EVA, "$r", "Re: papers", "replied", NULL, .text = "yes 1"),
-    HAS("nothing was done: the filter was"),
-    ROWS(STATES, "1|open"),
-
-    TITLE("a later change prevents the undo"),
-    NEW_READER,
-    CALL(offer_edit),
-    MAIL(EVA, "$r", "Re: papers", "replied", NULL, .text = "yes 1"),
-    MAIL(EVA, "$r", "edit 1 agents weather", "replied", NULL),
-    MAIL(EVA, "$r", "Re: papers", "replied", NULL, .text = "undo 1"),
-    HAS("cannot be undone"),
-    ROWS("SELECT text FROM subscription", "agents weather"),
-
-    TITLE("removed filters and settings come back"),
-    NEW_READER,
-    CALL(offer_removal),
-    CALL(offer_settings),
-    MAIL(EVA, "$r", "Re: papers", "replied", NULL, .text = "yes 1 2"),
-    ROWS("SELECT count(*) FROM subscription", "0"),
-    ROWS("SELECT max_full, grouping FROM subscriber", "7|on"),
-    MAIL(EVA, "$r", "Re: papers", "replied", NULL, .text = "undo 2\nundo 1"),
-    ROWS(FILTERS, BEFORE),
-    ROWS("SELECT max_full, grouping FROM subscriber", "20|off"),
-
-    TITLE("a number in use is not taken away by an undo"),
-    NEW_READER,
-    CALL(offer_removal),
-    MAIL(EVA, "$r", "Re: papers", "replied", NULL, .text = "yes 1\nadd weather"),
-    MAIL(EVA, "$r", "Re: papers", "replied", NULL, .text = "undo 1"),
-    HAS("cannot be undone"),
-    ROWS("SELECT text FROM subscription", "weather"),
-
-    TITLE("proposals expire"),
-    NEW_READER,
-    CALL(offer_edit),
-    LATER(29 * DAY),
-    MAIL(EVA, HOME, "list", "replied", NULL),
-    SAVE("r"),
-    LATER(2 * DAY),
-    MAIL(EVA, "$r", "Re: papers", "replied", NULL, .text = "yes"),
-    HAS("no suggestion is open"),
-    MAIL(EVA, "$r", "Re: papers", "replied", NULL, .text = "yes 1"),
-    HAS("older than 30 days"),
-    /* The number is not reused yet. */
-    CALL(offer_block),
-    ROWS(STATES, "1|open 2|open"),
-
-    TITLE("an unproven yes waits for a confirmation"),
-    NEW_READER,
-    CALL(offer_edit),
-    RUN("UPDATE outbox SET state = 'UNKNOWN', claimed_at = 0, next_try_at = NULL"),
-    MAIL(EVA, HOME, "Re: papers", "confirmation requested", NULL, .text = "yes"),
-    SAVE("c"),
-    ROWS(STATES, "1|open"),
-    MAIL(EVA, "$c", "Re: papers", "replied", NULL, .text = "yes"),
-    ROWS(STATES, "1|applied"),
-    MAIL(EVA, HOME, "Re: papers", "confirmation requested", NULL, .text = "undo 1"),
-    ROWS(STATES, "1|applied"),
-
-    TITLE("a bare yes goes to the newer one of suggestion and proposal"),
-    NEW_READER,
-    CALL(offer_edit),
-    LATER(60),
-    MAIL(EVA, "$r", "Re: papers", "replied", NULL, .text = "lsit"),
-    MAIL(EVA, "$r", "Re: papers", "replied", NULL, .text = "yes"),
-    HAS("> list"),
-    ROWS(STATES, "1|open"),
-    MAIL(EVA, "$r", "Re: papers", "replied", NULL, .text = "lsit"),
-    LATER(60),
-    MAIL(EVA, "$r", "Re: papers", "replied", NULL, .text = "list"),
-    /* The suggestion is in the mail before. */
-    MAIL(EVA, "$r", "Re: papers", "replied", NULL, .text = "yes"),
-    HAS("Reply with one of: yes 1\r"),
-    CALL(offer_edit),
-    MAIL(EVA, "$r", "Re: papers", "replied", NULL, .text = "yes"),
-    ROWS(STATES, "1|applied"),
-
-    TITLE("other requests are not answers"),
-    NEW_READER,
-    CALL(offer_edit),
-    MAIL(EVA, "$r", "Re: papers", "confirmation requested", NULL,
-        .text = "no more papers about weather please, I said"),
-    ROWS(STATES, "1|open"),
-    MAIL(EVA, "$r", "list", "replied", NULL, .text = "no thanks"),
-    HAS("> list"),
-    ROWS(STATES, "1|open"),
-    MAIL(EVA, "$r", "Re: papers", "replied", NULL, .text = "stop"),
-    ROWS("SELECT state FROM subscriber", "gone"),
-    {.kind = STEP_END},
+static const struct conversation_call calls[] = {
+    {"set_up", set_up},
+    {"offer_edit", offer_edit},
+    {"offer_block", offer_block},
+    {"offer_settings", offer_settings},
+    {"offer_what_was_refused", offer_what_was_refused},
+    {"offer_removal", offer_removal},
+    {NULL, NULL},
 };
 
 TEST(an_open_proposal_keeps_its_number)
@@ -295,7 +137,7 @@ main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_set_nonfatal_assertions();
-	conversation_add_tests(conversations);
+	conversation_add_script("proposals", calls);
 	conversation_add_functions(unit_tests);
 	return g_test_run();
 }

@@ -97,6 +97,11 @@ static const struct {
         "-signature; -signature"},
     {"", "Bitte künftig nur noch dienstags", "frequency=tue"},
     {"", "Moechte mich bitte abmelden, danke!", "leave"},
+    {"", "Unsubscribe?", "??"},
+    {"", "Can you unsubscribe me?", "leave"},
+    {"subscribe", "topics=tax law\nlang=de", "subscribe; add=tax law; ?lang=de"},
+    {"", "remvoe flter 1", "remove=1"},
+    {"", "Remote sensing", "?Remote sensing"},
     {"", "退订", "leave"},
     {"", "请订阅强化学习和机器人的论文", "subscribe=强化学习|机器人"},
     {"", "Je voudrais recevoir les articles sur l'optique", "subscribe=optique"},
@@ -229,6 +234,25 @@ TEST(leaving_and_subscribing_are_recognised)
 		wrong++;
 	}
 	g_assert_cmpuint(wrong, ==, 0);
+}
+
+TEST(automatic_replies_are_known_by_their_subjects)
+{
+	static const struct {
+		const char *subject;
+		bool is_automatic;
+	} subjects[] = {{"Ferienabwesenheit Re: 5 new papers", true},
+	    {"Out of office: 5 new papers", true},
+	    {"Abwesend AW: 5 neue Artikel", true}, {"Away until Monday", false},
+	    {"Subscribe: robots", false}};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(subjects); i++) {
+		pb_auto(prose) prose =
+		    read_mail(subjects[i].subject, "Please add robots to my list.");
+
+		g_test_message("%s", subjects[i].subject);
+		g_assert_cmpint(prose->is_automatic, ==, subjects[i].is_automatic);
+	}
 }
 
 /* The letters and digits of a text. */

@@ -6,31 +6,11 @@
 #include <string.h>
 
 #include "base/bounds.h"
+#include "lib/cases.h"
 #include "test_query.h"
 
 QUERY_TEST(hits_are_explained_on_one_line)
 {
-	static const struct {
-		const char *text;
-		const char *explained;
-	} rows[] = {
-	    {"\"state space\" mamba (ssm OR zebra) upvotes:>=20",
-	        "Mamba, \"State Spaces\" in the title; SSMs in the abstract; 23 votes"},
-	    {"mamba", "Mamba in the title"},
-	    {"abs:mamba", "mamba in the abstract"},
-	    {"(zebra OR ssm) -survey", "SSMs in the abstract"},
-	    {"mamba NOT (zebra NOT ssm)", "Mamba in the title"},
-	    {"mamba OR (state zebra)", "Mamba in the title"},
-	    {"state-space", "\"State Spaces\" in the title"},
-	    {"abs:state-space", "state-space in the abstract"},
-	    {"quantiz*", "quantized, quantization in the abstract"},
-	    {"c++", "C++ in the abstract"},
-	    {"author:gu OR author:dao", "by Albert Gu, Tri Dao"},
-	    {"au:gu mamba", "Mamba in the title; by Albert Gu"},
-	    {"zebra", ""},
-	    {"mamba zebra", ""},
-	    {"mamba OR upvotes:>=99", "Mamba in the title"},
-	};
 	pb_auto(query_document) document =
 	    make_document(fixture, "Mamba with State Spaces",
 	        "SSMs and mamba: the SSM of state-space, state space quantized "
@@ -43,11 +23,11 @@ QUERY_TEST(hits_are_explained_on_one_line)
 	g_autofree char *one = query_explain_text(votes, one_vote, NULL);
 	g_autofree char *none = query_explain_text(votes, no_votes, NULL);
 
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		pb_auto(query) query = must_parse(fixture, rows[i].text);
+	CASES_FOREACH(row, "query_hits", *text, *explained) {
+		pb_auto(query) query = must_parse(fixture, row->text);
 		g_autofree char *explained = query_explain_text(query, document, NULL);
 
-		g_assert_cmpstr(explained, ==, rows[i].explained);
+		g_assert_cmpstr(explained, ==, row->explained);
 	}
 	g_assert_cmpstr(one, ==, "Mamba in the title; 1 vote");
 	g_assert_cmpstr(none, ==, "Mamba in the title");
@@ -56,31 +36,14 @@ QUERY_TEST(hits_are_explained_on_one_line)
 /* Of a run only what was asked for is shown, not the pairs of the index. */
 QUERY_TEST(hits_in_a_run_are_the_characters_of_the_filter)
 {
-	static const struct {
-		const char *text, *explained;
-	} rows[] = {
-	    {"模型", "模型 in the title"},
-	    {"语言模型", "语言模型 in the title"},
-	    {"型", "型 in the title"},
-	    {"力", "力 in the title"},
-	    {"推*", "推 in the title"},
-	    {"BERT模", "BERT模 in the abstract"},
-	    {"言模* -习", "言模 in the title"},
-	    {"NEAR(能力 型, 5)", "型 near 能力 in the title"},
-	    {"\"第1章\"", "第1章 in the abstract"},
-	    {"\"型，第\" OR \"章；第\"", "型，第, 章；第 in the abstract"},
-	    {"\"bert 型\" OR \"2 型\"", ""},
-	    {"模的", ""},
-	    {"型模", ""},
-	};
 	pb_auto(query_document) document = make_document(fixture,
 	    "大型语言模型的推理能力", "用BERT模型，第1章；第2章", "", PAPER_UNKNOWN);
 
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		pb_auto(query) query = must_parse(fixture, rows[i].text);
+	CASES_FOREACH(row, "query_runs", *text, *explained) {
+		pb_auto(query) query = must_parse(fixture, row->text);
 		g_autofree char *explained = query_explain_text(query, document, NULL);
 
-		g_assert_cmpstr(explained, ==, rows[i].explained);
+		g_assert_cmpstr(explained, ==, row->explained);
 	}
 }
 

@@ -4,6 +4,7 @@
 #include <glib.h>
 #include <string.h>
 
+#include "lib/cases.h"
 #include "query/eval/terms.h"
 #include "test_query.h"
 
@@ -39,51 +40,10 @@ static const char *const kinds[] = {"always", "word", "pair", "prefix", "name"};
 
 QUERY_TEST(rarest_required_terms_are_chosen)
 {
-	static const struct {
-		const char *filter, *terms;
-	} rows[] = {
-	    {"diffusion", "word:diffusion"},
-	    {"Models", "word:model"},
-	    {"=Mamba", "word:mamba"},
-	    {"title:c++", "word:c"},
-	    {"diffusion model", "word:diffusion"},
-	    {"model diffusion mamba unheard", "word:unheard"},
-	    {"\"diffusion models\"", "pair:diffusion model"},
-	    {"\"deep diffusion models\"", "pair:deep diffusion"},
-	    {"\"deep unheard models\"", "pair:deep unheard"},
-	    {"\"deep lear*\"", "word:deep"},
-	    {"\"model quantiz*\"", "prefix:quantiz"},
-	    {"quantiz*", "prefix:quantiz"},
-	    {"internationalization*", "prefix:internationa"},
-	    {"模型", "word:模型"},
-	    {"diffusion 大模型", "word:大模"},
-	    {"语言模", "pair:语言 言模"},
-	    {"型", "prefix:型"},
-	    {"\"号 语言\"", "word:语言"},
-	    {"\"model 型 mamba\"", "prefix:型"},
-	    {"diffusion OR mamba", "word:diffusion word:mamba"},
-	    {"diffusion OR mamba OR title:diffusion", "word:diffusion word:mamba"},
-	    {"model (diffusion OR mamba)", "word:diffusion word:mamba"},
-	    {"mamba (diffusion OR model)", "word:mamba"},
-	    {"diffusion -mamba", "word:diffusion"},
-	    {"NEAR(deep mamba, 5)", "word:mamba"},
-	    {"author:lecun", "name:lecun"},
-	    {"author:\"Yann LeCun\"", "name:lecun"},
-	    {"author:\"van den Oord, Aaron\"", "name:oord"},
-	    {"author:\"Shai Ben-David\"", "name:david"},
-	    {"first:lecun mamba", "name:lecun"},
-	    {"diffusion upvotes:>=20", "word:diffusion"},
-	    {"diffusion (cs.LG OR mamba)", "word:diffusion"},
-	    {"mamba OR cs.LG", "always:"},
-	    {"cs.LG", "always:"},
-	    {"org:google", "always:"},
-	    {"has:code upvotes:>=20", "always:"},
-	    {"date:2026-07", "always:"},
-	};
 	const struct document_frequency frequency = {load_frequency, NULL};
 
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		pb_auto(query) query = must_parse(fixture, rows[i].filter);
+	CASES_FOREACH(row, "query_terms", *filter, *terms) {
+		pb_auto(query) query = must_parse(fixture, row->filter);
 		g_autoptr(GPtrArray) terms =
 		    terms_select_required(query, &frequency, NULL);
 		g_autoptr(GString) text = g_string_new(NULL);
@@ -94,7 +54,7 @@ QUERY_TEST(rarest_required_terms_are_chosen)
 			g_string_append_printf(text, "%s%s:%s", n ? " " : "",
 			    kinds[term->kind], term->text);
 		}
-		g_assert_cmpstr(text->str, ==, rows[i].terms);
+		g_assert_cmpstr(text->str, ==, row->terms);
 	}
 }
 

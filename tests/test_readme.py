@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """test_readme.py - the recipes for mail, executed as documented.
 
-Configuration, commands and the first mail are taken from README, paperboyd(8) and
+Configuration, commands and the first mail are taken from doc/mail.md, paperboyd(8) and
 paperboy.conf; only hosts, ports and paths are replaced.  Real Postfix and Dovecot: from a
 subscription to its digest.
 """
@@ -36,7 +36,7 @@ NOT_HERE = {"usermod"}  # what would change this machine
 
 def find_block(mark, after=None):
     """The block with that mark; with after, the one that follows it."""
-    found = blocks("Subscribe by e-mail")
+    found = blocks("doc/mail.md")
     (place,) = [n for n, block in enumerate(found) if mark in block]
     return found[place + 1 if after else place]
 
@@ -48,9 +48,9 @@ def commands(block):
 
 
 class Recipe:
-    """An installation according to README, and a user who writes to it.
+    """An installation according to doc/mail.md, and a user who writes to it.
 
-    replace: {text of README: text of this machine}, for hosts, ports and paths.
+    replace: {text there: text of this machine}, for hosts, ports and paths.
     """
 
     def __init__(self, tap, name, mark):
@@ -68,7 +68,7 @@ class Recipe:
         self.tap = tap
 
     def write_day(self, day, number):
-        """A paper that the filter of README matches, and one that it does not."""
+        """A paper that the filter of doc/mail.md matches, and one that it does not."""
         papers = [element(2 * number + 1), element(2 * number + 2)]
         for paper, title in zip(papers, ("A diffusion model", "A survey of diffusion")):
             paper["title"] = paper["paper"]["title"] = f"{title} {number}"
@@ -77,7 +77,7 @@ class Recipe:
             json.dump(papers, file)
 
     def configure(self, replace):
-        """The configuration of README, with directories of the test instead of /etc and /var."""
+        """The configuration of doc/mail.md, with directories of the test instead of /etc and /var."""
         self.instance.set(mail__from=None, mail__owner=None, mail__alerts=None,
                        smtp__host=None, smtp__port=None)
         reader = os.path.join(top_builddir(), "paperboy-parser")
@@ -122,7 +122,7 @@ class Recipe:
         return [parse(raw) for raw in self.dovecot.wait_mails(EVA, count, 120)]
 
     def subscribe(self, smtp_port, address):
-        """The mails of README, from the first one to a reply to the digest."""
+        """The mails of doc/mail.md, from the first one to a reply to the digest."""
         first = find_block("Subject: subscribe")
         subject, _, text = first.partition("\n")
         self.write(smtp_port, address, subject.removeprefix("Subject: "), text)

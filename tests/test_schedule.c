@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/zone.h"
+#include "lib/cases.h"
 #include "lib/unit.h"
 
 #define THURSDAY 0x08
@@ -226,84 +227,34 @@ TEST(a_date_is_that_of_the_zone)
 
 TEST(a_time_of_day_is_hours_and_two_digits)
 {
-	static const struct {
-		const char *text;
-		int minute; /* -1: refused */
-	} times[] = {
-	    {"07:30", 450},
-	    {"7:30", 450},
-	    {"00:00", 0},
-	    {"23:59", 1439},
-	    {"24:00", -1},
-	    {"07:60", -1},
-	    {"7", -1},
-	    {"", -1},
-	    {"07:3", -1},
-	    {"07:300", -1},
-	    {"007:30", -1},
-	    {"07:30 ", -1},
-	    {" 07:30", -1},
-	    {"07: 3", -1},
-	    {"07:+3", -1},
-	    {"07:-3", -1},
-	    {"-7:30", -1},
-	    {"+7:30", -1},
-	    {"07.30", -1},
-	    {"07:30Z", -1},
-	    {"noon", -1},
-	    {":30", -1},
-	    {"7:", -1},
-	};
-
-	for (size_t i = 0; i < G_N_ELEMENTS(times); i++) {
+	CASES_FOREACH(row, "schedule_times", *text, *minute) {
 		g_autoptr(GError) error = NULL;
 		int minute = -1;
 
-		if (schedule_parse_minute(times[i].text, &minute, &error) !=
-		        (times[i].minute >= 0) ||
-		    minute != times[i].minute)
-			g_test_fail_printf("'%s': %d", times[i].text, minute);
-		if (times[i].minute < 0)
+		if (schedule_parse_minute(row->text, &minute, &error) !=
+		        (cases_number(row->minute) >= 0) ||
+		    minute != cases_number(row->minute))
+			g_test_fail_printf("'%s': %d", row->text, minute);
+		if (cases_number(row->minute) < 0)
 			g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
 	}
 }
 
 TEST(weekdays_are_known_by_three_letters_or_all)
 {
-	static const struct {
-		const char *text;
-		const char *wanted; /* NULL: refused */
-	} days[] = {
-	    {"mon", "mon"},
-	    {"sun,mon", "mon,sun"},
-	    {"Mon, THU", "mon,thu"},
-	    {"monday,Thursday", "mon,thu"},
-	    {"mon,mon", "mon"},
-	    {"wed sat", "wed,sat"},
-	    {"mon,tue,wed,thu,fri,sat,sun", "mon,tue,wed,thu,fri,sat,sun"},
-	    {"", NULL},
-	    {",", NULL},
-	    {"mo", NULL},
-	    {"monkey", NULL},
-	    {"mon-fri", NULL},
-	    {"thunder", NULL},
-	    {"1", NULL},
-	    {"mon;tue", NULL},
-	};
-
-	for (size_t i = 0; i < G_N_ELEMENTS(days); i++) {
+	CASES_FOREACH(row, "schedule_weekdays", *text, *wanted) {
 		g_autoptr(GError) error = NULL;
 		g_autofree char *text = NULL;
 		unsigned bits = 0;
 
-		if (schedule_parse_weekdays(days[i].text, &bits, &error))
+		if (schedule_parse_weekdays(row->text, &bits, &error))
 			text = schedule_format_weekdays(bits);
 		else
 			g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
-		if (g_strcmp0(text, days[i].wanted) != 0)
+		if (g_strcmp0(text, row->wanted) != 0)
 			g_test_fail_printf(
-			    "'%s': %s", days[i].text, text ? text : "refused");
-		if (!days[i].wanted)
+			    "'%s': %s", row->text, text ? text : "refused");
+		if (!row->wanted)
 			g_assert_cmpuint(bits, ==, 0);
 	}
 }

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/day.h"
 #include "base/error.h"
+#include "lib/cases.h"
 #include "lib/store_fixture.h"
 #include "lib/unit.h"
 #include "query/eval/fts_query.h"
@@ -19,94 +20,23 @@
 #define DAY "2026-11-20"
 #define NOW store_fixture_time("2026-11-20T13:00:00Z")
 
-/* Parts that FTS5 decides. */
-enum decides {
-	EXACT, /* everything */
-	WORDS, /* a paper without these words is not a match */
-};
-
+/*
+ * FTS5 decides all, "exact", or a paper without these words is not a match, "words";
+ * without an expression other papers may match, too.
+ */
 STORE_TEST(expression_has_the_words_of_the_filter)
 {
-	static const struct {
-		enum decides decides;
-		const char *query;
-		const char *expression; /* NULL: other papers may match, too */
-	} rows[] = {
-	    {EXACT, "大模型", "{title abstract} : (\"大模 模型\")"},
-	    {EXACT, "型", "{title abstract} : (\"型\" *)"},
-	    {WORDS, "5型", "{title abstract} : (\"5 型\" *)"},
-	    {EXACT, "mamba", "{title abstract} : (\"mamba\" OR \"mambas\")"},
-	    {EXACT, "title:models", "{title} : (\"model\" OR \"models\")"},
-	    {EXACT, "abstract:matrix",
-	        "{abstract} : (\"matrix\" OR \"matrixs\" OR \"matrixes\" OR "
-	        "\"matrices\")"},
-	    {EXACT, "\"a bus\"", "{title abstract} : (\"a bus\" OR \"a buses\")"},
-	    {EXACT, "quantiz*", "{title abstract} : (\"quantiz\" *)"},
-	    {EXACT, "\"gas quan*\"",
-	        "{title abstract} : (\"gas quan\" * OR \"gases quan\" *)"},
-	    {EXACT, "lvis ssm*",
-	        "({title abstract} : (\"lvis\")) AND"
-	        " ({title abstract} : (\"ssm\" *))"},
-	    {EXACT, "lvis OR ssm*",
-	        "({title abstract} : (\"lvis\")) OR"
-	        " ({title abstract} : (\"ssm\" *))"},
-	    {EXACT, "lvis -ssm*",
-	        "({title abstract} : (\"lvis\")) NOT ({title abstract} : (\"ssm\" *))"},
-	    {EXACT, "lvis -(a this) -(c1 OR news)",
-	        "({title abstract} : (\"lvis\")) NOT (({title abstract} : (\"a\"))"
-	        " AND ({title abstract} : (\"this\"))) NOT (({title abstract} :"
-	        " (\"c1\")) OR ({title abstract} : (\"news\")))"},
-	    {EXACT, "(lvis this) OR (a -news)",
-	        "(({title abstract} : (\"a\")) NOT ({title abstract} : (\"news\")))"
-	        " OR (({title abstract} : (\"lvis\")) AND ({title abstract} :"
-	        " (\"this\")))"},
-	    /* Clauses that FTS5 cannot decide exclude nothing. */
-	    {WORDS, "lvis -c++", "({title abstract} : (\"lvis\"))"},
-	    {WORDS, "lvis -(ssm* has:code)", "({title abstract} : (\"lvis\"))"},
-	    {WORDS, "lvis -(a OR this cat:cs)", "({title abstract} : (\"lvis\"))"},
-	    {WORDS, "lvis -has:code", "({title abstract} : (\"lvis\"))"},
-	    {WORDS, "c++", "{title abstract} : (\"c\")"},
-	    {WORDS, "=RAG", "{title abstract} : (\"rag\" OR \"rags\")"},
-	    /* Values select candidates by their words. */
-	    {WORDS, "lvis cat:cs.CL upvotes:>=3",
-	        "({categories} : (\"cs.CL\")) AND ({title abstract} : (\"lvis\"))"},
-	    {WORDS, "primary:math", "{categories} : (\"math\" *)"},
-	    {WORDS, "org:gas", "{organization} : (\"gas\" OR \"gases\")"},
-	    {WORDS, "comment:\"12 this\"", "{comment} : (\"12 this\")"},
-	    {WORDS, "doi:10.1* OR id:2605.15202",
-	        "({doi} : (\"10.1\" *)) OR ({id} : (\"2605.15202\"))"},
-	    {WORDS, "a (lvis OR has:code)", "({title abstract} : (\"a\"))"},
-	    {WORDS, "lvis OR has:code", NULL},
-	    {WORDS, "source:hf -a", NULL},
-	    {WORDS, "has:code date:7d..", NULL},
-	    {WORDS, "a NEAR/3 gas",
-	        "{title abstract} : ((\"a\") AND (\"gas\" OR \"gases\"))"},
-	    {WORDS, "title:(a NEAR gas)",
-	        "{title} : ((\"a\") AND (\"gas\" OR \"gases\"))"},
-	    {WORDS, "author:\"Yann LeCun\"",
-	        "{authors} : ((\"yann\" OR \"y\") AND (\"lecun\"))"},
-	    {WORDS, "author:\"LeCun, Y\"", "{authors} : ((\"lecun\"))"},
-	    {WORDS, "first:ben-david", "{authors} : ((\"ben\") AND (\"david\"))"},
-	    {WORDS, "author:yann", "{authors} : ((\"yann\"))"},
-	    /* Too many spellings: its words separately. */
-	    {WORDS, "\"alpha beta gamma delta kappa omega theta\"",
-	        "{title abstract} : ((\"alpha\" OR \"alphas\") AND (\"beta\" OR "
-	        "\"betas\") AND (\"gamma\" OR \"gammas\") AND (\"delta\" OR "
-	        "\"deltas\") AND (\"kappa\" OR \"kappas\") AND (\"omega\" OR "
-	        "\"omegas\") AND (\"theta\" OR \"thetas\"))"},
-	};
-
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		pb_auto(query) query = query_parse(rows[i].query,
-		    store_get_tokenizer(fixture->store), NULL, NULL, NULL);
+	CASES_FOREACH(row, "search_expressions", *decides, *query, *expression) {
+		pb_auto(query) query = query_parse(
+		    row->query, store_get_tokenizer(fixture->store), NULL, NULL, NULL);
 		pb_auto(fts_query) fts = NULL;
 
 		g_assert_nonnull(query);
 		fts = fts_query_new(query);
-		if (g_strcmp0(fts->expression, rows[i].expression) != 0)
-			g_test_fail_printf("%s: %s", rows[i].query, fts->expression);
-		if (fts->is_match != (rows[i].decides == EXACT))
-			g_test_fail_printf("%s: %s", rows[i].query,
+		if (g_strcmp0(fts->expression, row->expression) != 0)
+			g_test_fail_printf("%s: %s", row->query, fts->expression);
+		if (fts->is_match != (strcmp(row->decides, "exact") == 0))
+			g_test_fail_printf("%s: %s", row->query,
 			    fts->is_match ? "exact" : "not exact");
 	}
 }

@@ -311,7 +311,7 @@ def finds_what_is_wrong_with_name_and_certificate(tap, site):
 
 
 def nginx_of_the_readme_passes(tap, site):
-    """one click works behind nginx as README has it, and a stopped page is named"""
+    """one click works behind nginx as doc/web.md has it, and a stopped page is named"""
     cert = site.ca.make_cert("localhost")
     nginx = tap.enter(nginx_of_readme(tap.subdirectory("nginx"), cert, site.page_port))
     site.instance.set(web__url=nginx.url)

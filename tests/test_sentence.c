@@ -4,38 +4,17 @@
 #include <glib.h>
 #include <string.h>
 
+#include "lib/cases.h"
 #include "lib/render_sample.h"
 #include "lib/unit.h"
 #include "render/sentence.h"
 
 TEST(key_sentence_states_idea_or_result)
 {
-	static const struct {
-		const char *abstract;
-		const char *sentence;
-	} rows[] = {
-	    {"", ""},
-	    {"Only this.", "Only this."},
-	    {"No full stop", "No full stop"},
-	    {"Language models are widely used. However, they often fail at sums. We "
-	     "propose Abacus, a framework that adds numbers by moving beads. Code is "
-	     "available at https://example.org/abacus.",
-	        "We propose Abacus, a framework that adds numbers by moving beads."},
-	    {"Recent models have become large. It remains unclear why they work. "
-	     "Experiments show that pruning improves accuracy by 4% compared with the "
-	     "dense model. The data will be made public.",
-	        "Experiments show that pruning improves accuracy by 4% compared with "
-	        "the dense model."},
-	    {"By J. Doe et al. in Fig. 2. A second\x01 one.\r\nAnd a third?",
-	        "And a third?"},
-	    {"我们提出一种方法。它更快。", "它更快。"},
-	    {"\xff\xfe. \xff", "\uFFFD"},
-	};
+	CASES_FOREACH(row, "sentence", *abstract, *sentence) {
+		g_autofree char *got = sentence_find_key(row->abstract);
 
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		g_autofree char *got = sentence_find_key(rows[i].abstract);
-
-		g_assert_cmpstr(got, ==, rows[i].sentence);
+		g_assert_cmpstr(got, ==, row->sentence);
 	}
 }
 
@@ -92,16 +71,14 @@ check_text(enum preference_abstract abstract, const char *summary,
 
 #define LIST(...) ((const char *const[]){__VA_ARGS__, NULL})
 
-TEST(brief_digest_has_sentences_and_three_abstracts)
+TEST(brief_digest_has_sentences)
 {
 	check_text(PREFERENCE_ABSTRACT_BRIEF, NULL,
-	    LIST("     It is hard 0. We propose a way 0.",
-	        "     It is hard 2. We propose a way 2.", "     We propose a way 3.",
-	        "     We propose a way 4."),
-	    LIST("It is hard 3", "AI"));
-	check_text(PREFERENCE_ABSTRACT_BRIEF, "A way.",
-	    LIST("     A way. (AI)", "     It is hard 2. We propose a way 2."),
-	    LIST("way 3", "way 4"));
+	    LIST("     We propose a way 0.", "     We propose a way 4."),
+	    LIST("It is hard", "AI"));
+	/* One sentence of a summary. */
+	check_text(PREFERENCE_ABSTRACT_BRIEF, "A way, e.g. this. Another one.",
+	    LIST("     A way, e.g. this. (AI)"), LIST("Another", "way 3", "way 4"));
 }
 
 TEST(other_digests_have_no_sentence)

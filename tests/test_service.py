@@ -27,7 +27,7 @@ SERVERS = ["postfix", "dovecot-core", "dovecot-lmtpd", "postgresql"]
 
 
 def build(directory):
-    """Build the packages as README says, without tests.
+    """Build the packages as doc/install.md says, without tests.
 
     @return their paths: paperboy, paperboy-postgresql
     """
@@ -39,7 +39,7 @@ def build(directory):
     environment = dict(os.environ)
     for name in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "CFLAGS"):
         environment.pop(name, None)
-    (block,) = [text for text in blocks("Run it") if "dpkg-buildpackage" in text]
+    (block,) = [text for text in blocks("doc/install.md") if "dpkg-buildpackage" in text]
     (command,) = re.findall(r"^.*dpkg-buildpackage .*$", block, re.M)
     assert "apt-get install --no-install-recommends" in block, block
     # Without the optimizer, which takes longer than all that is tested here.

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "lib/cases.h"
 #include "lib/store_fixture.h"
 #include "lib/unit.h"
 
@@ -140,118 +141,14 @@ SETTINGS_TEST(values_of_the_file_replace_defaults)
 
 TEST(each_error_is_reported_with_its_line)
 {
-	static const struct {
-		const char *text;
-		const char *problems; /* the mail part is line 1 */
-	} rows[] = {
-	    {"log_level = 3;",
-	        "paperboy.conf:2: log_level must be a quoted text, not a number\n"},
-	    {"log_level = \"loud\";",
-	        "paperboy.conf:2: log_level must be one of \"error\", \"warning\","
-	        " \"info\", \"debug\"\n"},
-	    {"state_dir = \"\";", "paperboy.conf:2: state_dir must not be empty\n"},
-	    {"state_dir = \"a\\nb\";", "paperboy.conf:2: state_dir must be UTF-8 on one"
-	                               " line, without control characters\n"},
-	    {"state_dir = \"a\xff\";", "paperboy.conf:2: state_dir must be UTF-8 on one"
-	                               " line, without control characters\n"},
-	    {"smtp: { port = \"25\"; };", "paperboy.conf:2: smtp.port must be a whole"
-	                                  " number, not a quoted text\n"},
-	    {"smtp: { port = 25.5; };", "paperboy.conf:2: smtp.port must be a whole"
-	                                " number, not a number with a fraction\n"},
-	    {"smtp: { port = true; };", "paperboy.conf:2: smtp.port must be a whole"
-	                                " number, not true or false\n"},
-	    {"smtp: { port = 0; };",
-	        "paperboy.conf:2: smtp.port must be from 1 to 65535\n"},
-	    {"smtp: { port = 65536; };",
-	        "paperboy.conf:2: smtp.port must be from 1 to 65535\n"},
-	    {"smtp: { port = -1; };",
-	        "paperboy.conf:2: smtp.port must be from 1 to 65535\n"},
-	    {"smtp: { port = 4294967321L; };",
-	        "paperboy.conf:2: smtp.port must be from 1 to 65535\n"},
-	    /* libconfig reads these as 25. */
-	    {"smtp: {\n port = 4294967321; };",
-	        "paperboy.conf:3: smtp.port must be from 1 to 65535\n"},
-	    {"smtp: { port = 0x100000019; };",
-	        "paperboy.conf:2: smtp.port must be from 1 to 65535\n"},
-	    {"smtp: { port =\n-4294967271; };",
-	        "paperboy.conf:2: smtp.port must be from 1 to 65535\n"},
-	    {"smtp: { port = # 1\n 4294967321 };",
-	        "paperboy.conf:2: smtp.port must be from 1 to 65535\n"},
-	    {"smtp: { port = 73786976294838206489; };",
-	        "paperboy.conf:2: smtp.port must be from 1 to 65535\n"},
-	    {"smtp: { tls = \"ssl\"; };",
-	        "paperboy.conf:2: smtp.tls must be one of \"auto\", \"off\","
-	        " \"starttls\", \"implicit\"\n"},
-	    {"smtp: { tls = 1; };", "paperboy.conf:2: smtp.tls must be one of \"auto\","
-	                            " \"off\", \"starttls\", \"implicit\"\n"},
-	    {"huggingface: { enabled = 1; };",
-	        "paperboy.conf:2: huggingface.enabled must be true or false, without"
-	        " quotes, not a number\n"},
-	    {"huggingface: { enabled = \"yes\"; };",
-	        "paperboy.conf:2: huggingface.enabled must be true or false, without"
-	        " quotes, not a quoted text\n"},
-	    {"smpt: { port = 25; };",
-	        "paperboy.conf:2: unknown group \"smpt\": did you mean \"smtp\"?\n"},
-	    {"smtp: { prot = 25; };", "paperboy.conf:2: unknown setting \"smtp.prot\": "
-	                              "did you mean \"smtp.port\"?\n"},
-	    {"port = 25;", "paperboy.conf:2: unknown setting \"port\": write it as"
-	                   " smtp: { port = ...; };\n"},
-	    {"smtp: { log_level = \"info\"; };",
-	        "paperboy.conf:2: unknown setting \"smtp.log_level\": log_level does "
-	        "not belong to a group\n"},
-	    {"zymurgy: { port = 25; };",
-	        "paperboy.conf:2: unknown group \"zymurgy\"\n"},
-	    {"zymurgy = 25;", "paperboy.conf:2: unknown setting \"zymurgy\"\n"},
-	    {"log_lvl = 25;", "paperboy.conf:2: unknown setting \"log_lvl\": did you "
-	                      "mean \"log_level\"?\n"},
-	    {"smtp = 25;", "paperboy.conf:2: smtp is a group: write smtp: { ... };\n"},
-	    {"smtp = ( { port = 25; } );",
-	        "paperboy.conf:2: smtp is a group: write smtp: { ... };\n"},
-	    {"log_level: { x = 1; };",
-	        "paperboy.conf:2: log_level must be a quoted text, not a group\n"},
-	    {"log_level = [ \"info\" ];",
-	        "paperboy.conf:2: log_level must be a quoted text, not a list\n"},
-	    {"log_level = ( \"info\" );",
-	        "paperboy.conf:2: log_level must be a quoted text, not a list\n"},
-	    {"delivery: { method = \"maildir\"; };",
-	        "paperboy.conf:2: delivery.method is maildir, but delivery.maildir is "
-	        "not"
-	        " set\n"},
-	    {"smtp: { user = \"u\"; };",
-	        "paperboy.conf:2: smtp.user is set, but smtp.password_file is not\n"},
-	    {"smtp: { port = 25 port = 26 };", "paperboy.conf:2: duplicate setting:"
-	                                       " smtp: { port = 25 port = 26 };\n"},
-	    {"log_level = \"info\n",
-	        "paperboy.conf:4: unexpected end of file (missing '}' or quote?)\n"},
-	    {"log_level \"info\";", "paperboy.conf:2: syntax error here or "
-	                            "before (missing quote, '=' or ';'?):"
-	                            " log_level \"info\";\n"},
-	    {"log_level = \"info\" please;",
-	        "paperboy.conf:2: syntax error here or before (missing "
-	        "quote, '=' or ';'?): log_level = \"info\" please;\n"},
-	    {"smtp: {\n port = 25;\n",
-	        "paperboy.conf:5: unexpected end of file (missing '}' or quote?)\n"},
-	    {"/* smtp: {\n", "paperboy.conf:4: unexpected end of file (missing */?)\n"},
-	    /* Settings before a syntax error are read. */
-	    {"smtp: { port = 0; };\nlog_level \"info\";\nstate_dir = 1;",
-	        "paperboy.conf:3: syntax error here or before (missing "
-	        "quote, '=' or ';'?): log_level \"info\";\n"
-	        "paperboy.conf:2: smtp.port must be from 1 to 65535\n"},
-	    {"smtp: {\n tls = 1;\n};\nsmtp: {\n port = 26;\n};\nstate_dir = 1;",
-	        "paperboy.conf:5: duplicate setting:"
-	        " smtp: {\n"
-	        "paperboy.conf:3: smtp.tls must be one of \"auto\", \"off\","
-	        " \"starttls\", \"implicit\"\n"},
-	};
-
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+	CASES_FOREACH(row, "settings_errors", *text, *problems) {
 		pb_auto(directory) directory = directory_new();
-		g_autofree char *text = g_strconcat(MAIL, rows[i].text, "\n", NULL);
+		g_autofree char *text = g_strconcat(MAIL, row->text, "\n", NULL);
 		g_autofree char *problems = read_problems(directory, text, NULL);
 
-		if (strcmp(problems, rows[i].problems) != 0)
-			g_test_fail_printf("%s\n  got %s  wanted %s", rows[i].text,
-			    problems, rows[i].problems);
+		if (strcmp(problems, row->problems) != 0)
+			g_test_fail_printf("%s\n  got %s  wanted %s", row->text,
+			    problems, row->problems);
 	}
 }
 

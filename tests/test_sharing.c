@@ -8,6 +8,7 @@
 
 #include "base/bounds.h"
 #include "base/error.h"
+#include "lib/cases.h"
 #include "lib/store_fixture.h"
 #include "lib/unit.h"
 #include "service/jobs/maintenance.h"
@@ -86,36 +87,13 @@ edit(struct store_fixture *fixture, const char *address, int number, const char 
 
 TEST(names_are_folded_and_checked)
 {
-	static const struct {
-		const char *name;
-		const char *folded; /* NULL: invalid */
-	} rows[] = {
-	    {"RL-for-Robots", "rl-for-robots"},
-	    {"abc", "abc"},
-	    {"a23", "a23"},
-	    {"abcdefghijabcdefghijabcdefghijabcdefghij",
-	        "abcdefghijabcdefghijabcdefghijabcdefghij"},
-	    {"abcdefghijabcdefghijabcdefghijabcdefghijk", NULL},
-	    {"ab", NULL},
-	    {"", NULL},
-	    {"2nd", NULL},
-	    {"-abc", NULL},
-	    {"abc-", NULL},
-	    {"a b c", NULL},
-	    {"a_bc", NULL},
-	    {"a.bc", NULL},
-	    {"m\303\274ller", NULL},
-	    {"Admin", NULL},
-	    {"paperboy", NULL},
-	};
-
 	g_assert_cmpint(BOUNDS_SHARE_NAME, ==, 40);
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+	CASES_FOREACH(row, "sharing_names", *name, *folded) {
 		g_autoptr(GError) error = NULL;
-		g_autofree char *folded = sharing_fold_name(rows[i].name, &error);
+		g_autofree char *folded = sharing_fold_name(row->name, &error);
 
-		g_assert_cmpstr(folded, ==, rows[i].folded);
-		if (!rows[i].folded)
+		g_assert_cmpstr(folded, ==, row->folded);
+		if (!row->folded)
 			g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
 	}
 }

@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "lib/cases.h"
 #include "lib/fakesmtp.h"
 #include "lib/unit.h"
 #include "transport/smtp.h"
@@ -473,40 +474,18 @@ TEST(invalid_messages_are_not_sent)
 
 TEST(extensions_are_used_if_supported)
 {
-	static const struct {
-		const char *ehlo;
-		const char *recipient;
-		const char *message;
-		const char *mail; /* NULL: fails locally */
-		const char *enhanced;
-	} rows[] = {
-	    {"250 x\r\n", "b@b.example", "a\r\n", "MAIL FROM:<a@a.example>\r\n",
-	        "2.0.0"},
-	    {"250-x\r\n250 size\r\n", "b@b.example", "a\r\n",
-	        "MAIL FROM:<a@a.example> SIZE=3\r\n", "2.0.0"},
-	    {"250-x\r\n250 SIZES\r\n", "b@b.example", "a\r\n",
-	        "MAIL FROM:<a@a.example>\r\n", "2.0.0"},
-	    {"250-SMTPUTF8\r\n250 8BITMIME\r\n", "j\xc3\xb6rg@b.example", "a\r\n", NULL,
-	        "5.6.7"},
-	    {"250-x\r\n250 SMTPUTF8\r\n", "j\xc3\xb6rg@b.example", "a\r\n",
-	        "MAIL FROM:<a@a.example> SMTPUTF8\r\n", "2.0.0"},
-	    {"250-x\r\n250 SIZE\r\n", "b@b.example", "\xc3\xb6\r\n", NULL, "5.6.3"},
-	    {"250-x\r\n250 8BITMIME\r\n", "b@b.example", "\xc3\xb6\r\n",
-	        "MAIL FROM:<a@a.example> BODY=8BITMIME\r\n", "2.0.0"},
-	};
-
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+	CASES_FOREACH(
+	    row, "smtp_extensions", *ehlo, *recipient, *message, *mail, *enhanced) {
 		pb_local(smtp_test) test;
 
 		smtp_test_init(&test);
 		fakesmtp_set(test.server, FAKE_EHLO,
-		    (struct fake_rule){.act = FAKE_REPLY, .text = rows[i].ehlo});
-		deliver_as(&test, "a@a.example", rows[i].recipient, rows[i].message);
+		    (struct fake_rule){.act = FAKE_REPLY, .text = row->ehlo});
+		deliver_as(&test, "a@a.example", row->recipient, row->message);
 		g_assert_cmpint(test.result.outcome, ==,
-		    rows[i].mail ? DELIVERY_SENT : DELIVERY_FAILED);
-		g_assert_cmpstr(test.result.enhanced, ==, rows[i].enhanced);
-		assert_seen(
-		    &test, rows[i].mail ? rows[i].mail : "MAIL", rows[i].mail != NULL);
+		    row->mail ? DELIVERY_SENT : DELIVERY_FAILED);
+		g_assert_cmpstr(test.result.enhanced, ==, row->enhanced);
+		assert_seen(&test, row->mail ? row->mail : "MAIL", row->mail != NULL);
 	}
 }
 

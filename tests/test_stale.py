@@ -125,22 +125,25 @@ def truncated_log(tap):
 
 
 class Gate:
-    """A relay that holds its replies from one message on, until it is opened."""
+    """A relay that holds its replies from one message on, until the gate is moved."""
 
     def __init__(self, relay, holds_from):
         self.holds_from = holds_from
-        self.opened = threading.Event()
         self.count = 0
-        self.lock = threading.Lock()
+        self.moved = threading.Condition()
         relay.act = self.act
 
     def act(self, verb, _):
         if verb == ".":
-            with self.lock:
+            with self.moved:
                 self.count += 1
-                is_held = self.count >= self.holds_from
-            if is_held:
-                self.opened.wait()
+                number = self.count
+                self.moved.wait_for(lambda: number < self.holds_from)
+
+    def move(self, holds_from):
+        with self.moved:
+            self.holds_from = holds_from
+            self.moved.notify_all()
 
 
 def copy_of_this_mailing(tap):
@@ -149,19 +152,18 @@ def copy_of_this_mailing(tap):
     instance = new_instance(tap, "middle", relay)
     old = os.path.join(tap.directory, "middle-old")
     relay.arrived.clear()
-    middle = Gate(relay, 10)
+    gate = Gate(relay, 10)
     with instance.start(now=at_hour(NEXT)) as child:
-        child.wait_fact(lambda: middle.count >= 10, "the middle of the mailing")
+        child.wait_fact(lambda: gate.count >= 10, "the middle of the mailing")
         child.wait_fact(lambda: instance.states().get("NEW", 0) > 0, "messages to claim")
         child.signal(signal.SIGSTOP)
         copy_store(instance, old)
         child.signal(signal.SIGCONT)
-        end = Gate(relay, PEOPLE - 12)
-        middle.opened.set()
-        child.wait_fact(lambda: end.count >= end.holds_from, "most of the mailing")
+        gate.move(PEOPLE - 2)
+        child.wait_fact(lambda: gate.count >= gate.holds_from, "most of the mailing")
         child.kill()
-    end.opened.set()
-    wait_until(lambda: len(relay.arrived) >= middle.count + end.count, "what was in flight")
+    gate.move(PEOPLE + 1)
+    wait_until(lambda: len(relay.arrived) >= gate.count, "what was in flight")
     put_back(instance, old)
     queued = sum(count for state, count in instance.states().items() if state != "SENT")
     relay.act = lambda verb, text: None

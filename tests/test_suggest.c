@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/day.h"
+#include "lib/cases.h"
 #include "lib/conversation.h"
 #include "lib/unit.h"
 #include "service/match/search.h"
@@ -63,31 +64,14 @@ find(struct conversation *c, const char *text)
 
 TEST(terms_and_acronyms_widen_their_clause)
 {
-	static const char *const rows[][2] = {
-	    {"agents", "function calling 3 agents OR \"function calling\""},
-	    {"agents -survey",
-	        "function calling 3 (agents OR \"function calling\") -survey"},
-	    {"title:agents -weather",
-	        "function calling 3 title:(agents OR \"function calling\") -weather"},
-	    {"(agents | birds) -weather",
-	        "function calling 3 (agents OR \"function calling\" |"
-	        " birds) -weather"},
-	    {"\"large language models\"", "LLM 5 \"large language models\" OR LLM"},
-	    /* No pairs of characters, alone or beside a word. */
-	    {"segmentation", "BERT 3 segmentation OR BERT"},
-	    {"LLM OR cells", ""},
-	    {"agents OR \"function calling\"", ""},
-	    {"nowhere", ""},
-	    {"upvotes:>=20", ""},
-	};
 	pb_auto(conversation) c = conversation_new();
 
 	fill(c);
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		g_autofree char *found = find(c, rows[i][0]);
+	CASES_FOREACH(row, "suggest_widen", *filter, *found) {
+		g_autofree char *found = find(c, row->filter);
 
-		g_test_message("%s: %s", rows[i][0], found);
-		g_assert_cmpstr(found, ==, rows[i][1]);
+		g_test_message("%s: %s", row->filter, found);
+		g_assert_cmpstr(found, ==, row->found);
 	}
 }
 
@@ -271,51 +255,10 @@ subscribe_adam(struct conversation *c)
 	conversation_subscribe(c, ADAM);
 }
 
-#define READER_WITH_FILTER                                                 \
-	CALL(set_up), MAIL(EVA, HOME, "list", "replied", NULL), SAVE("r"), \
-	    MAIL(EVA, "$r", "add agents", "replied", NULL)
-
-#define LIKED "Several papers that you liked have \"function calling\" in them"
-
-static const struct step conversations[] = {
-    TITLE("a word of several liked papers is proposed for the filter that found them"),
-    READER_WITH_FILTER,
-    MAIL(EVA, "$r", "like 2611.00001", "replied", NULL),
-    HAS_NOT("Several papers"),
-    MAIL(EVA, "$r", "like 2611.00100", "replied", NULL),
-    HAS_NOT("Several papers"),
-    MAIL(EVA, "$r", "like 2611.00002", "replied", NULL),
-    HAS(LIKED),
-    HAS("edit 1 agents OR \"function calling\""),
-    MAIL(EVA, "$r", "yes", "replied", NULL),
-    ROWS("SELECT text FROM subscription", "agents OR \"function calling\""),
-    MAIL(EVA, "$r", "like 2611.00003", "replied", NULL),
-    HAS_NOT("Several papers"),
-
-    TITLE("it is not if a hidden paper has it"),
-    READER_WITH_FILTER,
-    MAIL(EVA, "$r", "like 2611.00001", "replied", NULL),
-    MAIL(EVA, "$r", "hide 2611.00010", "replied", NULL),
-    MAIL(EVA, "$r", "like 2611.00002", "replied", NULL),
-    HAS_NOT("Several papers"),
-    ROWS("SELECT DISTINCT text FROM subscription", "agents"),
-
-    TITLE("a refused word is not proposed again"),
-    READER_WITH_FILTER,
-    MAIL(EVA, "$r", "no 1", "replied", NULL),
-    MAIL(EVA, "$r", "like 2611.00001 2611.00002", "replied", NULL),
-    HAS_NOT("Several papers"),
-
-    TITLE("a shared filter that is followed stays as it is"),
-    READER_WITH_FILTER,
-    MAIL(EVA, "$r", "share 1 as agents", "replied", NULL),
-    CALL(subscribe_adam),
-    MAIL(ADAM, HOME, "list", "replied", NULL),
-    SAVE("a"),
-    MAIL(ADAM, "$a", "follow agents", "replied", NULL),
-    MAIL(ADAM, "$a", "like 2611.00001 2611.00002", "replied", NULL),
-    HAS_NOT("Several papers"),
-    {.kind = STEP_END},
+static const struct conversation_call calls[] = {
+    {"set_up", set_up},
+    {"subscribe_adam", subscribe_adam},
+    {NULL, NULL},
 };
 
 int
@@ -323,7 +266,7 @@ main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_set_nonfatal_assertions();
-	conversation_add_tests(conversations);
+	conversation_add_script("suggest", calls);
 	unit_add_all();
 	return g_test_run();
 }

@@ -6,6 +6,7 @@
 
 #include "base/bounds.h"
 #include "base/error.h"
+#include "lib/cases.h"
 #include "lib/render_sample.h"
 #include "lib/unit.h"
 #include "render/locale_format.h"
@@ -58,42 +59,10 @@ apply(const char *text, enum template_kind kind)
 
 TEST(output_equals_that_of_mustache)
 {
-	static const struct {
-		const char *template;
-		const char *result;
-	} rows[] = {
-	    {"", ""},
-	    {"as it is }} { { }", "as it is }} { { }"},
-	    {"{{x}}", "&lt;a &amp; &quot;b&quot; &#39;c&#39;&gt;"},
-	    {"{{{x}}}{{& x }}", "<a & \"b\" 'c'><a & \"b\" 'c'>"},
-	    {"[{{ plain }}] [{{missing}}] [{{yes}}] [{{list}}]", "[text] [] [] []"},
-	    {"{{tag}}", "{{x}} {{{x}}} {{#yes}}"},
-	    {"{{#yes}}a{{/yes}}{{#no}}b{{/no}}{{#missing}}c{{/missing}}", "a"},
-	    {"{{#plain}}a{{.}}{{/plain}}{{#empty}}b{{/empty}}{{#none}}c{{/none}}",
-	        "atext"},
-	    {"{{^yes}}a{{/yes}}{{^no}}b{{/no}}{{^missing}}c{{/missing}}{{^none}}d{{/"
-	     "none}}"
-	     "{{^empty}}e{{/empty}}{{^nothing}}f{{/nothing}}{{^list}}g{{/list}}",
-	        "bcdef"},
-	    {"{{#list}}({{.}}){{/list}}", "(1)(&lt;2&gt;)"},
-	    {"{{#people}}{{name}}:{{plain}}:{{#yes}}{{name}}{{/yes}} {{/people}}",
-	        "Ada:text:Ada Bo:own:Bo "},
-	    {"{{#people}}{{#people}}{{name}}{{/people}}{{/people}}", "AdaBoAdaBo"},
-	    {"a{{! no word of this }}b", "ab"},
-	    {"a\n{{! none\nof this }}\nb\n", "a\nb\n"},
-	    {"a\n  {{#yes}}  \nb\n\t{{/yes}}\nc\n", "a\nb\nc\n"},
-	    {"{{#yes}}\r\nb\r\n{{/yes}}\r\nc", "b\r\nc"},
-	    {"{{#yes}}\nb\n{{/yes}}", "b\n"},
-	    {"a {{#yes}}\nb\n{{/yes}} c", "a \nb\n c"},
-	    {"{{#yes}}{{/yes}}\n", "\n"},
-	    {"  {{plain}}  \n{{missing}}\n", "  text  \n\n"},
-	    {"{{#no}}\n{{#yes}}\nx\n{{/yes}}\n{{/no}}\nz", "z"},
-	};
+	CASES_FOREACH(row, "template_mustache", *template, *result) {
+		g_autofree char *result = apply(row->template, TEMPLATE_HTML);
 
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		g_autofree char *result = apply(rows[i].template, TEMPLATE_HTML);
-
-		g_assert_cmpstr(result, ==, rows[i].result);
+		g_assert_cmpstr(result, ==, row->result);
 	}
 }
 
@@ -106,37 +75,15 @@ TEST(text_is_never_escaped)
 
 TEST(errors_have_line_and_column)
 {
-	static const struct {
-		const char *template;
-		const char *message;
-	} rows[] = {
-	    {"a\n  {{#yes}}\nb", "t:2:3: section 'yes' is not closed"},
-	    {"{{#a}}\n{{#b}}\n{{/a}}{{/b}}",
-	        "t:3:1: section 'a' is closed inside section 'b' of line 2"},
-	    {"\u00FC\u00FC{{/a}}", "t:1:3: section 'a' is closed but was not opened"},
-	    {"a\n\nb {{x", "t:3:3: tag without '}}'"},
-	    {"{{{x}}", "t:1:1: tag without '}}}'"},
-	    {"{{}}", "t:1:1: invalid tag name (expected letters, digits, '_', '-')"},
-	    {"{{ {x}}}",
-	        "t:1:1: invalid tag name (expected letters, digits, '_', '-')"},
-	    {"{{a.b}}", "t:1:1: invalid tag name (expected letters, digits, '_', '-')"},
-	    {"{{# a b }}",
-	        "t:1:1: invalid tag name (expected letters, digits, '_', '-')"},
-	    {"{{> other}}", "t:1:1: partials are not supported"},
-	    {"{{=<% %>=}}", "t:1:1: other delimiters are not supported"},
-	    {"{{known}}\n{{typo}}", "t:2:1: unknown name 'typo'"},
-	    {"a\x01", "t:1:2: control character"},
-	    {"ab\n\xFF", "t:2:1: invalid UTF-8"},
-	};
 	static const char *const names[] = {"known", "x", "yes", "a", "b", NULL};
 
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+	CASES_FOREACH(row, "template_errors", *template, *message) {
 		g_autoptr(GError) error = NULL;
 
-		g_assert_null(template_parse(
-		    "t", rows[i].template, TEMPLATE_TEXT, names, &error));
+		g_assert_null(
+		    template_parse("t", row->template, TEMPLATE_TEXT, names, &error));
 		g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
-		g_assert_cmpstr(error->message, ==, rows[i].message);
+		g_assert_cmpstr(error->message, ==, row->message);
 	}
 }
 
@@ -174,39 +121,10 @@ TEST(limits_are_enforced)
 
 TEST(lines_wrap_at_columns)
 {
-	static const struct {
-		const char *text;
-		const char *wrapped;
-	} rows[] = {
-	    {"", ""},
-	    {"1234567890", "1234567890\n"},
-	    {"1234567890\n", "1234567890\n"},
-	    {"12345 7890 x\n", "12345 7890\nx\n"},
-	    {"12345 78901\n", "12345\n78901\n"},
-	    {"a   \n\n b \n", "a\n\n b\n"},
-	    {"  aaa bbb ccc\n", "  aaa bbb\n  ccc\n"},
-	    {"* aaa bbb ccc\n", "* aaa bbb\n  ccc\n"},
-	    {"* 123456789012 x\n", "* 123456789012\n  x\n"},
-	    {"12345678901234 x 12345678901\n", "12345678901234\nx\n12345678901\n"},
-	    {"aaaa     bbbbbbbb\n", "aaaa\nbbbbbbbb\n"},
-	    {"\u00FC\u00FC\u00FC\u00FC \u00FC\u00FC\u00FC\u00FC\u00FC\n",
-	        "\u00FC\u00FC\u00FC\u00FC \u00FC\u00FC\u00FC\u00FC\u00FC\n"},
-	    {"e\u0301e\u0301e\u0301e\u0301e\u0301 e\u0301e\u0301e\u0301e\u0301\n",
-	        "e\u0301e\u0301e\u0301e\u0301e\u0301 e\u0301e\u0301e\u0301e\u0301\n"},
-	    {"\u957F\u957F\u957F\u957F\u957F\u957F\n",
-	        "\u957F\u957F\u957F\u957F\u957F\n\u957F\n"},
-	    {"\u957F\u957F\u957F\u957F\u957F\u3002\u957F\n",
-	        "\u957F\u957F\u957F\u957F\n\u957F\u3002\u957F\n"},
-	    {"--\n", " --\n"},
-	    {"-- \n", " --\n"},
-	    {"x -- abcdefghijk\n", "x --\nabcdefghijk\n"},
-	    {"abcdefghij -- abcdefghij\n", "abcdefghij\n --\nabcdefghij\n"},
-	};
+	CASES_FOREACH(row, "template_wrap", *text, *wrapped) {
+		g_autofree char *wrapped = wrap_format_text(row->text, 10);
 
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		g_autofree char *wrapped = wrap_format_text(rows[i].text, 10);
-
-		g_assert_cmpstr(wrapped, ==, rows[i].wrapped);
+		g_assert_cmpstr(wrapped, ==, row->wrapped);
 	}
 }
 

@@ -7,139 +7,45 @@
 #include "base/bounds.h"
 #include "base/tex.h"
 #include "base/text.h"
+#include "lib/cases.h"
 #include "lib/unit.h"
 #include "message/sanitize.h"
 
-struct row {
-	const char *in;
-	const char *out; /* NULL: unchanged */
-};
-
+/* @param name  of a table of texts and what becomes of them; NULL: unchanged */
 static void
-check_rows(const struct row *rows, size_t n)
+check_table(const char *name)
 {
-	for (size_t i = 0; i < n; i++) {
-		g_autofree char *shown = tex_display(rows[i].in);
+	CASES_FOREACH(row, name, *in, *out) {
+		g_autofree char *shown = tex_display(row->in);
 
-		g_test_message("%s", rows[i].in);
-		g_assert_cmpstr(shown, ==, rows[i].out ? rows[i].out : rows[i].in);
+		g_test_message("%s", row->in);
+		g_assert_cmpstr(shown, ==, row->out ? row->out : row->in);
 	}
 }
 
 TEST(formulas_become_unicode)
 {
-	static const struct row rows[] = {
-	    {"in $\\mathcal{O}(n \\log n)$ time", "in 𝒪(n log n) time"},
-	    {"$O(n\\log^2 n)$, $n\\log\\log n$, $\\log(n)$",
-	        "O(n log² n), n log log n, log(n)"},
-	    {"$x^2$ $x_i^{2}$ $2^{n-1}$ $x_{\\text{max}}$", "x² xᵢ² 2ⁿ⁻¹ xₘₐₓ"},
-	    {"H$_2$O, F$_1$, $1^{st}$, $10^{-3}$, $\\pi^*$, $A^T$",
-	        "H₂O, F₁, 1ˢᵗ, 10⁻³, π*, Aᵀ"},
-	    {"$\\mathbb{R}^d$ $\\mathbb Z$ $\\mathbb{1}$ $\\mathfrak{g}$ ${\\cal L}_1$",
-	        "ℝᵈ ℤ 𝟙 𝔤 ℒ₁"},
-	    {"$\\mathcal{ELH}$, $\\mathcal{E\\mkern-2mu L}$, $\\text{if }x$",
-	        "ℰℒℋ, ℰℒ, if x"},
-	    {"$\\alpha_1$ $\\lambda = 5 n$", "α₁ $\\lambda = 5 n$"},
-	    {"$a \\leq b$, $a\\leq b$, $\\leq b$, $x \\in \\mathbb{R}$",
-	        "a ≤ b, a ≤ b, ≤ b, x ∈ ℝ"},
-	    {"$2\\pi r$, $a\\leq b$, $x^2\\cdot y$, $a\\le\\infty$",
-	        "2π r, a ≤ b, x² · y, a≤∞"},
-	    {"$\\lambda = n$ $1, \\dots, n$ $\\varepsilon \\sim 1/T$",
-	        "λ = n 1, …, n ε ∼ 1/T"},
-	    {"$\\sqrt{n}$ $\\sqrt 2$ $\\sqrt{n+1}$ $\\sqrt{k}n$ $\\sqrt{10}/\\log m$",
-	        "√n √2 √(n+1) √(k)n √10/log m"},
-	    {"$\\tilde{O}(\\sqrt{T})$ $\\hat\\theta$ $\\bar{x}$",
-	        "Õ(√T) θ\u0302 x\u0304"},
-	    {"$\\{0,1\\}^n$ $f\\langle x, y \\rangle + \\lfloor x\\rfloor n$ "
-	     "$\\|x\\|_2$ $f'(x)$ "
-	     "$\\left.x\\right.$",
-	        "{0,1}ⁿ f⟨x, y⟩ + ⌊x⌋ n ‖x‖₂ f′(x) x"},
-	    {"$\\sum_{i=1}^n x_i$ $\\arg\\max_x f$ $\\operatorname{poly}(n)$",
-	        "∑ᵢ₌₁ⁿ xᵢ arg maxₓ f poly(n)"},
-	    {"$\\mathrm{SL}_2(\\mathbb{Z})$ $\\mathbf{x}\\!\\times\\!\\bm{y}$",
-	        "SL₂(ℤ) x×y"},
-	    {"$k$-NN, $10{,}000$, $top-k$, $k-means$, $n-1$, $10\\% n$",
-	        "k-NN, 10,000, top-k, k-means, n−1, 10% n"},
-	    {"\\( O(n^2) \\) and \\[x^2\\]", "O(n²) and x²"},
-	};
-
-	check_rows(rows, G_N_ELEMENTS(rows));
+	check_table("tex_display");
 }
 
 TEST(formulas_are_converted_whole_or_not_at_all)
 {
-	static const struct row rows[] = {
-	    {"$x^{2/3}$ $x_{i,j}$ $T_c$ $2^{2^n}$ $\\mathbb{R}^{n \\times d}$", NULL},
-	    {"$\\alpha + x^{2/3}$, $\\frac{1}{2}$, ${\\cal LH}$, $$x^2$$", NULL},
-	    {"$\\unknown{x}$, $\\hat{xy}$, $\\mathcal{o}$, $\\sqrt[n]{x}$", NULL},
-	    {"\\( L_{1,2}-norm \\)", NULL},
-	    {"$textbf{a} and textbf{b}$, $textbf{a}$, $\\hat{\\mathcal{O}}$", NULL},
-	    {"$a & b$, $\\\\$, $x^$, $\\sqrt$, $x}$, $a_{$", NULL},
-	    {"-- $x^{2/3}--\\cite{x}~y$ --", "– $x^{2/3}--\\cite{x}~y$ –"},
-	};
-
-	check_rows(rows, G_N_ELEMENTS(rows));
+	check_table("tex_whole");
 }
 
 TEST(prices_are_not_formulas)
 {
-	static const struct row rows[] = {
-	    {"$5 and $10", NULL},
-	    {"from $5-$10 to US$44, $1,487 for A, $1,631 for B", NULL},
-	    {"$100K and US$ more, 5$ and 6$ each", NULL},
-	    {"$ x $, $x $, $ x$, $$, $$ and $open", NULL},
-	    {"cheap ($$) or not ($$$)", NULL},
-	    {"$$ to $$$ a person", NULL},
-	    {"$62.40$ and $+1.07$", "62.40 and +1.07"},
-	    {"valued at \\1 million", "valued at $1 million"},
-	};
-
-	check_rows(rows, G_N_ELEMENTS(rows));
+	check_table("tex_prices");
 }
 
 TEST(commands_in_text_become_text)
 {
-	static const struct row rows[] = {
-	    {"as in \\cite{a,b}, and~\\citep[see][p. 5]{c}.", "as in, and."},
-	    {"at \\url{https://a.io/x_y--z/~me}.", "at https://a.io/x_y--z/~me."},
-	    {"at \\url{https://a.io/\\allowbreak b--c\\allowbreak{}/d\\_e--f}.",
-	        "at https://a.io/b--c/d_e--f."},
-	    {"https://a.io/\\allowbreak ~b--c", "https://a.io/~b--c"},
-	    {"one\\allowbreak two\\nobreak-three", "onetwo-three"},
-	    {"https://a.io/b\\allowbreaks", "https://a.io/ballowbreaks"},
-	    {"at~\\href{https://a.io}{our {\\em site}}", "at our site"},
-	    {"\\href{https://a.io{b}, c", "https://a.io{b}, c"},
-	    {"data\\footnote{https://a.io/.} here", "data (https://a.io/.) here"},
-	    {"(\\eg, this), \\ie that, \\etc. \\etc{} x \\etal. y",
-	        "(e.g., this), i.e. that, etc. etc. x et\u00a0al. y"},
-	    {"\\ours{} beats \\method-like {\\name}, \\LaTeX",
-	        "ours beats method-like name, LaTeX"},
-	    {"E\\textsuperscript{2}R, H\\textsubscript{2}O, X\\textsuperscript{®}",
-	        "E²R, H₂O, X®"},
-	    {"\\textcolor{red}{new} \\hl{old} \\foo[a]{b}", "new old b"},
-	    {"x \\in X, \\mathcal{O}(n), \\log n", "x ∈ X, 𝒪(n), log n"},
-	    {"a \\\\ b\\!c \\\"q\\\" \\) \\", "a   bc \"q\"  "},
-	    {"\\textbf{open \\cite{open", "open open"},
-	    {"{a, b} and {\\emph{c}}, \\bf{}d.\\par e", "{a, b} and c, d. e"},
-	};
-
-	check_rows(rows, G_N_ELEMENTS(rows));
+	check_table("tex_text");
 }
 
 TEST(typography_is_converted)
 {
-	static const struct row rows[] = {
-	    {"models~(LLMs), Fig.~3, Track~1, at~https://a.io, 2)~then, 10~km",
-	        "models (LLMs), Fig. 3, Track 1, at https://a.io, 2) then, 10 km"},
-	    {"~5, 10x ~ 50x, 10x~50x, 12~20%, 75%~89%, x~N(0,1), a/~me", NULL},
-	    {"GPT4o~paper, 4x~the, in~10, x~y", "GPT4o paper, 4x the, in 10, x~y"},
-	    {"1--5, a -- b, a---b", "1–5, a – b, a—b"},
-	    {"A-->B, <-- x, <!-- y -->, a----b, `--flag', https://a--b.io/c--d", NULL},
-	    {"``a'' ''b'' (''c''), ``c\" and \"d\"", "“a” “b” (“c”), “c” and \"d\""},
-	    {"5'' wide, x '' y, '''code''', ```code```, it's", NULL},
-	};
-
-	check_rows(rows, G_N_ELEMENTS(rows));
+	check_table("tex_typography");
 }
 
 /* @return the text that a number of nested groups leaves */

@@ -6,21 +6,17 @@
 
 #include "base/bounds.h"
 #include "base/text.h"
+#include "lib/cases.h"
 #include "lib/unit.h"
 
-struct row {
-	const char *in;
-	const char *out; /* NULL: unchanged */
-};
-
+/* @param name  of a table of texts and what becomes of them; NULL: unchanged */
 static void
-check_rows(const struct row *rows, size_t n)
+check_table(const char *name)
 {
-	for (size_t i = 0; i < n; i++) {
-		const char *want = rows[i].out ? rows[i].out : rows[i].in;
-		g_autofree char *once =
-		    text_normalize(rows[i].in, strlen(rows[i].in), 1000);
-		g_autofree char *shown = g_strescape(rows[i].in, NULL);
+	CASES_FOREACH(row, name, *in, *out) {
+		const char *want = row->out ? row->out : row->in;
+		g_autofree char *once = text_normalize(row->in, strlen(row->in), 1000);
+		g_autofree char *shown = g_strescape(row->in, NULL);
 		g_autofree char *twice = text_normalize(once, strlen(once), 1000);
 
 		g_test_message("%s", shown);
@@ -31,154 +27,35 @@ check_rows(const struct row *rows, size_t n)
 
 TEST(accents_are_decoded)
 {
-	static const struct row rows[] = {
-	    {"L\\'evy", "Lévy"},
-	    {"L\\'{e}vy", "Lévy"},
-	    {"L{\\'e}vy", "Lévy"},
-	    {"L{\\'{e}}vy", "Lévy"},
-	    {"Schr{\\\"o}dinger", "Schrödinger"},
-	    {"J\\\"org Deigm\\\"oller", "Jörg Deigmöller"},
-	    {"\\\"Ust\\\"un et al.", "Üstün et al."},
-	    {"Nikola Pi\\v{z}urica", "Nikola Pižurica"},
-	    {"Pi\\v zurica", "Pižurica"},
-	    {"Jovan\\v{c}evi\\'c", "Jovančević"},
-	    {"Jakub\\r{u}v", "Jakubův"},
-	    {"Mikol\\'a\\v{s} Janota", "Mikoláš Janota"},
-	    {"In\\`es, Fran\\c{c}ois, Nu\\~nez", "Inès, François, Nuñez"},
-	    {"Fran\\c cois", "François"},
-	    {"Bolet\\'{\\i}n", "Boletín"},
-	    {"Mart\\'\\i nez", "Martínez"},
-	    {"Erd\\H{o}s, Ta\\c{s}k\\i n", "Erdős, Taşkın"},
-	    {"Hendrik Kra{\\ss}", "Hendrik Kraß"},
-	    {"Kra\\ss{}e", "Kraße"},
-	    {"S{\\o}gaard, S\\o ren, \\O{}ystein", "Søgaard, Søren, Øystein"},
-	    {"\\AA ngstr\\\"om, H{\\aa}kon", "Ångström, Håkon"},
-	    {"\\L ukasz, Pawe{\\l}", "Łukasz, Paweł"},
-	    {"B\\'ezier", "Bézier"},
-	};
-
-	check_rows(rows, G_N_ELEMENTS(rows));
+	check_table("tex_accents");
 }
 
 TEST(symbols_and_text_commands_are_decoded)
 {
-	static const struct row rows[] = {
-	    {"Prefill \\& Decode", "Prefill & Decode"},
-	    {"19\\% of \\$5 \\#1 a\\_b \\{x\\}", "19% of $5 #1 a_b {x}"},
-	    {"$\\alpha$-divergence", "α-divergence"},
-	    {"$\\mu$LO", "μLO"},
-	    {"$μ$LO", "μLO"},
-	    {"{\\tau}-Bench", "τ-Bench"},
-	    {"360{\\deg} and 90$^\\circ$ and 9$^{\\circ}$", "360° and 90° and 9°"},
-	    {"$\\sim 3\\times$ faster", "∼ 3× faster"},
-	    {"$10\\%$", "10%"},
-	    {"\\(\\lambda\\)-calculus", "λ-calculus"},
-	    {"costs \\geq 100,000", "costs ≥ 100,000"},
-	    {"\\textsc{AIEV-Instruct}", "AIEV-Instruct"},
-	    {"\\emph{X} \\textbf{43.2}", "X 43.2"},
-	    {"\\textbf{\\emph{L\\'evy}}", "Lévy"},
-	    {"$\\textit{Trans-LoRA}$: towards", "Trans-LoRA: towards"},
-	    {"scaling a {\\it Shallow UNet}, {\\bf so}", "scaling a Shallow UNet, so"},
-	    {"e.g.\\ by 300\\,k", "e.g. by 300 k"},
-	    {"GPT-4o\\'s and don\\'t", "GPT-4o's and don't"},
-	};
-
-	check_rows(rows, G_N_ELEMENTS(rows));
+	check_table("tex_symbols");
 }
 
 TEST(formulas_prices_and_unknown_commands_stay)
 {
-	static const struct row rows[] = {
-	    {"$x^2$ and $O(n \\log n)$", NULL},
-	    {"$\\alpha^2$", NULL},
-	    {"$\\mathcal{E}$ \\mathbb{R}", NULL},
-	    {"$1 Million", NULL},
-	    {"between $5 and $10 for L\\'evy", "between $5 and $10 for Lévy"},
-	    {"$5\\times$3, costs $5-$ or $10$", "$5×$3, costs $5-$ or $10$"},
-	    {"$$", NULL},
-	    {"$", NULL},
-	    {"(\\(TPP\\))", NULL},
-	    {"(\\ie, \\eg Eikonal)", NULL},
-	    {"\\ours{}, \\footnote{http://x.example/}", NULL},
-	    {"\\foo{\\'e}", "\\foo{é}"},
-	    {"\\22K \\500", NULL},
-	    {"a \\\\ b", NULL},
-	    {"\\", NULL},
-	    {"{", NULL},
-	    {"\\textbf{open", NULL},
-	    {"\\'", NULL},
-	    {"\\v", NULL},
-	    {"\\v{", NULL},
-	    {"{\\", NULL},
-	    {"{\\it", NULL},
-	    {"\\'{ab}", NULL},
-	    {"say \\\"quoted\\\" words", NULL},
-	    {"1{,}182 {True, False} {W}", NULL},
-	    {"Let's <think> & \"say\"", NULL},
-	};
-
-	check_rows(rows, G_N_ELEMENTS(rows));
+	check_table("tex_kept");
 }
 
 TEST(white_space_becomes_one_blank)
 {
-	static const struct row rows[] = {
-	    {"", NULL},
-	    {" \t\n ", ""},
-	    {"  Two\n  lines ", "Two lines"},
-	    {"a\xC2\xA0\xE2\x80\xA8 b\xE3\x80\x80"
-	     "c\xC2\x85"
-	     "d\ve\ff",
-	        "a b c d e f"},
-	};
-
-	check_rows(rows, G_N_ELEMENTS(rows));
+	check_table("text_white_space");
 }
 
 TEST(invisible_characters_are_removed)
 {
-	static const struct row rows[] = {
-	    {"a\x01\x1b[1m\x7f"
-	     "b\xC2\x9b",
-	        "a[1mb"},
-	    {"a\xE2\x80\xAE"
-	     "b\xE2\x81\xA6"
-	     "c\xE2\x80\x8F",
-	        "abc"},
-	    {"a\xE2\x80\x8B"
-	     "b\xEF\xBB\xBF"
-	     "c\xC2\xAD"
-	     "d",
-	        "abcd"},
-	    {"a\xEF\xBF\xBF"
-	     "b\xEF\xB7\x90"
-	     "c\xF4\x8F\xBF\xBE",
-	        "abc"},
-	    {"a\xF3\xA0\x81\x81"
-	     "b",
-	        "ab"},
-	};
 	g_autofree char *nul = text_normalize("a\0b", 3, 10);
 
-	check_rows(rows, G_N_ELEMENTS(rows));
+	check_table("text_invisible");
 	g_assert_cmpstr(nul, ==, "ab");
 }
 
 TEST(text_is_composed_and_bad_bytes_are_replaced)
 {
-	static const struct row rows[] = {
-	    {"e\xCC\x81", "é"},
-	    {"\xE2\x84\xAB", "Å"},
-	    {"a\xFF"
-	     "b\xC3",
-	        "a\xEF\xBF\xBD"
-	        "b\xEF\xBF\xBD"},
-	    {"\xED\xA0\x80", "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD"},
-	    {"\xC0\xAF", "\xEF\xBF\xBD\xEF\xBF\xBD"},
-	    {"\\d{a}\\'{q}", "ạq\xCC\x81"},
-	};
-
-	check_rows(rows, G_N_ELEMENTS(rows));
+	check_table("text_composed");
 }
 
 TEST(marks_in_a_row_are_limited)
@@ -198,37 +75,15 @@ TEST(marks_in_a_row_are_limited)
 
 TEST(long_text_is_cut_at_a_character)
 {
-	static const struct {
-		const char *in;
-		size_t max;
-		const char *out;
-	} rows[] = {
-	    {"abcd", 4, "abcd"},
-	    {"abcde", 4, "abcd"},
-	    {"abcé", 5, "abcé"},
-	    {"abcé", 4, "abc"},
-	    {"ab cd", 3, "ab"},
-	    {"abq\xCC\x81", 4, "ab"},
-	    {"L\\'evy", 5, "Lévy"},
-	    {"é", 1, ""},
-	    {"a", 0, ""},
-	    {"One sentence. Another sentence", 30, "One sentence. Another sentence"},
-	    {"One sentence. Another sentence", 29, "One sentence. Another…"},
-	    {"One sentence. Another sentence", 24, "One sentence. Another…"},
-	    {"One sentence. Another sentence", 23, "One sentence.…"},
-	    {"One sentence. Another", 20, "One sentence.…"},
-	    {"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", 20, "aaaaaaaaaaaaaaaaa…"},
-	    {"大型语言模型的推理能力", 20, "大型语言模…"},
-	};
 	g_autofree char *blanks = g_strnfill(100000, ' ');
 	g_autofree char *late = g_strconcat(blanks, "late", NULL);
 	g_autofree char *found = text_normalize(late, strlen(late), 4);
 
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+	CASES_FOREACH(row, "text_cut", *in, *max, *out) {
 		g_autofree char *out =
-		    text_normalize(rows[i].in, strlen(rows[i].in), rows[i].max);
+		    text_normalize(row->in, strlen(row->in), cases_number(row->max));
 
-		g_assert_cmpstr(out, ==, rows[i].out);
+		g_assert_cmpstr(out, ==, row->out);
 	}
 	g_assert_cmpstr(found, ==, "late");
 }
@@ -280,53 +135,12 @@ TEST(any_bytes_become_clean_text)
 
 TEST(links_are_normalised)
 {
-	static const struct {
-		const char *in;
-		const char *out;
-	} rows[] = {
-	    {"https://example.org/a?b=c&d#e", "https://example.org/a?b=c&d#e"},
-	    {"  http://example.org\n", "http://example.org"},
-	    {"https://example.org/a\n  b/\r\nc\td", "https://example.org/a"
-	                                            "b/cd"},
-	    {"https://exam\nple.org/a", "https://example.org/a"},
-	    {"https://example.org/a\nhttps://example.org/b", "https://example.org/a"},
-	    {"https://example.org/\n", "https://example.org/"},
-	    {"https://example.org/a \n b c", NULL},
-	    {"HTTPS://Example.org:8443/", "https://Example.org:8443/"},
-	    {"https://[2001:db8::1]:80/", "https://[2001:db8::1]:80/"},
-	    {"https://example.org/caf\xC3\xA9", "https://example.org/caf%C3%A9"},
-	    {"https://github.com/a/b/tree/main/x",
-	        "https://github.com/a/b/tree/main/x"},
-	    {"", NULL},
-	    {"example.org", NULL},
-	    {"ftp://example.org/", NULL},
-	    {"javascript:alert(1)", NULL},
-	    {"https://", NULL},
-	    {"https:///path", NULL},
-	    {"https://user@example.org/", NULL},
-	    {"https://user:pw@example.org/", NULL},
-	    {"https://ex\xC3\xA4mple.org/", NULL},
-	    {"https://-example.org/", NULL},
-	    {"https://example.org:99999/", NULL},
-	    {"https://example.org:12x/", NULL},
-	    {"https://[::1/", NULL},
-	    {"https://example.org/a b", NULL},
-	    {"https://example.org/\"onmouseover=x", NULL},
-	    {"https://example.org/'", NULL},
-	    {"https://example.org/<a>", NULL},
-	    {"https://example.org\\@evil.example/", NULL},
-	    {"https://example.org/\x01", NULL},
-	    {"https://example.org/\xE2\x80\xAE", NULL},
-	    {"https://example.org/\xC2\xA0x", NULL},
-	    {"https://example.org/\xFF", NULL},
-	};
-
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		g_autofree char *out = text_normalize_url(rows[i].in, 900);
-		g_autofree char *shown = g_strescape(rows[i].in, NULL);
+	CASES_FOREACH(row, "text_links", *in, *out) {
+		g_autofree char *out = text_normalize_url(row->in, 900);
+		g_autofree char *shown = g_strescape(row->in, NULL);
 
 		g_test_message("%s", shown);
-		g_assert_cmpstr(out, ==, rows[i].out);
+		g_assert_cmpstr(out, ==, row->out);
 		if (out) {
 			g_autofree char *again = text_normalize_url(out, 900);
 

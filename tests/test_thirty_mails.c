@@ -7,6 +7,7 @@
 #include <glib.h>
 #include <string.h>
 
+#include "lib/cases.h"
 #include "lib/conversation.h"
 #include "lib/unit.h"
 
@@ -23,40 +24,8 @@ static const struct store_fixture_copies papers[] = {
 };
 
 /* Mails of Eva, and the days since the one before. */
-static const struct {
-	const char *subject, *text;
-	int days;
-} mails[] = {
-    {"subscription", "list", 0},
-    {"my first filter", "Hello,\n\nadd name=agents max=5 agents", 0},
-    {"Re: my first filter", "yes\n\n> add name=agents max=5 agents", 0},
-    {"list", "", 0},
-    {"Re: Your commands", "undo 1", 0},
-    {"Re: Your commands", "undo 1", 0},
-    {"Re: Your commands", "yes", 0},
-    {"language models", "test \"large language models\"", 1},
-    {"Re: language models", "No thanks!", 0},
-    {"language models", "test \"large language models\"", 0},
-    {"by day", "add name=day agents -night", 1},
-    {"Re: by day", "ok, please\n\nEva", 0},
-    {"Re: by day", "yes 3", 0},
-    {"Re: by day", "yes 9\nundo 9", 0},
-    {"Re: by day", "edit day agents -snow", 1},
-    {"Re: by day", "undo 3\nhelp yes", 0},
-    {"agents again", "edit agents agents -weather", 1},
-    {"Re: my first filter", "yes 1", 0},
-    {"Re: agents again", "yes 5\nshare 1 as calling-agents", 0},
-    {"Re: agents again", "undo 5", 0},
-    {"Re: agents again", "set language de", 1},
-    {"Agenten", "test agents -cells", 0},
-    {"Re: Agenten", "Ja, gerne!", 0},
-    {"Re: Agenten", "undo 6", 0},
-    {"Sprachmodelle", "add name=modelle \"large language models\"", 1},
-    {"Re: Sprachmodelle", "Nein danke", 0},
-    {"Re: Sprachmodelle", "like 2611.00003\nhide 2611.00016 2611.00017", 0},
-    {"Re: Sprachmodelle", "taste", 0},
-    {"Re: Sprachmodelle", "yes", 31},
-    {"Re: Sprachmodelle", "yes 4\nundo 6\nlist", 0},
+struct mail {
+	const char *subject, *text, *days;
 };
 
 static void
@@ -110,18 +79,17 @@ add_indented(GString *all, const char *text)
 }
 
 static void
-exchange(struct conversation *c, unsigned i, char **reply, GString *all)
+exchange(struct conversation *c, const struct mail *row, char **reply, GString *all)
 {
 	const char *to = *reply ? *reply : HOME;
-	pb_auto(inmail) mail =
-	    conversation_new_mail(EVA, mails[i].subject, mails[i].text);
+	pb_auto(inmail) mail = conversation_new_mail(EVA, row->subject, row->text);
 	g_autofree char *answer = NULL, *text = NULL;
 	int64_t before = conversation_count_mails(c);
 
-	c->options.now += mails[i].days * (int64_t)DAY + 60;
+	c->options.now += cases_number(row->days) * (int64_t)DAY + 60;
 	store_fixture_set_now(c->fixture, c->options.now);
-	g_string_append_printf(all, "%u. %s\n%s%s", i + 1, mails[i].subject,
-	    mails[i].text, *mails[i].text ? "\n" : "");
+	g_string_append_printf(
+	    all, "%s\n%s%s", row->subject, row->text, *row->text ? "\n" : "");
 	conversation_hand_in(c, mail, EVA, to);
 	g_assert_cmpint(conversation_count_mails(c), ==, before + 1);
 	answer = conversation_get_mail(c);
@@ -159,12 +127,15 @@ TEST(thirty_mails_and_their_replies)
 	pb_auto(conversation) c = conversation_new();
 	g_autoptr(GString) all = g_string_new(NULL);
 	g_autofree char *reply = NULL;
+	unsigned number = 0;
 
 	fill(c);
 	conversation_load_templates(c);
 	conversation_subscribe(c, EVA);
-	for (unsigned i = 0; i < G_N_ELEMENTS(mails); i++)
-		exchange(c, i, &reply, all);
+	CASES_FOREACH_AS(struct mail, row, "thirty_mails") {
+		g_string_append_printf(all, "%u. ", ++number);
+		exchange(c, row, &reply, all);
+	}
 	compare_golden(all->str);
 }
 

@@ -4,6 +4,7 @@
 #include <sqlite3.h>
 #include <string.h>
 
+#include "lib/cases.h"
 #include "query/text/tokens.h"
 #include "test_query.h"
 
@@ -25,37 +26,11 @@ join_tokens(const struct query_fixture *fixture, const char *text, size_t len)
 
 QUERY_TEST(words_have_their_places)
 {
-	static const struct {
-		const char *text;
-		const char *tokens;
-	} rows[] = {
-	    {"", ""},
-	    {" .,-+ ", ""},
-	    {"Self-Play", "self[0-4]play[5-9]"},
-	    {"C++ and C#", "c[0-1]and[4-7]c[8-9]"},
-	    {"Müller", "muller[0-7]"},
-	    {"GPT4 v1.5", "gpt4[0-4]v1[5-7]5[8-9]"},
-	    {"a_b", "a[0-1]b[2-3]"},
-	    {"ĐÀO", "đao[0-5]"},
-	    {"Größe", "große[0-7]"},
-	    /* Scripts without spaces: pairs, or a single character. */
-	    {"模", "模[0-3]"},
-	    {"大模型", "大模[0-6]模型[3-9]"},
-	    {"BERT模型2的", "bert[0-4]模型[4-10]2[10-11]的[11-14]"},
-	    {"（推理）、学习　习", "推理[3-9]学习[15-21]习[24-27]"},
-	    {"データ", "デー[0-6]ータ[3-9]"},
-	    {"人々・ｶﾞ", "人々[0-6]ｶﾞ[9-15]"},
-	    {"か\u309aゝ", "か\u309a[0-6]\u309aゝ[3-9]"},
-	    {"ที่ ๒", "ที[0-6]ี่[3-9]๒[10-13]"},
-	    {"𠀀𠮷々", "𠀀𠮷[0-8]𠮷々[4-11]"},
-	    {"한국어 모델", "한국어[0-9]모델[10-16]"},
-	};
-
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+	CASES_FOREACH(row, "tokenizer", *text, *tokens) {
 		g_autofree char *tokens =
-		    join_tokens(fixture, rows[i].text, strlen(rows[i].text));
+		    join_tokens(fixture, row->text, strlen(row->text));
 
-		g_assert_cmpstr(tokens, ==, rows[i].tokens);
+		g_assert_cmpstr(tokens, ==, row->tokens);
 	}
 }
 

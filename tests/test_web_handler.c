@@ -2,6 +2,7 @@
  * test_web_handler.c - requests of the page, with the real commands and texts.
  */
 #include <glib.h>
+#include <sqlite3.h>
 #include <string.h>
 
 #include "base/token.h"
@@ -9,6 +10,7 @@
 #include "lib/web_fixture.h"
 #include "message/subaddress.h"
 #include "service/people/erase.h"
+#include "store/core/engine.h"
 
 #define subscribe(c, ...) web_submit(c, WEB_OP_SUBSCRIBE, WEB_OP_HOME, "", __VA_ARGS__)
 #define leave(c, token, ...) \
@@ -31,7 +33,7 @@ WEB_TEST(home_page_has_no_effect)
 WEB_TEST(a_test_shows_papers_and_days)
 {
 	pb_auto(web_reply) reply =
-	    web_ask(c, WEB_OP_TRY, "", "filter", "diffusion", NULL);
+	    web_ask(c, WEB_OP_HOME, "", "filter", "diffusion", NULL);
 	g_autoptr(GVariant) backtest =
 	    g_variant_lookup_value(reply->values, "backtest", G_VARIANT_TYPE_VARDICT);
 	g_autoptr(GVariant) days =
@@ -48,7 +50,7 @@ WEB_TEST(a_test_shows_papers_and_days)
 WEB_TEST(a_test_reports_the_column_of_an_error)
 {
 	pb_auto(web_reply) reply =
-	    web_ask(c, WEB_OP_TRY, "", "filter", "diffusion AND (", NULL);
+	    web_ask(c, WEB_OP_HOME, "", "filter", "diffusion AND (", NULL);
 
 	web_assert_has(reply, "'field': <'filter'>, 'line': <'diffusion AND ('>");
 	web_assert_has(reply, "'kind': <'error'>");
@@ -63,7 +65,7 @@ WEB_TEST(all_addresses_get_the_same_response)
 
 	g_assert_true(erase_suppress(
 	    c->fixture->store, &suppress, ERASE_OPERATOR, c->options.now, NULL));
-	fresh = subscribe(c, "address", ADAM, "name", "Adam", "filter", "robots");
+	fresh = subscribe(c, "address", ADAM, "tz", "Asia/Tokyo", "filter", "robots");
 	g_assert_true(web_flag(fresh, "is_sent"));
 	assert_rows(c->fixture,
 	    "SELECT recipient, kind FROM outbox ORDER BY id DESC LIMIT 1",
@@ -187,13 +189,13 @@ TEST(a_network_from_paperboy_web_is_checked)
 WEB_TEST(mistakes_in_the_form_mail_nothing)
 {
 	static const char *const rows[][3] = {{"", "", "robots"},
-	    {"nobody", "", "robots"}, {"a@b.example\nBcc: c@d.example", "", "robots"},
-	    {ADAM, "", "AND ("}};
+	    {ADAM, "Atlantis", "robots"}, {"nobody", "", "robots"},
+	    {"a@b.example\nBcc: c@d.example", "", "robots"}, {ADAM, "", "AND ("}};
 	int64_t mails = conversation_count_mails(c);
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		pb_auto(web_reply) reply = subscribe(
-		    c, "address", rows[i][0], "name", rows[i][1], "filter", rows[i][2]);
+		    c, "address", rows[i][0], "zone", rows[i][1], "filter", rows[i][2]);
 
 		g_assert_false(web_flag(reply, "is_sent"));
 		web_assert_has(reply, "'kind': <'error'>");
@@ -202,10 +204,26 @@ WEB_TEST(mistakes_in_the_form_mail_nothing)
 	g_assert_cmpint(conversation_count_mails(c), ==, mails);
 }
 
+WEB_TEST(a_subscriber_confirms_a_filter_and_no_command)
+{
+	pb_auto(web_reply) reply =
+	    subscribe(c, "address", EVA, "zone", "berlin", "filter", "robots");
+	g_autofree char *token = web_get_mailed(c, URL "/c/");
+	pb_auto(web_reply) shown = web_ask(c, WEB_OP_CONFIRM_SHOW, token, NULL);
+	pb_auto(web_reply) done = NULL;
+
+	web_assert_has(shown, "Mail " EVA " papers about this, too?");
+	web_assert_has(shown, "[{'query': <'robots'>}]");
+	done = web_submit(c, WEB_OP_CONFIRM, WEB_OP_CONFIRM_SHOW, token);
+	assert_rows(c->fixture,
+	    "SELECT text FROM subscription WHERE subscriber_id = 1 ORDER BY number",
+	    "diffusion robots");
+}
+
 WEB_TEST(subscription_by_the_page_records_consent)
 {
-	pb_auto(web_reply) reply = subscribe(
-	    c, "address", ADAM, "name", "Adam", "filter", "robots OR\n\"open source\"");
+	pb_auto(web_reply) reply = subscribe(c, "address", ADAM, "zone", "berlin",
+	    "filter", "robots OR\n\"open source\"");
 	g_autofree char *token = web_get_mailed(c, URL "/c/");
 	g_autofree char *state = NULL;
 	pb_auto(web_reply) shown = NULL, *done = NULL, *again = NULL, *forged = NULL;
@@ -214,13 +232,15 @@ WEB_TEST(subscription_by_the_page_records_consent)
 	state = store_fixture_text(c->fixture, STATE);
 	shown = web_ask(c, WEB_OP_CONFIRM_SHOW, token, NULL);
 	g_assert_cmpint(shown->page, ==, WEB_PAGE_CONFIRM);
+	web_assert_has(shown, "Mail new research papers to " ADAM "?");
+	web_assert_has(shown, "[{'query': <'robots OR \"open source\"'>}]");
 	assert_rows(c->fixture, STATE, state);
 	done = web_submit(c, WEB_OP_CONFIRM, WEB_OP_CONFIRM_SHOW, token);
 	assert_rows(c->fixture,
-	    "SELECT s.address, s.name, s.state, n.text FROM subscriber s JOIN "
+	    "SELECT s.address, s.zone, s.state, n.text FROM subscriber s JOIN "
 	    "subscription n"
 	    " ON n.subscriber_id = s.id WHERE s.id = 2",
-	    ADAM "|Adam|active|robots OR \"open source\"");
+	    ADAM "|Europe/Berlin|active|robots OR \"open source\"");
 	assert_rows(c->fixture,
 	    "SELECT consent_text GLOB 'asked by web 2026-11-20 *; text of the "
 	    "confirmation"
@@ -228,13 +248,44 @@ WEB_TEST(subscription_by_the_page_records_consent)
 	    "1");
 	assert_rows(c->fixture,
 	    "SELECT DISTINCT who FROM audit_log WHERE subscriber_id = 2", "web");
+	web_assert_has(done, "The first digest comes as soon as a paper matches.");
 	g_free(state);
 	state = store_fixture_text(c->fixture, STATE);
-	again = web_submit(c, WEB_OP_CONFIRM, WEB_OP_CONFIRM_SHOW, token);
-	forged = web_submit(c, WEB_OP_CONFIRM, WEB_OP_CONFIRM_SHOW, FORGED);
-	web_assert_same(done, again);
-	web_assert_same(done, forged);
+	again = web_ask(c, WEB_OP_CONFIRM_SHOW, token, NULL);
+	forged = web_ask(c, WEB_OP_CONFIRM_SHOW, FORGED, NULL);
+	web_assert_has(again, "This link was used before");
+	web_assert_has(forged, "This link is incomplete");
 	assert_rows(c->fixture, STATE, state);
+}
+
+/* The page says what will come: as many papers as the digest then has. */
+WEB_TEST(the_page_counts_the_papers_of_the_first_digest)
+{
+	pb_auto(web_reply) reply = subscribe(c, "address", ADAM, "filter", "diffusion");
+	g_autofree char *token = web_get_mailed(c, URL "/c/");
+	pb_auto(web_reply) done =
+	    web_submit(c, WEB_OP_CONFIRM, WEB_OP_CONFIRM_SHOW, token);
+
+	g_assert_true(web_flag(reply, "is_sent"));
+	web_assert_has(
+	    done, ADAM " is subscribed. The first digest, with 2 papers, is");
+	store_fixture_build_digests(c->fixture, c->options.now);
+	assert_rows(c->fixture,
+	    "SELECT count(*) FROM digest_item p JOIN digest d ON d.id = p.digest_id"
+	    " WHERE d.subscriber_id = 2",
+	    "2");
+}
+
+WEB_TEST(an_expired_link_says_so)
+{
+	pb_auto(web_reply) reply = subscribe(c, "address", ADAM, "filter", "diffusion");
+	g_autofree char *token = web_get_mailed(c, URL "/c/");
+	pb_auto(web_reply) late = NULL;
+
+	c->options.now += 30 * (int64_t)DAY;
+	late = web_ask(c, WEB_OP_CONFIRM_SHOW, token, NULL);
+	g_assert_cmpint(late->status, ==, WEB_STATUS_NOT_FOUND);
+	web_assert_has(late, "This link has expired: subscribe again.");
 }
 
 /* Like WEB_TEST, for tests that get a token to unsubscribe as well. */
@@ -351,6 +402,96 @@ LEAVE_TEST(leaving_and_undoing_in_turn_sends_few_mails)
 	    mails + 2 * c->options.settings->limit_replies_per_day);
 }
 
+/* Statements of a request, and the rows that it changed. */
+struct work {
+	GPtrArray *statements;
+	int changes;
+};
+
+static int
+add_statement(unsigned event, void *data, void *statement, void *text)
+{
+	(void)event;
+	(void)statement;
+	/* FTS5's own are comments; it may have their result already. */
+	if (!g_str_has_prefix(text, "--"))
+		g_ptr_array_add(((struct work *)data)->statements, g_strdup(text));
+	return 0;
+}
+
+/* Record the work of a request; the reply is freed. */
+#define get_work(c, ask)                                                         \
+	({                                                                       \
+		sqlite3 *db_ = (c)->fixture->store->db;                          \
+		struct work work_ = {g_ptr_array_new_with_free_func(g_free),     \
+		    -sqlite3_total_changes(db_)};                                \
+		sqlite3_trace_v2(db_, SQLITE_TRACE_STMT, add_statement, &work_); \
+		web_reply_free(ask);                                             \
+		sqlite3_trace_v2(db_, 0, NULL, NULL);                            \
+		work_.changes += sqlite3_total_changes(db_);                     \
+		work_;                                                           \
+	})
+
+/* Assert that two requests took as many statements and writes, and free both. */
+static void
+assert_same_work(struct work one, struct work other)
+{
+	g_autoptr(GPtrArray) first = one.statements;
+	g_autoptr(GPtrArray) second = other.statements;
+
+	for (unsigned i = 0;
+	     first->len != second->len && i < MAX(first->len, second->len); i++)
+		g_test_message("%s | %s", i < first->len ? (char *)first->pdata[i] : "",
+		    i < second->len ? (char *)second->pdata[i] : "");
+	g_assert_cmpuint(first->len, >, 0);
+	g_assert_cmpuint(first->len, ==, second->len);
+	g_assert_cmpint(one.changes, ==, other.changes);
+}
+
+/* Nobody learns by time whether a subscriber with a number exists. */
+LEAVE_TEST(forged_one_click_takes_the_same_work)
+{
+	g_autofree char *nobody =
+	    token_sign(c->fixture->key, SUBADDRESS_TOKEN_LEAVE, 999, 1);
+	struct work other;
+
+	token[strlen(token) - 1] ^= 'a' ^ 'b';
+	if (c->fixture->store->postgresql)
+		return;
+	other = get_work(c, web_ask(c, WEB_OP_ONE_CLICK, nobody, NULL));
+	assert_same_work(get_work(c, web_ask(c, WEB_OP_ONE_CLICK, token, NULL)), other);
+}
+
+/* Nobody learns by time who is subscribed, was, or may not get mail. */
+WEB_TEST(the_form_takes_the_same_work_for_all_addresses)
+{
+	static const char *const addresses[] = {
+	    EVA, "gone@example.com", "left@example.com", HOME};
+	const struct erase_request suppress = {
+	    .address = addresses[1], .who = "test", .key = c->fixture->key};
+
+	if (c->fixture->store->postgresql)
+		return;
+	g_assert_true(erase_suppress(
+	    c->fixture->store, &suppress, ERASE_OPERATOR, c->options.now, NULL));
+	store_fixture_subscribe(
+	    c->fixture, addresses[2], "UTC", "robots", c->options.now);
+	store_fixture_run(c->fixture,
+	    "UPDATE subscriber SET state = 'gone', next_due_at = NULL WHERE id = 2");
+	for (size_t i = 0; i < G_N_ELEMENTS(addresses); i++)
+		for (unsigned j = 0; j < 2; j++) {
+			g_autofree char *fresh =
+			    g_strdup_printf("new%zu-%u@example.com", i, j);
+			const char *name = j ? "filter" : NULL;
+
+			g_test_message("%s, %u", addresses[i], j);
+			assert_same_work(
+			    get_work(c, subscribe(c, "address", fresh, name, "robots")),
+			    get_work(c,
+			        subscribe(c, "address", addresses[i], name, "robots")));
+		}
+}
+
 LEAVE_TEST(forged_one_click_changes_nothing)
 {
 	static const char *const tokens[] = {"", "a", FORGED,
@@ -388,15 +529,16 @@ LEAVE_TEST(leaving_can_be_undone_on_the_page)
 	pb_auto(web_reply) undone = NULL, *nothing = NULL;
 
 	g_assert_cmpint(left->page, ==, WEB_PAGE_LEFT);
-	web_assert_same(left, again);
-	web_assert_same(left, forged);
-	nothing = leave(c, token, "undo", "undo", web_value(forged, "undo"));
-	assert_rows(c->fixture, "SELECT state FROM subscriber", "gone");
+	web_assert_has(left, "You are unsubscribed");
+	web_assert_has(again, "You were unsubscribed before");
+	web_assert_has(forged, "This link is incomplete");
 	/* Only the page that ended the subscription restores it. */
-	web_reply_free(leave(c, token, "undo", "undo", web_value(again, "undo")));
+	g_assert_cmpstr(web_value(again, "undo"), ==, "");
+	nothing = leave(c, token, "undo", "undo", FORGED);
+	web_assert_has(nothing, "can no longer be undone");
 	assert_rows(c->fixture, "SELECT state FROM subscriber", "gone");
 	undone = leave(c, token, "undo", "undo", web_value(left, "undo"));
-	web_assert_same(undone, nothing);
+	web_assert_has(undone, "You are subscribed again");
 	assert_rows(c->fixture,
 	    "SELECT s.state, n.text FROM subscriber s JOIN subscription n ON"
 	    " n.subscriber_id = s.id",
@@ -405,7 +547,7 @@ LEAVE_TEST(leaving_can_be_undone_on_the_page)
 
 LEAVE_TEST(a_forwarded_digest_pauses_and_reduces_only)
 {
-	pb_auto(web_reply) paused = NULL, *forged = NULL, *more = NULL;
+	pb_auto(web_reply) paused = NULL, *forged = NULL, *more = NULL, *less = NULL;
 	pb_auto(web_reply) fewer = leave(c, token, "fewer", "max", "5");
 
 	assert_rows(c->fixture, "SELECT max_full FROM subscriber", "5");
@@ -415,9 +557,11 @@ LEAVE_TEST(a_forwarded_digest_pauses_and_reduces_only)
 	web_reply_free(leave(c, token, "weekly"));
 	assert_rows(c->fixture, "SELECT frequency FROM subscriber", "weekly");
 	paused = leave(c, token, "pause", "days", "14");
-	web_reply_free(leave(c, token, "pause", "days", "7"));
+	web_assert_has(paused, "Your digests pause for 14 days.");
+	less = leave(c, token, "pause", "days", "7");
+	web_assert_has(less, "Nothing was changed");
 	forged = leave(c, FORGED, "pause", "days", "14");
-	web_assert_same(paused, forged);
+	web_assert_has(forged, "This link is incomplete");
 	assert_rows(c->fixture, "SELECT state, paused_until FROM subscriber",
 	    "paused|2026-12-04");
 	web_reply_free(leave(c, token, "pause", "days", ""));

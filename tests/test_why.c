@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "lib/cases.h"
 #include "lib/digest_views.h"
 #include "lib/store_fixture.h"
 #include "lib/unit.h"
@@ -48,14 +49,15 @@
 /* One paper, a diffusion survey of cs.CV, listed on `day`. */
 struct world {
 	const char *name;
-	const char *filter; /* of Ada, who subscribed a day before; or NULL */
-	const char *block;  /* or NULL */
-	const char *day;    /* or NULL: 2026-11-20 */
-	bool is_enriched;   /* with categories */
-	bool is_built;      /* matched, and the digest built */
-	const char *then;   /* SQL, or NULL */
-	int later_s;        /* time from then until `why` */
-	enum why_outcome outcome;
+	const char *filter;      /* of Ada, who subscribed a day before; or NULL */
+	const char *block;       /* or NULL */
+	const char *day;         /* or NULL: 2026-11-20 */
+	const char *is_enriched; /* with categories */
+	const char *is_built;    /* matched, and the digest built */
+	const char *fate;        /* of its message, see fates; or NULL */
+	const char *then;        /* SQL, or NULL */
+	const char *days_later;  /* until `why` */
+	const char *outcome;
 	const char *says;
 };
 
@@ -71,6 +73,15 @@ ask(struct store_fixture *fixture, int64_t now)
 	return why;
 }
 
+static const struct {
+	const char *name, *sql;
+} fates[] = {
+    {"sent", SENT},
+    {"dropped", DROPPED},
+    {"dropped as read", DROPPED_READ},
+    {"doubted", DOUBTED},
+};
+
 static struct store_fixture *
 make_world(const struct world *world, int64_t now)
 {
@@ -83,10 +94,13 @@ make_world(const struct world *world, int64_t now)
 		store_fixture_add_block(fixture, ADA, world->block, now - CLOCK_DAY_S);
 	store_fixture_save(
 	    fixture, "hf", world->day ? world->day : "2026-11-20", now, paper);
-	if (world->is_enriched)
+	if (cases_is_yes(world->is_enriched))
 		store_fixture_enrich(fixture, "2611.00001", "cs.CV cs.LG", now);
-	if (world->is_built)
+	if (cases_is_yes(world->is_built))
 		store_fixture_build_digests(fixture, now);
+	for (size_t i = 0; world->fate && i < G_N_ELEMENTS(fates); i++)
+		if (strcmp(world->fate, fates[i].name) == 0)
+			store_fixture_run(fixture, fates[i].sql);
 	if (world->then)
 		store_fixture_run(fixture, world->then);
 	return fixture;
@@ -106,177 +120,51 @@ is_previewed(struct store_fixture *fixture, int64_t now)
 
 TEST(outcome_is_the_decision_of_the_digest)
 {
-	static const struct world rows[] = {
-	    {"sent", "diffusion", NULL, NULL, false, true, SENT, 0, WHY_SENT,
-	        "mailed at 2026-11-20 12:00 UTC in digest 1, with its abstract"},
-	    {"not matched yet", "diffusion", NULL, NULL, false, false,
-	        "UPDATE subscriber SET next_due_at = NULL", 0, WHY_NOT_MATCHED_YET,
-	        "not matched with the filters yet"},
-	    {"on its way", "diffusion", NULL, NULL, false, true, NULL, 0,
-	        WHY_IN_DELIVERY,
-	        "in digest 1, whose message is NEW, about to be sent; next attempt at "
-	        "2026-11-20 12:00"},
-	    {"held", "diffusion", NULL, NULL, false, true,
-	        "UPDATE outbox SET state = 'HELD', next_try_at = NULL, reply = '550 "
-	        "no'",
-	        0, WHY_IN_DELIVERY,
-	        "message is HELD until the operator releases it; reply of the mail "
-	        "server: 550 no"},
-	    {"deferred", "diffusion", NULL, NULL, false, true,
-	        "UPDATE outbox SET state = 'DEFERRED'", 0, WHY_IN_DELIVERY,
-	        "message is DEFERRED, retried automatically; next attempt at"},
-	    {"dropped as read", "diffusion", NULL, NULL, false, true, DROPPED_READ, 0,
-	        WHY_READ,
-	        "the message of digest 1 was cancelled at 2026-11-20 12:00 UTC, and "
-	        "its papers count as read"},
-	    {"given up in doubt", "diffusion", NULL, NULL, false, true, DOUBTED, 0,
-	        WHY_READ,
-	        "the message of digest 1 was abandoned in doubt at 2026-11-20 12:00 "
-	        "UTC, and its "
-	        "papers count as read; 5 copies may have arrived"},
-	    {"held after crashes", "diffusion", NULL, NULL, false, true,
-	        "UPDATE outbox SET state = 'HELD', next_try_at = NULL, held_why ="
-	        " 'crash', held_from = 'UNKNOWN', possible_copies = 5, crashes = 5",
-	        0, WHY_IN_DELIVERY,
-	        "message is HELD until the operator releases it; 5 copies may have "
-	        "arrived"},
-	    {"refused", "diffusion", NULL, NULL, false, true,
-	        DROPPED "INSERT INTO digest_rejected VALUES (1, 1, 2, 5)", 0,
-	        WHY_REFUSED, "rejected for their content"},
-	    {"cancelled", "diffusion", NULL, NULL, false, true, DROPPED, 0, WHY_NEXT,
-	        "in the next digest, at 2026-11-21 07:30 UTC; digest 1 with it was "
-	        "cancelled"},
-	    {"gone", "diffusion", NULL, NULL, false, false,
-	        "DELETE FROM subscription; UPDATE subscriber SET state = 'gone',"
-	        " next_due_at = NULL",
-	        0, WHY_UNSUBSCRIBED, "has left"},
-	    {"no filter", NULL, NULL, NULL, false, false, NULL, 0, WHY_NO_FILTER,
-	        "has no filter"},
-	    {"only a block", NULL, "mamba", NULL, false, false, NULL, 0, WHY_NO_FILTER,
-	        "has no filter"},
-	    {"no clause", "mamba", NULL, NULL, false, true, NULL, 0, WHY_NO_CLAUSE,
-	        "no filter matches it"},
-	    {"waits for arXiv", "diffusion NOT cat:cs.CL", NULL, NULL, false, true,
-	        NULL, 0, WHY_WAITING,
-	        "filter 1 waits for its arXiv record, until 2026-11-20 14:00 UTC"},
-	    {"waits for votes", "diffusion upvotes:>=20", NULL, NULL, false, true, NULL,
-	        0, WHY_WAITING,
-	        "filter 1 waits for votes, links and the like to change, until "
-	        "2026-12-04 12:00 UTC"},
-	    {"waited enough", "diffusion upvotes:>=20", NULL, NULL, false, true,
-	        "DELETE FROM match_pending", 15 * CLOCK_DAY_S, WHY_NO_CLAUSE,
-	        "no filter"},
-	    {"about to be decided", "diffusion upvotes:>=20", NULL, NULL, false, true,
-	        "UPDATE paper SET upvotes = 20", 0, WHY_NOT_MATCHED_YET,
-	        "not matched with the filters yet"},
-	    {"crossed too late", "diffusion upvotes:>=20", NULL, NULL, false, true,
-	        "DELETE FROM match_pending; UPDATE paper SET upvotes = 20",
-	        15 * CLOCK_DAY_S, WHY_TOO_LATE, "no filter matched it in time"},
-	    {"its match is not kept", "diffusion", NULL, NULL, false, true,
-	        DROPPED "DELETE FROM match", 46 * CLOCK_DAY_S, WHY_TOO_OLD,
-	        "last listed on 2026-11-20, and digests go back 30 days"},
-	    {"its delivery is not kept", "diffusion", NULL, NULL, false, true,
-	        DROPPED "DELETE FROM match", 61 * CLOCK_DAY_S, WHY_NOT_STORED,
-	        "first seen on 2026-11-20; digests of that age are not kept, only "
-	        "those of the last 60 days"},
-	    {"no clause, and too old to say", "mamba", NULL, NULL, false, true, NULL,
-	        61 * CLOCK_DAY_S, WHY_NOT_STORED, "not kept"},
-	    {"gone, and too old to say", "diffusion", NULL, NULL, false, true,
-	        DROPPED "UPDATE subscriber SET state = 'gone', next_due_at = NULL;"
-	                "DELETE FROM subscription",
-	        61 * CLOCK_DAY_S, WHY_NOT_STORED, "not kept"},
-	    {"older than the subscription", "diffusion", NULL, "2026-11-10", false,
-	        true, NULL, 62 * CLOCK_DAY_S, WHY_NOT_SUBSCRIBED,
-	        "listed on 2026-11-10, more than 3 days before the subscription of "
-	        "2026-11-19"},
-	    {"replaced after long", "diffusion", NULL, NULL, false, true,
-	        DROPPED "INSERT INTO listing (paper_seq, source, day, type,"
-	                " first_seen_at) SELECT 1, 'arxiv', '2027-01-19', 'replace', 5;"
-	                "UPDATE paper SET last_day = '2027-01-19'",
-	        61 * CLOCK_DAY_S, WHY_NOT_STORED, "not kept"},
-	    {"its delivery would be kept", "diffusion", NULL, NULL, false, true,
-	        DROPPED "UPDATE paper SET first_seen_at = first_seen_at + 345600,"
-	                " last_day = '2026-11-24'",
-	        61 * CLOCK_DAY_S, WHY_TOO_OLD, "last listed on 2026-11-24"},
-	    {"blocked", "diffusion", "survey", NULL, false, true, NULL, 0, WHY_BLOCKED,
-	        "block 2 excludes it"},
-	    {"blocked by category", "diffusion", "cat:cs.CV", NULL, true, true, NULL, 0,
-	        WHY_BLOCKED, "block 2 excludes it"},
-	    {"block waits", "diffusion", "cat:cs.CV", NULL, false, true, NULL, 0,
-	        WHY_BLOCK_WAITING,
-	        "block 2 waits for its arXiv record, until 2026-11-20 14:00"},
-	    {"block on votes", "diffusion", "upvotes:>=20", NULL, false, true, DROPPED,
-	        0, WHY_NEXT, "in the next digest"},
-	    {"before the person", "diffusion", NULL, "2026-11-10", false, true, NULL, 0,
-	        WHY_NOT_SUBSCRIBED,
-	        "listed on 2026-11-10, more than 3 days before the subscription"},
-	    {"filter newer", "diffusion", NULL, "2026-11-10", false, true,
-	        "UPDATE subscriber SET consent_at = 5", 0, WHY_FILTER_NEWER,
-	        "listed on 2026-11-10; filter 1 is newer and covers papers from "
-	        "2026-11-16"},
-	    {"the filter that waits is newer", "diffusion upvotes:>=20", NULL,
-	        "2026-11-10", false, true, "UPDATE subscriber SET consent_at = 5", 0,
-	        WHY_FILTER_NEWER,
-	        "filter 1 is newer and covers papers from 2026-11-16"},
-	    {"one filter is newer, another waits", "diffusion", NULL, NULL, false, true,
-	        DROPPED
-	        "UPDATE subscription SET since_day = '2026-11-21';"
-	        "INSERT INTO filter (id, canonical, hash, matched_revision, "
-	        "created_at) VALUES (9, 'upvotes:>=20', '" HASH "', 1, 5);"
-	        "INSERT INTO subscription SELECT 9, 1, 5, 9, NULL, 'upvotes:>=20',"
-	        " '2026-11-01', 5, 0, NULL, NULL",
-	        0, WHY_WAITING, "filter 5 waits for votes"},
-	    {"too old", "diffusion", NULL, NULL, false, true, DROPPED, 40 * CLOCK_DAY_S,
-	        WHY_TOO_OLD, "last listed on 2026-11-20, and digests go back 30 days"},
-	    {"cross-listed only", "diffusion", NULL, NULL, false, true,
-	        DROPPED "UPDATE listing SET type = 'cross';"
-	                "UPDATE subscriber SET crosslist = 'off'",
-	        0, WHY_UNWANTED, "only cross-listed, and the subscriber does not want"},
-	    {"cross-listed", "diffusion", NULL, NULL, false, true,
-	        DROPPED "UPDATE listing SET type = 'cross'", 0, WHY_NEXT,
-	        "in the next digest"},
-	    {"replaced only", "diffusion", NULL, NULL, false, true,
-	        DROPPED "UPDATE listing SET type = 'replace'", 0, WHY_UNWANTED,
-	        "only replaced by a new version, and the subscriber does not want "
-	        "these: updates off"},
-	    {"new long ago, replaced now", "diffusion", NULL, NULL, false, true,
-	        DROPPED "INSERT INTO listing (paper_seq, source, day, type,"
-	                " first_seen_at) SELECT 1, 'arxiv', '2026-12-29', 'replace', 5;"
-	                "UPDATE paper SET last_day = '2026-12-29'",
-	        40 * CLOCK_DAY_S, WHY_UNWANTED, "only replaced by a new version"},
-	    {"mailed, and replaced since", "diffusion", NULL, NULL, false, true,
-	        SENT "UPDATE subscriber SET updates = 'on';"
-	             "UPDATE paper SET replacement = 7",
-	        0, WHY_NEXT,
-	        "in the next digest, at 2026-11-21 07:30 UTC; digest 1 had "
-	        "an earlier version"},
-	    {"mailed, and replaced for somebody else", "diffusion", NULL, NULL, false,
-	        true, SENT "UPDATE paper SET replacement = 7", 0, WHY_SENT,
-	        "mailed at"},
-	    {"paused", "diffusion", NULL, NULL, false, true,
-	        DROPPED "UPDATE subscriber SET state = 'paused'", 0, WHY_NOT_ACTIVE,
-	        "the subscriber is paused: no digests are made"},
-	    {"paused until", "diffusion", NULL, NULL, false, true,
-	        DROPPED "UPDATE subscriber SET state = 'paused',"
-	                " paused_until = '2026-12-01'",
-	        0, WHY_NOT_ACTIVE,
-	        "the subscriber is paused until 2026-12-01: no digests"},
-	};
-
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+	CASES_FOREACH_AS(struct world, row, "why_outcomes") {
 		int64_t now = store_fixture_time(TIME);
-		pb_auto(store_fixture) fixture = make_world(&rows[i], now);
-		pb_auto(why) why = ask(fixture, now + rows[i].later_s);
+		int64_t later = now + cases_number(row->days_later) * CLOCK_DAY_S;
+		pb_auto(store_fixture) fixture = make_world(row, now);
+		pb_auto(why) why = ask(fixture, later);
 
-		if (why->outcome != rows[i].outcome ||
-		    !strstr(why->sentence, rows[i].says))
-			g_test_fail_printf("%s: %s: %s", rows[i].name,
+		if (strcmp(why_outcome_name(why->outcome), row->outcome) != 0 ||
+		    !strstr(why->sentence, row->says))
+			g_test_fail_printf("%s: %s: %s", row->name,
 			    why_outcome_name(why->outcome), why->sentence);
-		if (is_previewed(fixture, now + rows[i].later_s) !=
+		if (is_previewed(fixture, later) !=
 		    (why->outcome == WHY_NEXT || why->outcome == WHY_NOT_ACTIVE))
-			g_test_fail_printf("%s: %s, but the preview differs",
-			    rows[i].name, why_outcome_name(why->outcome));
+			g_test_fail_printf("%s: %s, but the preview differs", row->name,
+			    why_outcome_name(why->outcome));
 	}
+}
+
+/* A weekly digest that failed leaves papers for one that is due a week later. */
+TEST(paper_may_be_too_old_for_the_next_digest)
+{
+	static const struct world world = {
+	    .filter = "diffusion",
+	    .is_enriched = "no",
+	    .is_built = "yes",
+	    .fate = "dropped",
+	    .then = "UPDATE subscriber SET next_due_at = 1797764400",
+	};
+	const int64_t due_at = store_fixture_time("2026-12-20T11:00:00Z");
+	int64_t now = store_fixture_time(TIME);
+	pb_auto(store_fixture) fixture = make_world(&world, now);
+	pb_auto(why) last = ask(fixture, now);
+	pb_auto(why) late = NULL;
+
+	g_assert_cmpstr(last->sentence, ==,
+	    "it will be in the next digest, at 2026-12-20 11:00 UTC; digest 1 with it "
+	    "was cancelled");
+	g_assert_true(is_previewed(fixture, due_at));
+	store_fixture_run(
+	    fixture, "UPDATE subscriber SET next_due_at = next_due_at + 86400");
+	late = ask(fixture, now);
+	g_assert_cmpint(late->outcome, ==, WHY_TOO_OLD);
+	g_assert_cmpstr(late->sentence, ==,
+	    "last listed on 2026-11-20, and the next digest, at 2026-12-21 11:00 UTC, "
+	    "goes back 30 days; digest 1 with it was cancelled");
+	g_assert_false(is_previewed(fixture, due_at + CLOCK_DAY_S));
 }
 
 TEST(delivered_paper_beyond_max_has_its_detail)
@@ -289,7 +177,8 @@ TEST(delivered_paper_beyond_max_has_its_detail)
 	    {1, "in digest 1, by its title alone"},
 	    {2, "in digest 1, only counted"},
 	};
-	const struct world world = {.filter = "diffusion", .is_built = true};
+	const struct world world = {
+	    .filter = "diffusion", .is_enriched = "no", .is_built = "yes"};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		int64_t now = store_fixture_time(TIME);
@@ -333,7 +222,8 @@ TEST(clauses_have_their_verdict_and_hit)
 	};
 	const struct world world = {
 	    .filter = "diffusion (cat:cs.CV OR mamba) NOT (survey mamba)",
-	    .is_built = true};
+	    .is_enriched = "no",
+	    .is_built = "yes"};
 	int64_t now = store_fixture_time(TIME);
 	pb_auto(store_fixture) fixture = make_world(&world, now);
 	pb_auto(why) why = ask(fixture, now);
@@ -364,7 +254,8 @@ TEST(clauses_have_their_verdict_and_hit)
 
 TEST(listings_and_matches_are_reported)
 {
-	const struct world world = {.filter = "diffusion", .is_built = true};
+	const struct world world = {
+	    .filter = "diffusion", .is_enriched = "no", .is_built = "yes"};
 	int64_t now = store_fixture_time(TIME);
 	pb_auto(store_fixture) fixture = make_world(&world, now);
 	pb_auto(why) why = NULL;
@@ -401,7 +292,8 @@ TEST(unknown_subscriber_or_paper_is_an_error)
 	        PB_ERROR_NOT_FOUND},
 	    {"no address", "2611.00001", "", PB_ERROR_INPUT},
 	};
-	const struct world world = {.filter = "diffusion"};
+	const struct world world = {
+	    .filter = "diffusion", .is_enriched = "no", .is_built = "no"};
 	pb_auto(store_fixture) fixture = make_world(&world, store_fixture_time(TIME));
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
@@ -417,7 +309,8 @@ TEST(unknown_subscriber_or_paper_is_an_error)
 
 TEST(filter_is_explained_without_subscriber)
 {
-	const struct world world = {.filter = "diffusion"};
+	const struct world world = {
+	    .filter = "diffusion", .is_enriched = "no", .is_built = "no"};
 	int64_t now = store_fixture_time(TIME);
 	pb_auto(store_fixture) fixture = make_world(&world, now);
 	pb_auto(stored_paper) stored =

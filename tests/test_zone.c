@@ -8,6 +8,7 @@
 
 #include "base/bounds.h"
 #include "base/error.h"
+#include "lib/cases.h"
 #include "lib/unit.h"
 
 TEST(installed_zones_are_loaded)
@@ -75,30 +76,14 @@ TEST(invalid_zone_names_are_rejected)
 
 TEST(the_nearest_zone_is_suggested)
 {
-	static const struct {
-		const char *typed, *suggested;
-	} rows[] = {
-	    {"Berlin", "Europe/Berlin"},
-	    {"europe/berlin", "Europe/Berlin"},
-	    {"Europe/Berlni", "Europe/Berlin"},
-	    {"Europe/ Berlin", "Europe/Berlin"},
-	    {"New York", "America/New_York"},
-	    {"america/newyork", "America/New_York"},
-	    {"Asia/Calcuta", "Asia/Calcutta"},
-	    {"utc", "UTC"},
-	    {"Mars/Olympus", NULL},
-	    {"", NULL},
-	    {"../../etc/passwd", NULL},
-	};
-
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+	CASES_FOREACH(row, "zone_suggested", *typed, *suggested) {
 		g_autoptr(GError) error = NULL;
-		g_autoptr(GTimeZone) zone = zone_load(rows[i].typed, &error);
+		g_autoptr(GTimeZone) zone = zone_load(row->typed, &error);
 		g_autofree char *wanted =
-		    g_strdup_printf(": did you mean %s?", rows[i].suggested);
+		    g_strdup_printf(": did you mean %s?", row->suggested);
 
 		g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
-		if (rows[i].suggested)
+		if (row->suggested)
 			g_assert_true(g_str_has_suffix(error->message, wanted));
 		else
 			g_assert_null(strstr(error->message, "did you mean"));

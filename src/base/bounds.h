@@ -144,8 +144,6 @@
 #define BOUNDS_TEMPLATE_DEPTH        16
 /* Width at which lines of plain text are broken, columns of a terminal. */
 #define BOUNDS_TEXT_COLUMNS          72
-/* Length at which lines of HTML are broken, bytes in quoted-printable. */
-#define BOUNDS_HTML_COLUMNS          66
 /* Length of a preheader, which mail programs show after the subject. */
 #define BOUNDS_PREHEADER_CHARS       100
 /* Length of a title in a preheader of several titles. */

@@ -94,6 +94,7 @@ pb_error_exit_status(const GError *error)
 	case PB_ERROR_NOT_FOUND:
 		return EX_NOUSER;
 	case PB_ERROR_TEMPORARY:
+	case PB_ERROR_STOPPED:
 		return EX_TEMPFAIL;
 	case PB_ERROR_PERMANENT:
 		return EX_UNAVAILABLE;

@@ -21,6 +21,7 @@ enum pb_error {
 	PB_ERROR_PERMANENT, /* cannot succeed: give up, report to the operator */
 	PB_ERROR_LIMIT,     /* a documented limit was exceeded */
 	PB_ERROR_DAMAGED,   /* a stored value cannot be read: skip it, report it */
+	PB_ERROR_STOPPED,   /* the program ends: continue at the next start */
 };
 
 GQuark pb_error_quark(void);

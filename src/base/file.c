@@ -1,5 +1,5 @@
 /*
- * file.c - syncing of files and directories, free space, and errors with file names.
+ * file.c - reading and syncing of files, free space, and errors with file names.
  */
 #include "base/file.h"
 
@@ -16,6 +16,45 @@ file_set_error(const char *doing, const char *path, enum pb_error code, GError *
 
 	return pb_fail(
 	    error, (gint)code, "%s '%s': %s", doing, path, g_strerror(number));
+}
+
+static bool
+read_some(int fd, size_t max_bytes, GByteArray *content, bool *is_end, GError **error)
+{
+	guint8 buffer[16384];
+	ssize_t got = read(fd, buffer, sizeof(buffer));
+
+	if (got < 0 && errno != EINTR)
+		return pb_fail(error, PB_ERROR_TEMPORARY, "%s", g_strerror(errno));
+	*is_end = got == 0;
+	if (got > 0 && (size_t)got > max_bytes - content->len)
+		return pb_fail(
+		    error, PB_ERROR_LIMIT, "larger than %zu bytes", max_bytes);
+	g_byte_array_append(content, buffer, (guint)MAX(got, 0));
+	return true;
+}
+
+GByteArray *
+file_read(const char *path, size_t max_bytes, struct stat *status, GError **error)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	g_autoptr(GByteArray) content = g_byte_array_new();
+	bool is_end = false, is_ok;
+
+	if (fd < 0 || fstat(fd, status) != 0)
+		is_ok = pb_fail(error,
+		    errno == ENOENT ? PB_ERROR_NOT_FOUND : PB_ERROR_TEMPORARY, "%s",
+		    g_strerror(errno));
+	else
+		is_ok = S_ISREG(status->st_mode) ||
+		        pb_fail(error, PB_ERROR_INPUT,
+		            S_ISDIR(status->st_mode) ? "is a directory"
+		                                     : "not a regular file");
+	while (is_ok && !is_end)
+		is_ok = read_some(fd, max_bytes, content, &is_end, error);
+	if (fd >= 0)
+		close(fd);
+	return is_ok ? g_steal_pointer(&content) : NULL;
 }
 
 static bool

@@ -1,11 +1,12 @@
 /*
- * file.h - syncing of files and directories, free space, and errors with file names.
+ * file.h - reading and syncing of files, free space, and errors with file names.
  */
 #pragma once
 
 #include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include "base/error.h"
@@ -18,6 +19,17 @@
  */
 bool
 file_set_error(const char *doing, const char *path, enum pb_error code, GError **error);
+
+/**
+ * Read a regular file; never blocks on a pipe or a device.
+ *
+ * @param status  set
+ * @return NULL with a message that does not name the file: PB_ERROR_NOT_FOUND,
+ *         PB_ERROR_LIMIT if it is larger, PB_ERROR_INPUT if it is not a regular file,
+ *         else PB_ERROR_TEMPORARY
+ */
+GByteArray *
+file_read(const char *path, size_t max_bytes, struct stat *status, GError **error);
 
 /** Flush a file to disk with fsync(2). @return false with an error of `code` */
 bool file_sync(const char *path, enum pb_error code, GError **error);

@@ -110,10 +110,6 @@ static const int server_calls[] = {
     SCMP_SYS(fcntl),
     SCMP_SYS(fcntl64),
     /* waiting */
-    SCMP_SYS(epoll_wait),
-    SCMP_SYS(epoll_pwait),
-    SCMP_SYS(epoll_pwait2),
-    SCMP_SYS(epoll_ctl),
     SCMP_SYS(poll),
     SCMP_SYS(ppoll),
     SCMP_SYS(ppoll_time64),

@@ -556,8 +556,18 @@ show_script(GString *out, const char *at, const char *end, unsigned depth)
 	    .text = "",
 	    .map = *at == '^' ? superscripts : subscripts,
 	    .end = at + 1};
+	const char *number = at + 2;
+	size_t digits = strspn(number, "0123456789."), start = out->len;
+	const char *next = show_math_macro(out, &command, end, depth);
 
-	return show_math_macro(out, &command, end, depth);
+	/* There is no small full stop: "\pi_{0.5}" is a version and reads as π0.5. */
+	if (!next && *at == '_' && at[1] == '{' && digits > 0 &&
+	    number[digits] == '}') {
+		g_string_truncate(out, start);
+		g_string_append_len(out, number, (gssize)digits);
+		next = number + digits + 1;
+	}
+	return next;
 }
 
 static const char *

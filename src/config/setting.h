@@ -29,7 +29,7 @@ struct setting_origin {
 	bool is_invalid;
 };
 
-/* In the order of printing (settings.c). */
+/* In the order of printing (setting_rows.h). */
 extern const struct setting setting_table[];
 extern const size_t setting_count;
 

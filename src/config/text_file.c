@@ -3,10 +3,9 @@
  */
 #include "config/text_file.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <unistd.h>
+
+#include "base/file.h"
 
 #define BOM_UTF8 "\xef\xbb\xbf"
 
@@ -20,28 +19,17 @@ count_lines(const char *text)
 	return count;
 }
 
-static char *
-read_descriptor(struct text_file *file, int fd, size_t max_bytes)
+char *
+text_file_load(struct text_file *file, const char *path, size_t max_bytes)
 {
-	g_autoptr(GString) text = g_string_new(NULL);
-	char buffer[8192];
-	ssize_t got;
+	g_autoptr(GError) error = NULL;
+	g_autoptr(GByteArray) bytes = file_read(path, max_bytes, &file->status, &error);
+	g_autoptr(GString) text = NULL;
 
-	if (fstat(fd, &file->status) != 0)
-		return g_strdup(g_strerror(errno));
-	if (S_ISDIR(file->status.st_mode))
-		return g_strdup("is a directory");
-	if (!S_ISREG(file->status.st_mode))
-		return g_strdup("not a regular file");
-	while ((got = read(fd, buffer, sizeof(buffer))) != 0) {
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0)
-			return g_strdup(g_strerror(errno));
-		if ((size_t)got > max_bytes - text->len)
-			return g_strdup_printf("larger than %zu bytes", max_bytes);
-		g_string_append_len(text, buffer, got);
-	}
+	if (!bytes)
+		return g_strdup(error->message);
+	text = g_string_new_len((const char *)bytes->data, bytes->len);
+	explicit_bzero(bytes->data, bytes->len);
 	if (g_str_has_prefix(text->str, "\xff\xfe") ||
 	    g_str_has_prefix(text->str, "\xfe\xff"))
 		return g_strdup("UTF-16 (expected UTF-8)");
@@ -54,19 +42,6 @@ read_descriptor(struct text_file *file, int fd, size_t max_bytes)
 	g_string_replace(text, "\r\n", "\n", 0);
 	file->text = g_string_free(g_steal_pointer(&text), FALSE);
 	return NULL;
-}
-
-char *
-text_file_load(struct text_file *file, const char *path, size_t max_bytes)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	char *problem;
-
-	if (fd < 0)
-		return g_strdup(g_strerror(errno));
-	problem = read_descriptor(file, fd, max_bytes);
-	close(fd);
-	return problem;
 }
 
 void

@@ -22,7 +22,7 @@ static const char set_details[] =
     "  --cadence CADENCE  now (hourly), daily, weekdays, weekly or weekly:mon,thu\n"
     "  --max N            papers with abstract in one digest, 1 to 200\n"
     "  --name NAME        the person's name; '' removes it\n"
-    "  --language LANG    of digests and replies: en, de; '' is the default\n"
+    "  --language LANG    of digests and replies: en, de, fr, zh; '' is the default\n"
     "  --order WORD       score, votes or date\n"
     "  --group WORD       papers grouped by filter: off or on\n"
     "  --abstract WORD    brief, short, full or none\n"
@@ -361,9 +361,11 @@ const struct ctl_command ctl_commands[] = {
         "(postgresql://...); TO is new or empty. Counts and checksums of all tables\n"
         "are compared. The key is not copied.",
         2, 2, "", ctl_run_store_copy},
-    {"doctor", NULL, "", "check for problems; nothing is changed",
-        "Exits with status 65 if there is damage, and with 1 for other problems.", 0, 0,
-        "", ctl_run_doctor},
+    {"doctor", NULL, "[--all]", "check for problems; nothing is changed",
+        "--all lists also what is ok. Exits with status 65 if there is damage, and "
+        "with\n"
+        "1 for other problems.",
+        0, 0, "all", ctl_run_doctor},
     {"login", NULL, "[imap|smtp|both] [OPTION]...", "log in to the mailbox by OAuth 2",
         login_details, 0, 1, "device browser refresh-token client-credentials",
         ctl_run_login},

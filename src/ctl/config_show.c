@@ -245,6 +245,6 @@ ctl_run_log(struct ctl *ctl, GError **error)
 	    ctl->store, subscriber ? subscriber->id : 0, from, (unsigned)limit, error);
 	if (!changes)
 		return false;
-	table_print(ctl, &table, changes);
+	table_print_newest(ctl, &table, changes, (unsigned)limit);
 	return true;
 }

@@ -195,9 +195,11 @@ ctl_get_number(int number, int usual)
 }
 
 GBytes *
-ctl_load_key(const struct ctl *ctl, GError **error)
+ctl_get_key(struct ctl *ctl, GError **error)
 {
-	return startup_load_key(ctl->settings, ctl->store, error);
+	if (!ctl->key)
+		ctl->key = startup_load_key(ctl->settings, ctl->store, error);
+	return ctl->key;
 }
 
 bool

@@ -47,11 +47,13 @@ struct ctl {
 	const struct settings *settings;
 	const char *config_path; /* of the configuration, which setup writes */
 	struct store *store;     /* NULL for a command that opens it itself */
+	GBytes *key;             /* by ctl_get_key(); owned */
 	struct clock clock;
 	int input_fd; /* of import */
 	bool is_json;
-	char *who;  /* "operator NAME", for the audit log */
-	int status; /* exit status after success, usually 0 */
+	bool is_wide; /* tables are not cut to the width of the terminal */
+	char *who;    /* "operator NAME", for the audit log */
+	int status;   /* exit status after success, usually 0 */
 	/* Errors in the configuration, of char *; `settings` has defaults in place of
 	 * what is wrong.  Only `status` runs then and reports them, else NULL. */
 	const GPtrArray *config_errors;
@@ -163,8 +165,8 @@ void ctl_wake_daemon(const struct ctl *ctl);
 
 bool ctl_is_daemon_running(const struct ctl *ctl);
 
-/** Load the key of the state directory, or create it. */
-GBytes *ctl_load_key(const struct ctl *ctl, GError **error);
+/** Load the key of the state directory, or create it. @return borrowed, or NULL */
+GBytes *ctl_get_key(struct ctl *ctl, GError **error);
 
 /** Query the state of a running daemon.  @param daemon to be cleared */
 void ctl_load_daemon(const struct ctl *ctl, struct status_daemon *daemon);
@@ -181,29 +183,6 @@ bool ctl_print_query_error(
 
 /** @param warnings  of struct msg *, or NULL */
 void ctl_print_warnings(GPtrArray *warnings);
-
-/*
- * Trying what the answers of paperboyctl setup name.
- *
- * @param clock  borrowed
- * @param note   set on success only: what was found, a new string
- */
-
-/** Connect to the relay, and log in if there is a user. */
-bool ctl_try_relay(const struct settings *settings, const struct clock *clock,
-    char **note, GError **error);
-
-/** Log in to the relay and to the mailbox. */
-bool ctl_try_mailbox(const struct settings *settings, const struct clock *clock,
-    char **note, GError **error);
-
-/** Fetch from each source; one that may work later is not a failure. */
-bool ctl_try_sources(const struct settings *settings, const struct clock *clock,
-    char **note, GError **error);
-
-/** Send a mail to the owner, about the configuration file `path`. */
-bool ctl_try_mail(const struct settings *settings, const struct clock *clock,
-    const char *path, GError **error);
 
 /**
  * Read a line of any length.  A NUL in it becomes another control character.

@@ -2,65 +2,56 @@
  * ctl_backup.c - the commands backup, restore, generation, key rotate, key restore and
  * store copy.
  */
+#include <glib.h>
 #include <glib/gstdio.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "base/bounds.h"
+#include "base/error.h"
+#include "base/random.h"
+#include "base/token.h"
+#include "config/settings.h"
 #include "ctl/ctl.h"
 #include "ctl/print.h"
 #include "service/admin/backup_service.h"
-#include "service/admin/key_change.h"
-#include "service/admin/store_copy_service.h"
+#include "service/setup/startup.h"
 #include "service/state/lock.h"
+#include "service/state/secret.h"
+#include "store/admin/backup.h"
+#include "store/admin/store_copy.h"
+#include "store/core/instances.h"
+#include "store/core/store.h"
+#include "store/mail/outbox.h"
+#include "store/paper/archive.h"
+#include "store/subscriber/audit.h"
+#include "store/subscriber/suppression.h"
 
-/* On a terminal, a line of progress after the first second. */
-struct progress {
-	int64_t next_us; /* not before */
-	bool is_shown;
-};
+/* ---- backup, restore ---- */
 
-static struct progress
-start_progress(void)
-{
-	return (struct progress){.next_us = g_get_monotonic_time() + G_USEC_PER_SEC};
-}
-
-static bool
-is_progress_due(struct progress *progress)
-{
-	int64_t now_us = g_get_monotonic_time();
-
-	if (now_us < progress->next_us || !isatty(STDERR_FILENO))
-		return false;
-	progress->next_us = now_us + G_USEC_PER_SEC / 5;
-	progress->is_shown = true;
-	return true;
-}
-
-static void
-end_progress(const struct progress *progress)
-{
-	if (progress->is_shown)
-		fputs("\r\033[K", stderr);
-}
-
+/* @param data  the percentage that is shown */
 static void
 show_pages(void *data, int done_pages, int all_pages)
 {
-	if (all_pages && is_progress_due(data))
-		fprintf(stderr, "\rcopying ... %d %% ",
-		    (int)(100.0 * done_pages / all_pages));
+	int *shown = data,
+	    percent = all_pages ? (int)(100.0 * done_pages / all_pages) : 0;
+
+	if (percent != *shown)
+		print_progress("copying ... %d %% ", *shown = percent);
 }
 
 bool
 ctl_run_backup(struct ctl *ctl, GError **error)
 {
-	struct progress progress = start_progress();
+	int percent = 0;
 	struct backup_service_request request = {
 	    .now = clock_get_now(&ctl->clock),
 	    .who = ctl->who,
 	    .progress = show_pages,
-	    .data = &progress,
+	    .data = &percent,
 	};
 	g_autofree char *size = NULL;
 	int64_t bytes;
@@ -74,17 +65,14 @@ ctl_run_backup(struct ctl *ctl, GError **error)
 		return false;
 	}
 	is_ok = backup_service_run(ctl->settings, ctl->store, &request, &bytes, error);
-	end_progress(&progress);
+	print_progress_end();
 	if (!is_ok)
 		return false;
 	size = g_format_size((guint64)bytes);
-	if (ctl->is_json)
-		print_json(json_pack(
-		    "{s:s, s:I}", "backup", request.path, "bytes", (json_int_t)bytes));
-	else
-		printf("%s written and verified: %s, including the secret key\n",
-		    request.path, size);
-	return true;
+	return print_result(ctl,
+	    json_pack("{s:s, s:I}", "backup", request.path, "bytes", (json_int_t)bytes),
+	    "%s written and verified: %s, including the secret key\n", request.path,
+	    size);
 }
 
 static void
@@ -172,17 +160,26 @@ ctl_run_restore(struct ctl *ctl, GError **error)
 	struct backup_service_report report = {0};
 	struct backup_info info;
 	g_autofree char *made = NULL, *question = NULL;
+	bool is_ok;
 
-	if (!check_replaceable(ctl, error) || !backup_check(ctl->argv[1], &info, error))
+	print_progress("checking the backup ... ");
+	is_ok =
+	    check_replaceable(ctl, error) && backup_check(ctl->argv[1], &info, error);
+	print_progress_end();
+	if (!is_ok)
 		return false;
 	made = day_format_minute(info.made_at);
 	question =
 	    g_strdup_printf("Go back to %s, with %" G_GINT64_FORMAT
 	                    " subscribers and %" G_GINT64_FORMAT " unsent messages",
 	        made, info.subscribers, info.unsent);
-	if (!ctl_confirm(ctl, question, error) ||
-	    !backup_service_restore(ctl->settings, ctl->argv[1],
-	        clock_get_now(&ctl->clock), ctl->who, &report, error))
+	if (!ctl_confirm(ctl, question, error))
+		return false;
+	print_progress("restoring ... ");
+	is_ok = backup_service_restore(ctl->settings, ctl->argv[1],
+	    clock_get_now(&ctl->clock), ctl->who, &report, error);
+	print_progress_end();
+	if (!is_ok)
 		return false;
 	print_restored(ctl, &report);
 	g_free(report.aside);
@@ -218,11 +215,10 @@ ctl_run_generation(struct ctl *ctl, GError **error)
 	    (ctl->options.is_newest && !backup_supersede(ctl->store, 0, error)) ||
 	    !backup_load_generation(ctl->store, &generation, error))
 		return false;
-	if (ctl->is_json)
-		print_json(json_pack("{s:I, s:I}", "own", (json_int_t)generation.own,
-		    "newest", (json_int_t)generation.newest));
-	else
-		printf("%" G_GINT64_FORMAT "\n", generation.own);
+	print_result(ctl,
+	    json_pack("{s:I, s:I}", "own", (json_int_t)generation.own, "newest",
+	        (json_int_t)generation.newest),
+	    "%" G_GINT64_FORMAT "\n", generation.own);
 	if (generation.newest > generation.own)
 		fputs("another machine has a newer copy of the store: nothing is sent "
 		      "here\n",
@@ -232,21 +228,100 @@ ctl_run_generation(struct ctl *ctl, GError **error)
 
 /* ---- key ---- */
 
+/* @return the new key followed by the old ones, or NULL */
+static GBytes *
+make_keys(GBytes *old, GError **error)
+{
+	g_autoptr(GByteArray) keys = g_byte_array_new();
+	guint8 fresh[TOKEN_KEY_BYTES];
+
+	if (old && token_count_keys(old) >= BOUNDS_KEYS) {
+		pb_fail(error, PB_ERROR_LIMIT, "limit of %d keys reached", BOUNDS_KEYS);
+		return NULL;
+	}
+	random_system.fill(random_system.data, fresh, sizeof(fresh));
+	g_byte_array_append(keys, fresh, sizeof(fresh));
+	if (old)
+		g_byte_array_append(
+		    keys, g_bytes_get_data(old, NULL), (guint)g_bytes_get_size(old));
+	return g_byte_array_free_to_bytes(g_steal_pointer(&keys));
+}
+
+/* Refuse a rotation while messages are in doubt: composed again with another key, they
+ * would get another Message-ID and arrive twice. */
+static bool
+check_doubt(struct store *store, GError **error)
+{
+	int64_t count;
+
+	if (!outbox_count_in_doubt(store, &count, error))
+		return false;
+	if (!count)
+		return true;
+	return pb_fail(error, PB_ERROR_INPUT,
+	    "%" G_GINT64_FORMAT
+	    " %s may have arrived and will be sent again: rotate the "
+	    "key later, or end %s (paperboyctl queue drop --delivered)",
+	    count, count == 1 ? "message" : "messages", count == 1 ? "it" : "them");
+}
+
+/* A rotation; without the old key if that is lost. */
+struct rotation {
+	const struct ctl *ctl;
+	GBytes *keys;
+	int64_t suppressed; /* set: addresses that the keys no longer match */
+};
+
+static bool
+save_keys(struct store *store, void *data, GError **error)
+{
+	struct rotation *rotation = data;
+	const struct ctl *ctl = rotation->ctl;
+	int64_t now = clock_get_now(&ctl->clock);
+	g_autofree char *mac = secret_format_mac(rotation->keys);
+
+	return instances_check_none(store, now, error) && check_doubt(store, error) &&
+	       (!ctl->options.is_lost ||
+	           suppression_count(store, &rotation->suppressed, error)) &&
+	       backup_save_key(store, rotation->keys, now, error) &&
+	       store_save_key_check(store, mac, error) &&
+	       audit_insert(store, now, ctl->who,
+	           ctl->options.is_lost ? "key replaced" : "key rotated", 0, NULL,
+	           error);
+}
+
+/* Put a new key in front of the keys in use.  Tokens of the old keys stay valid, and
+ * suppressed addresses stay suppressed. */
+static bool
+rotate(struct rotation *rotation, struct ctl *ctl, GError **error)
+{
+	GBytes *old = ctl->options.is_lost ? NULL : ctl_get_key(ctl, error);
+	g_autoptr(GBytes) keys = NULL, loaded = NULL;
+
+	if (!ctl->options.is_lost && !old)
+		return false;
+	rotation->keys = keys = make_keys(old, error);
+	if (!keys || !store_transact(ctl->store, save_keys, rotation, error))
+		return false;
+	/* It is written to its file when it is loaded. */
+	loaded = startup_load_key(ctl->settings, ctl->store, error);
+	return loaded != NULL;
+}
+
 bool
 ctl_run_key_rotate(struct ctl *ctl, GError **error)
 {
-	struct key_change change = {.who = ctl->who, .now = clock_get_now(&ctl->clock)};
+	struct rotation rotation = {.ctl = ctl};
 	int64_t suppressed;
 
 	if (!ctl_confirm(ctl,
 	        ctl->options.is_lost
 	            ? "Create a new key, and void the links in mail already sent"
 	            : "Create a new key, and keep the old one for mail already sent",
-	        error))
+	        error) ||
+	    !rotate(&rotation, ctl, error))
 		return false;
-	change.is_lost = ctl->options.is_lost;
-	if (!key_rotate(ctl->settings, &change, &suppressed, error))
-		return false;
+	suppressed = rotation.suppressed;
 	if (ctl->is_json) {
 		print_json(json_pack("{s:b, s:I}", "rotated", 1,
 		    "suppressions_without_effect", (json_int_t)suppressed));
@@ -266,70 +341,175 @@ ctl_run_key_rotate(struct ctl *ctl, GError **error)
 	return true;
 }
 
+/* Replace the key file by the keys of a backup; the store is not changed. */
+static bool
+restore_key(const struct ctl *ctl, const char *path, GError **error)
+{
+	pb_auto(store) backup = store_open_for_reading(path, error);
+	g_autofree char *mac = NULL;
+	g_autofree char *wanted = NULL;
+	g_autoptr(GBytes) keys = NULL;
+
+	if (!backup || !backup_load_key(backup, &keys, error) ||
+	    !store_load_key_check(ctl->store, &wanted, error))
+		return false;
+	if (!keys)
+		return pb_fail(error, PB_ERROR_INPUT,
+		    "'%s' is a store, but not a backup: it does not contain the key",
+		    path);
+	mac = secret_format_mac(keys);
+	if (g_strcmp0(mac, wanted) != 0)
+		return pb_fail(error, PB_ERROR_PERMANENT,
+		    "'%s' has the key of another store, or one from before a rotation",
+		    path);
+	return secret_replace_key(ctl->settings->state_dir, keys, error);
+}
+
 bool
 ctl_run_key_restore(struct ctl *ctl, GError **error)
 {
-	if (!key_restore(ctl->settings, ctl->argv[1], error))
-		return false;
-	if (ctl->is_json)
-		print_json(json_pack("{s:s}", "restored", ctl->argv[1]));
-	else
-		printf("Key restored from %s.\n", ctl->argv[1]);
-	return true;
+	return restore_key(ctl, ctl->argv[1], error) &&
+	       print_result(ctl, json_pack("{s:s}", "restored", ctl->argv[1]),
+	           "Key restored from %s.\n", ctl->argv[1]);
 }
 
-/* ---- store copy ---- */
+/* ---- store copy: between SQLite and PostgreSQL, while nothing uses the stores ---- */
+
+struct copying {
+	const struct ctl *ctl;
+	const char *from_name, *to_name; /* paths of files, or URLs of servers */
+	struct store *from;
+	GPtrArray *tables; /* set: of struct store_copy_table * */
+};
 
 static void
 show_rows(void *data, const char *doing, const char *table, int64_t count)
 {
-	if (is_progress_due(data))
-		fprintf(stderr, "\r\033[K%s %s%s%" G_GINT64_FORMAT " ... ", doing,
-		    table ? table : "", table ? ": row " : "", count);
+	(void)data;
+	print_progress("%s %s%s%" G_GINT64_FORMAT " ... ", doing, table ? table : "",
+	    table ? ": row " : "", count);
 }
 
-/*
- * The configured password is that of the configured URL.
- *
- * @param password  set; NULL for another store, and without a password
- */
-static bool
-load_password(
-    const struct settings *settings, const char *name, char **password, GError **error)
+/* The configured password is that of the configured URL. */
+static struct store *
+open_store(const struct ctl *ctl, const char *name, bool is_read_only, GError **error)
 {
-	const char *file = settings->store_password_file;
+	const char *file = ctl->settings->store_password_file;
+	struct store_server server = {.url = name, .is_read_only = is_read_only};
+	g_autofree char *password = NULL;
 
-	if (!*file || g_strcmp0(name, settings->store_url) != 0)
-		return true;
-	*password =
-	    settings_load_secret(file, g_getenv("CREDENTIALS_DIRECTORY"), error);
-	if (!*password)
-		g_prefix_error(error, "store.password_file: ");
-	return *password != NULL;
+	if (!store_is_server(name))
+		return is_read_only ? store_open_for_reading(name, error)
+		                    : store_open(name, error);
+	if (*file && strcmp(name, ctl->settings->store_url) == 0) {
+		password = settings_load_secret(
+		    file, g_getenv("CREDENTIALS_DIRECTORY"), error);
+		if (!password) {
+			g_prefix_error(error, "store.password_file: ");
+			return NULL;
+		}
+	}
+	server.password = password;
+	return store_open_server(&server, error);
 }
 
 static bool
-copy(const struct ctl *ctl, const char *from, const char *to, GPtrArray **tables,
-    GError **error)
+check_source(const struct copying *copying, GError **error)
 {
-	struct progress shown = start_progress();
-	const struct store_copy_progress progress = {show_rows, &shown};
-	g_autofree char *from_password = NULL, *to_password = NULL;
-	struct store_copy_request request = {
-	    .from = from,
-	    .to = to,
-	    .now = clock_get_now(&ctl->clock),
-	    .progress = &progress,
-	};
-	bool is_ok;
+	const char *name = copying->from_name;
+	int version, ours;
 
-	if (!load_password(ctl->settings, from, &from_password, error) ||
-	    !load_password(ctl->settings, to, &to_password, error))
+	if (!store_get_data_version(copying->from, &version, &ours, error))
 		return false;
-	request.from_password = from_password;
-	request.to_password = to_password;
-	is_ok = store_copy_service_run(&request, tables, error);
-	end_progress(&shown);
+	if (version != ours)
+		return pb_fail(error, PB_ERROR_PERMANENT,
+		    "'%s' has store version %d instead of %d: start this paperboyd "
+		    "with it first",
+		    name, version, ours);
+	/* Of a file, the lock of its directory shows that they have ended. */
+	return store_copy_check(copying->from, name, error) &&
+	       (!store_is_server(name) ||
+	           instances_check_none(
+	               copying->from, clock_get_now(&copying->ctl->clock), error));
+}
+
+static bool
+copy_store(struct store *to, void *data, GError **error)
+{
+	const struct store_copy_progress progress = {show_rows, NULL};
+	struct copying *copying = data;
+	g_autoptr(GPtrArray) tables = NULL;
+
+	if (!store_copy_rows(copying->from, to, &progress, &tables, error) ||
+	    (!store_is_server(copying->to_name) && !archive_rebuild(to, error)))
+		return false;
+	g_clear_pointer(&copying->tables, g_ptr_array_unref);
+	copying->tables = g_steal_pointer(&tables);
+	return true;
+}
+
+static bool
+mark(struct store *to, void *data, GError **error)
+{
+	(void)data;
+	return store_copy_mark(to, error);
+}
+
+static bool
+copy_open(struct copying *copying, GError **error)
+{
+	pb_auto(store) from = open_store(copying->ctl, copying->from_name, true, error);
+	pb_auto(store) to = NULL;
+	pb_snapshot snapshot = {0};
+
+	copying->from = from;
+	if (!from || !check_source(copying, error))
+		return false;
+	to = open_store(copying->ctl, copying->to_name, false, error);
+	return to && store_copy_prepare(to, error) &&
+	       store_transact(to, mark, NULL, error) &&
+	       store_begin_reading(from, &snapshot, error) &&
+	       store_transact(to, copy_store, copying, error);
+}
+
+/* @param locks  set: descriptors, -1 for none; a directory is locked once */
+static bool
+lock_directories(const struct copying *copying, int locks[2], GError **error)
+{
+	const char *names[] = {copying->from_name, copying->to_name};
+	g_autofree char *first = NULL;
+
+	for (int i = 0; i < 2; i++) {
+		g_autofree char *directory = g_path_get_dirname(names[i]);
+
+		if (store_is_server(names[i]) || g_strcmp0(first, directory) == 0)
+			continue;
+		/* Locking creates the directory. */
+		if (strstr(names[i], "://"))
+			return pb_fail(error, PB_ERROR_INPUT,
+			    "'%s' is not a file, and not a URL postgresql://...",
+			    names[i]);
+		locks[i] = lock_take_alone(directory, error);
+		if (locks[i] < 0)
+			return false;
+		first = g_steal_pointer(&directory);
+	}
+	return true;
+}
+
+/* Files: the state directories are locked.  Servers: no instance may hold a lease.
+ * Until the end the new store is not to be used: store_copy_check() fails. */
+static bool
+copy(struct copying *copying, GError **error)
+{
+	int locks[] = {-1, -1};
+	bool is_ok =
+	    lock_directories(copying, locks, error) && copy_open(copying, error);
+
+	print_progress_end();
+	for (int i = 0; i < 2; i++)
+		if (locks[i] >= 0)
+			close(locks[i]);
 	return is_ok;
 }
 
@@ -372,13 +552,15 @@ print_tables(const GPtrArray *tables, const char *from)
 bool
 ctl_run_store_copy(struct ctl *ctl, GError **error)
 {
+	struct copying copying = {
+	    .ctl = ctl, .from_name = ctl->argv[1], .to_name = ctl->argv[2]};
 	g_autoptr(GPtrArray) tables = NULL;
+	bool is_ok = copy(&copying, error);
 
-	if (!copy(ctl, ctl->argv[1], ctl->argv[2], &tables, error))
-		return false;
-	if (ctl->is_json)
+	tables = copying.tables;
+	if (is_ok && ctl->is_json)
 		print_json_tables(tables);
-	else
+	else if (is_ok)
 		print_tables(tables, ctl->argv[1]);
-	return true;
+	return is_ok;
 }

@@ -166,26 +166,14 @@ ctl_run_bounce_forget(struct ctl *ctl, GError **error)
 	if (!subscriber)
 		return false;
 	ctl_wake_daemon(ctl);
-	if (ctl->is_json)
-		print_json(json_pack("{s:s, s:b}", "address", subscriber->address,
-		    "restored", (int)is_restored));
-	else
-		printf("%s: nothing counts against the address any more%s\n",
-		    subscriber->address, is_restored ? "; digests are sent again" : "");
-	return true;
+	return print_result(ctl,
+	    json_pack("{s:s, s:b}", "address", subscriber->address, "restored",
+	        (int)is_restored),
+	    "%s: nothing counts against the address any more%s\n", subscriber->address,
+	    is_restored ? "; digests are sent again" : "");
 }
 
 /* ---- explain ---- */
-
-static json_t *
-make_recipients(const GPtrArray *recipients)
-{
-	json_t *array = json_array();
-
-	for (guint i = 0; i < recipients->len; i++)
-		json_array_append_new(array, json_string(recipients->pdata[i]));
-	return array;
-}
 
 /* File names need not be UTF-8. */
 static json_t *
@@ -204,7 +192,7 @@ make_report(const char *path, const struct bounce_report *report)
 	    bounce_class_get_name(report->verdict.class), "status",
 	    print_json_text(report->status), "code",
 	    print_json_number(report->code ? report->code : -1), "recipients",
-	    make_recipients(report->recipients), "agent",
+	    print_json_texts(report->recipients), "agent",
 	    print_json_text(report->agent), "rule", report->verdict.rule, "line",
 	    print_json_text(report->line));
 }

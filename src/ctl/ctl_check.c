@@ -1,5 +1,5 @@
 /*
- * ctl_check.c - paperboyctl check and doctor, and what setup tries.
+ * ctl_check.c - paperboyctl check and doctor.
  *
  * check fetches each source once, connects to the relay and to each receiver, then
  * sends a mail to itself, which the running daemon receives, and requests to the page
@@ -16,7 +16,6 @@
 #include "base/token.h"
 #include "ctl/ctl.h"
 #include "ctl/print.h"
-#include "message/compose.h"
 #include "net/http.h"
 #include "receive/receiver.h"
 #include "service/health/health.h"
@@ -24,7 +23,6 @@
 #include "service/setup/factory.h"
 #include "service/setup/startup.h"
 #include "service/state/one_click.h"
-#include "service/state/own_addresses.h"
 #include "sources/source.h"
 
 /* ---- findings, and paperboyctl doctor ---- */
@@ -50,19 +48,25 @@ print_finding(const struct health_finding *finding)
 {
 	g_autofree char *text = print_dup_line(finding->text);
 
-	if (!finding->action)
-		printf("ok     %-24s %s\n", finding->name, text);
-	else
-		printf("%-6s %-24s %s\n       %-24s -> %s\n",
-		    is_damage(finding) ? "WRONG" : "TO DO", finding->name, text, "",
-		    finding->action);
+	print_verdict(!finding->action     ? "ok"
+	              : is_damage(finding) ? "WRONG"
+	                                   : "TO DO",
+	    6, !finding->action);
+	printf(" %-24s %s\n", finding->name, text);
+	if (finding->action)
+		printf("       %-24s -> %s\n", "", finding->action);
 }
 
-/* Print findings with their actions, and set the exit status. */
+/*
+ * Print findings with their actions, and set the exit status.
+ *
+ * @param is_all  print those without a problem, too, instead of their number
+ */
 static void
-print_findings(struct ctl *ctl, const GPtrArray *findings)
+print_findings(struct ctl *ctl, const GPtrArray *findings, bool is_all)
 {
 	json_t *list = json_array();
+	unsigned good = 0;
 
 	for (unsigned i = 0; i < findings->len; i++) {
 		const struct health_finding *finding = findings->pdata[i];
@@ -73,9 +77,13 @@ print_findings(struct ctl *ctl, const GPtrArray *findings)
 			ctl->status = CTL_EXIT_WARNING;
 		if (ctl->is_json)
 			json_array_append_new(list, json_of_finding(finding));
-		else
+		else if (is_all || finding->action)
 			print_finding(finding);
+		else
+			good++;
 	}
+	if (good)
+		printf("%u ok\n", good);
 	if (ctl->is_json)
 		print_json(list);
 	else
@@ -95,8 +103,10 @@ ctl_run_doctor(struct ctl *ctl, GError **error)
 
 	(void)error;
 	ctl_load_daemon(ctl, &daemon);
+	print_progress("checking the store ... ");
 	findings = health_examine(&options);
-	print_findings(ctl, findings);
+	print_progress_end();
+	print_findings(ctl, findings, ctl->options.is_all);
 	return true;
 }
 
@@ -516,157 +526,12 @@ ctl_run_check(struct ctl *ctl, GError **error)
 	test.response_s =
 	    wait_s ? MIN(wait_s, SELF_TEST_RESPONSE_S) : SELF_TEST_RESPONSE_S;
 	work.findings = findings;
+	print_progress("testing sources, relay and receivers ... ");
 	check_all(&work, &test);
+	print_progress_end();
 	/* It may have changed what digests offer. */
 	if (work.is_daemon_running && *ctl->settings->web_url)
 		ctl_wake_daemon(ctl);
-	print_findings(ctl, findings);
+	print_findings(ctl, findings, true);
 	return true;
-}
-
-/* ---- what paperboyctl setup tries ---- */
-
-bool
-ctl_try_relay(const struct settings *settings, const struct clock *clock, char **note,
-    GError **error)
-{
-	struct factory_transport *transport =
-	    factory_new_transport_options(settings, NULL, clock, error);
-	bool is_ok;
-
-	if (!transport)
-		return false;
-	is_ok = factory_check_transport(transport, note, error);
-	factory_free_transport(transport);
-	if (!is_ok)
-		g_prefix_error(error, "sending: ");
-	else if (*note)
-		(*note)[strcspn(*note, ";")] = '\0'; /* the extensions of ESMTP */
-	return is_ok;
-}
-
-bool
-ctl_try_mailbox(const struct settings *settings, const struct clock *clock, char **note,
-    GError **error)
-{
-	struct store *none = NULL;
-	pb_auto(receiver) mailbox = NULL;
-	g_autofree char *relay = NULL;
-	g_autofree char *reported = NULL;
-
-	if (!ctl_try_relay(settings, clock, &relay, error))
-		return false;
-	if (!factory_new_receiver(
-	        settings, NULL, FACTORY_RECEIVER_IMAP, clock, &none, &mailbox, error))
-		return false;
-	if (!receiver_check(mailbox, &reported, error)) {
-		g_prefix_error(error, "receiving: ");
-		return false;
-	}
-	*note = g_strconcat(relay, "; ", reported, NULL);
-	return true;
-}
-
-/* ---- Sources ---- */
-
-/* @return false unless it may work later: then that is noted */
-static bool
-try_source(struct source *source, struct http *http, const char *day, GString *found,
-    GError **error)
-{
-	pb_local(source_answer) answer = {0};
-	g_autoptr(GError) problem = NULL;
-	bool is_ok;
-
-	source_answer_init(&answer);
-	is_ok = source->poll
-	            ? source_poll(source, http, day, NULL, &answer, &problem)
-	            : source_fetch_day(source, http, day, NULL, &answer, &problem);
-	if (!is_ok && !g_error_matches(problem, PB_ERROR, PB_ERROR_TEMPORARY)) {
-		g_prefix_error(&problem, "source %s: ", source->name);
-		return pb_error_forward(error, &problem);
-	}
-	g_string_append_printf(found, "%s%s: ", found->len ? ", " : "", source->label);
-	if (is_ok)
-		g_string_append_printf(found, "%zu papers", answer.count);
-	else
-		g_string_append_printf(found, "not tested (%s)", problem->message);
-	return true;
-}
-
-bool
-ctl_try_sources(const struct settings *settings, const struct clock *clock, char **note,
-    GError **error)
-{
-	g_autoptr(GPtrArray) sources = factory_new_sources(settings);
-	pb_auto(http) http = factory_new_http(settings, NULL);
-	g_autoptr(GDateTime) now = g_date_time_new_from_unix_utc(clock_get_now(clock));
-	g_autofree char *day = g_date_time_format(now, "%Y-%m-%d");
-	g_autoptr(GString) found = g_string_new(NULL);
-
-	for (unsigned i = 0; i < sources->len; i++)
-		if (!try_source(sources->pdata[i], http, day, found, error))
-			return false;
-	*note = g_strdup(found->str);
-	return true;
-}
-
-/* ---- Mail ---- */
-
-static GBytes *
-compose(const struct settings *settings, const struct clock *clock, const char *path,
-    const char *id, GError **error)
-{
-	g_autofree char *text = g_strdup_printf(
-	    "paperboy can send mail: its configuration is %s.\r\n", path);
-	const struct compose_span run = {text, strlen(text)};
-	const struct compose_header extra[] = {{"Auto-Submitted", "auto-generated"}};
-	const struct compose_headers fields = {
-	    .date = clock_get_now(clock),
-	    .from = {settings->mail_from_name, settings->mail_from},
-	    .to = {NULL, settings->mail_owner},
-	    .subject = "paperboyctl setup",
-	    .message_id = id,
-	    .extra = extra,
-	    .extra_count = G_N_ELEMENTS(extra),
-	    .text = {&run, 1, ENCODING_QUOTED_PRINTABLE},
-	};
-
-	return compose_message(&fields, error);
-}
-
-bool
-ctl_try_mail(const struct settings *settings, const struct clock *clock,
-    const char *path, GError **error)
-{
-	struct factory_transport *options =
-	    factory_new_transport_options(settings, NULL, clock, error);
-	g_autofree char *domain = own_addresses_format_domain(settings);
-	uint8_t bytes[TOKEN_RANDOM_BYTES];
-	g_autofree char *token = NULL;
-	g_autofree char *id = NULL;
-	g_autoptr(GBytes) message = NULL;
-	struct transport *transport;
-	struct envelope envelope = {.sender = factory_get_envelope_from(settings),
-	    .recipient = settings->mail_owner};
-	pb_local(delivery) result = {0};
-
-	if (!options)
-		return false;
-	random_system.fill(random_system.data, bytes, sizeof(bytes));
-	token = token_format_random(bytes);
-	id = g_strdup_printf("setup.%s@%s", token, domain);
-	message = compose(settings, clock, path, id, error);
-	envelope.id = id;
-	envelope.message = message;
-	transport = factory_new_transport(options);
-	if (message)
-		transport_deliver(transport, &envelope, &result);
-	transport_free(transport);
-	factory_free_transport(options);
-	if (!message || result.outcome == DELIVERY_SENT)
-		return message;
-	return pb_fail(error, PB_ERROR_TEMPORARY,
-	    "the test mail to %s was not accepted: %s", settings->mail_owner,
-	    result.text);
 }

@@ -36,20 +36,16 @@ static bool
 print_filter(
     struct ctl *ctl, const struct subscription *subscription, GPtrArray *warnings)
 {
+	g_autofree char *shown = query_format_accented(subscription->canonical,
+	    subscription->text, store_get_tokenizer(ctl->store));
+
 	ctl_wake_daemon(ctl);
 	ctl_print_warnings(warnings);
-	if (ctl->is_json)
-		print_json(json_pack("{s:i, s:b, s:s}", "number", subscription->number,
-		    "block", (int)subscription->is_block, "canonical",
-		    subscription->canonical));
-	else {
-		g_autofree char *shown = query_format_accented(subscription->canonical,
-		    subscription->text, store_get_tokenizer(ctl->store));
-
-		printf("%s %d: %s\n", subscription->is_block ? "block" : "filter",
-		    subscription->number, shown);
-	}
-	return true;
+	return print_result(ctl,
+	    json_pack("{s:i, s:b, s:s}", "number", subscription->number, "block",
+	        (int)subscription->is_block, "canonical", subscription->canonical),
+	    "%s %d: %s\n", subscription->is_block ? "block" : "filter",
+	    subscription->number, shown);
 }
 
 bool
@@ -129,11 +125,8 @@ ctl_run_filter_remove(struct ctl *ctl, GError **error)
 	    !subscribe_remove_filter(ctl->store, ctl->argv[1], number, ctl->who,
 	        clock_get_now(&ctl->clock), error))
 		return false;
-	if (ctl->is_json)
-		print_json(json_pack("{s:i}", "removed", number));
-	else
-		printf("filter %d removed\n", number);
-	return true;
+	return print_result(
+	    ctl, json_pack("{s:i}", "removed", number), "filter %d removed\n", number);
 }
 
 bool
@@ -146,30 +139,25 @@ ctl_run_filter_move(struct ctl *ctl, GError **error)
 	    !filters_move(ctl->store, ctl->argv[1], from, to, ctl->who,
 	        clock_get_now(&ctl->clock), error))
 		return false;
-	if (ctl->is_json)
-		print_json(json_pack("{s:i, s:i}", "from", from, "to", to));
-	else
-		printf("filter %d is now %d\n", from, to);
-	return true;
+	return print_result(ctl, json_pack("{s:i, s:i}", "from", from, "to", to),
+	    "filter %d is now %d\n", from, to);
 }
 
 bool
 ctl_run_filter_rename(struct ctl *ctl, GError **error)
 {
+	const char *name = ctl->argv[3];
 	int number = 0;
 
 	if (!parse_number(ctl->argv[1], ctl->argv[2], &number, error) ||
-	    !filters_rename(ctl->store, ctl->argv[1], number, ctl->argv[3], ctl->who,
+	    !filters_rename(ctl->store, ctl->argv[1], number, name, ctl->who,
 	        clock_get_now(&ctl->clock), error))
 		return false;
-	if (ctl->is_json)
-		print_json(json_pack("{s:i, s:o}", "number", number, "name",
-		    print_json_text(*ctl->argv[3] ? ctl->argv[3] : NULL)));
-	else
-		printf("filter %d %s%s\n", number,
-		    *ctl->argv[3] ? "renamed to " : "no longer has a name",
-		    ctl->argv[3]);
-	return true;
+	return print_result(ctl,
+	    json_pack("{s:i, s:o}", "number", number, "name",
+	        print_json_text(*name ? name : NULL)),
+	    "filter %d %s%s\n", number, *name ? "renamed to " : "no longer has a name",
+	    name);
 }
 
 /* ---- shared filters ---- */
@@ -212,9 +200,6 @@ ctl_run_share_remove(struct ctl *ctl, GError **error)
 	    !sharing_remove(
 	        ctl->store, ctl->argv[1], ctl->who, clock_get_now(&ctl->clock), error))
 		return false;
-	if (ctl->is_json)
-		print_json(json_pack("{s:s}", "removed", ctl->argv[1]));
-	else
-		printf("%s is no longer shared\n", ctl->argv[1]);
-	return true;
+	return print_result(ctl, json_pack("{s:s}", "removed", ctl->argv[1]),
+	    "%s is no longer shared\n", ctl->argv[1]);
 }

@@ -5,23 +5,35 @@
  * answer names is tried: the mail hosts, the login, the sources.
  */
 #include <errno.h>
+#include <glib.h>
 #include <glib/gstdio.h>
 #include <pwd.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/day.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/random.h"
+#include "base/token.h"
 #include "config/provider.h"
+#include "config/settings.h"
 #include "config/text_file.h"
 #include "ctl/ctl.h"
-#include "ctl/setup_config.h"
 #include "message/address.h"
+#include "message/compose.h"
 #include "net/oauth.h"
+#include "receive/receiver.h"
+#include "service/setup/factory.h"
 #include "service/setup/startup.h"
+#include "service/state/own_addresses.h"
+#include "sources/source.h"
+
+/* ---- the configuration that is composed ---- */
 
 /* A secret, of which nothing is left when the program is ended before it is certain. */
 struct secret {
@@ -31,7 +43,8 @@ struct secret {
 
 struct setup {
 	struct ctl *ctl;
-	struct setup_config config;
+	const char *path;    /* of the configuration; drafts are made beside it */
+	GPtrArray *entries;  /* of struct entry *, in the order of the file */
 	GHashTable *answers; /* char *name -> char *; NULL: from a terminal */
 	char *note;          /* what the last answer has shown, or NULL */
 	char *mailbox;
@@ -46,21 +59,256 @@ struct setup {
 	bool is_open; /* users can subscribe by mail */
 };
 
-#define ANSWERS_BYTES (64 * 1024)
+/* A line of the configuration.  Names are interned. */
+struct entry {
+	const char *group; /* "": none */
+	const char *name;
+	const char *comment; /* static; or NULL */
+	char *value;         /* as libconfig reads it */
+	bool is_fixed;
+};
 
+static void
+entry_free(void *data)
+{
+	struct entry *entry = data;
+
+	g_free(entry->value);
+	g_free(entry);
+}
+
+/* @param source  a struct entry */
+static void *
+copy_entry(const void *source, void *data)
+{
+	struct entry *entry = g_memdup2(source, sizeof(*entry));
+
+	(void)data;
+	entry->value = g_strdup(entry->value);
+	return entry;
+}
+
+/* @return NULL if it is not set */
+static struct entry *
+find_entry(const struct setup *setup, const char *group, const char *name)
+{
+	for (unsigned i = 0; i < setup->entries->len; i++) {
+		struct entry *entry = setup->entries->pdata[i];
+
+		if (strcmp(entry->group, group) == 0 && strcmp(entry->name, name) == 0)
+			return entry;
+	}
+	return NULL;
+}
+
+/* Set a value; NULL removes it.  @param value  taken */
+static void
+put_value(struct setup *setup, const char *setting, char *value, const char *comment,
+    bool is_fixed)
+{
+	g_auto(GStrv) parts = g_strsplit(setting, ".", 2);
+	const char *group = g_intern_string(parts[1] ? parts[0] : "");
+	const char *name = g_intern_string(parts[1] ? parts[1] : parts[0]);
+	struct entry *entry = find_entry(setup, group, name);
+
+	if (!value || (entry && entry->is_fixed && !is_fixed)) {
+		if (entry && !entry->is_fixed)
+			g_ptr_array_remove(setup->entries, entry);
+		g_free(value);
+		return;
+	}
+	if (!entry) {
+		entry = g_new0(struct entry, 1);
+		entry->group = group;
+		entry->name = name;
+		g_ptr_array_add(setup->entries, entry);
+	}
+	g_free(entry->value);
+	entry->value = value;
+	entry->comment = comment;
+	entry->is_fixed = is_fixed;
+}
+
+static char *
+quote(const char *text)
+{
+	GString *out = g_string_new("\"");
+
+	for (; *text; text++) {
+		if (*text == '"' || *text == '\\')
+			g_string_append_c(out, '\\');
+		g_string_append_c(out, *text);
+	}
+	return g_string_free(g_string_append_c(out, '"'), FALSE);
+}
+
+/*
+ * Set a text, or remove the setting.
+ *
+ * @param setting  "group.name", or "name"
+ * @param text     NULL removes it
+ * @param comment  static, for the line above; or NULL
+ */
 static void
 put(struct setup *setup, const char *setting, const char *text, const char *comment)
 {
-	setup_config_put(&setup->config, setting, text, comment);
+	put_value(setup, setting, text ? quote(text) : NULL, comment, false);
 }
 
-/* The mailbox cannot be tried without a login. */
+/* Set a number, without a comment. */
+static void
+put_number(struct setup *setup, const char *setting, int number)
+{
+	put_value(setup, setting, g_strdup_printf("%d", number), NULL, false);
+}
+
+/* Set "NAME=VALUE" for good: other functions do not change it. */
+static bool
+fix(struct setup *setup, const char *text, GError **error)
+{
+	g_auto(GStrv) parts = g_strsplit(text, "=", 2);
+	bool is_plain;
+
+	if (!*parts[0] || !parts[1])
+		return pb_fail(error, PB_ERROR_INPUT,
+		    "--set: expected NAME=VALUE, not '%s'", text);
+	is_plain = strcmp(parts[1], "true") == 0 || strcmp(parts[1], "false") == 0 ||
+	           (*parts[1] && !parts[1][strspn(parts[1], "0123456789")]);
+	put_value(setup, parts[0], is_plain ? g_strdup(parts[1]) : quote(parts[1]),
+	    NULL, true);
+	return true;
+}
+
+/* @param without  as for format() */
+static bool
+is_left_out(const struct entry *entry, const char *without)
+{
+	g_autofree char *setting = g_strconcat(entry->group, ".", entry->name, NULL);
+
+	return without && g_str_has_prefix(setting, without);
+}
+
+static void
+append_group(
+    const struct setup *setup, const char *group, const char *without, GString *out)
+{
+	const char *indent = *group ? "\t" : "";
+
+	g_string_append_printf(out, *group ? "\n%s: {\n" : "\n%s", group);
+	for (unsigned i = 0; i < setup->entries->len; i++) {
+		const struct entry *entry = setup->entries->pdata[i];
+
+		if (entry->group != group || is_left_out(entry, without))
+			continue;
+		if (entry->comment)
+			g_string_append_printf(out, "%s# %s\n", indent, entry->comment);
+		g_string_append_printf(
+		    out, "%s%s = %s;\n", indent, entry->name, entry->value);
+	}
+	g_string_append(out, *group ? "};\n" : "");
+}
+
+/*
+ * Format the file.
+ *
+ * @param without  settings to leave out: how their names begin; or NULL
+ * @return a new string
+ */
+static char *
+format(const struct setup *setup, const char *without)
+{
+	GString *out =
+	    g_string_new("# Configuration of paperboyd and paperboyctl, made by "
+	                 "paperboyctl setup.\n"
+	                 "# paperboy.conf(5) has all settings.  Check a change "
+	                 "with: paperboyd --check\n");
+	g_autoptr(GHashTable) done = g_hash_table_new(NULL, NULL);
+
+	for (unsigned i = 0; i < setup->entries->len; i++) {
+		const struct entry *entry = setup->entries->pdata[i];
+
+		if (g_hash_table_add(done, (void *)entry->group))
+			append_group(setup, entry->group, without, out);
+	}
+	return g_string_free(out, FALSE);
+}
+
+/* Replace a file. */
+static bool
+write_file(const char *path, const char *text, int mode, GError **error)
+{
+	g_autoptr(GError) problem = NULL;
+
+	if (!g_file_set_contents_full(
+	        path, text, -1, G_FILE_SET_CONTENTS_CONSISTENT, mode, &problem))
+		return pb_fail(error, PB_ERROR_PERMANENT, "%s", problem->message);
+	/* The umask is for the state directory. */
+	if (g_chmod(path, mode) != 0)
+		return file_set_error("cannot chmod", path, PB_ERROR_PERMANENT, error);
+	return true;
+}
+
+/* Create an empty file beside another one, mode 0600. @return its path, a new string;
+ * or NULL */
+static char *
+make_file(const char *path, GError **error)
+{
+	g_autofree char *template = g_strconcat(path, ".XXXXXX", NULL);
+	int fd = g_mkstemp(template); /* mode 0600 */
+
+	if (fd < 0) {
+		file_set_error("cannot create", template, PB_ERROR_PERMANENT, error);
+		return NULL;
+	}
+	close(fd);
+	return g_steal_pointer(&template);
+}
+
+/*
+ * Remove the file and the line of "file:line: setting: message", and the setting if an
+ * answer gave its value.
+ */
+static const char *
+skip_names(const struct setup *setup, const char *problem)
+{
+	const char *start = strstr(problem, ": ");
+	g_auto(GStrv) parts = g_strsplit(start ? start + 2 : problem, ": ", 2);
+	g_auto(GStrv) names = g_strsplit(parts[0], ".", 2);
+	const struct entry *entry =
+	    parts[1] && names[1] ? find_entry(setup, names[0], names[1]) : NULL;
+
+	if (entry && !entry->is_fixed)
+		return start + 2 + strlen(parts[0]) + 2;
+	return start ? start + 2 : problem;
+}
+
+/*
+ * Load and check it as paperboyd does.  The mailbox cannot be tried without a login.
+ *
+ * @return NULL with the first problem; it begins with the name of the setting, unless
+ * that was set by put(): then an answer is wrong, not a setting
+ */
 static struct settings *
 load(const struct setup *setup, GError **error)
 {
-	return setup_config_load(
-	    &setup->config, setup->has_login ? NULL : "receive.imap_", error);
+	g_autoptr(GPtrArray) problems = g_ptr_array_new_with_free_func(g_free);
+	g_autofree char *text =
+	    format(setup, setup->has_login ? NULL : "receive.imap_");
+	g_autofree char *path = make_file(setup->path, error);
+	struct settings *settings = NULL;
+
+	if (!path || !write_file(path, text, 0644, error))
+		return NULL;
+	settings = startup_load_checked(path, NULL, problems);
+	g_unlink(path);
+	if (!settings)
+		pb_fail(error, PB_ERROR_INPUT, "%s",
+		    problems->len ? skip_names(setup, problems->pdata[0])
+		                  : "invalid configuration");
+	return settings;
 }
+
+#define ANSWERS_BYTES (64 * 1024)
 
 static bool
 check(const struct setup *setup, GError **error)
@@ -97,11 +345,11 @@ static bool
 install_secret(const char *path, const char *text, GError **error)
 {
 	const struct passwd *user = geteuid() == 0 ? getpwnam("paperboy") : NULL;
-	g_autofree char *draft = setup_config_make_file(path, error);
+	g_autofree char *draft = make_file(path, error);
 
 	if (!draft)
 		return false;
-	if (setup_config_write_file(draft, text, 0600, error)) {
+	if (write_file(draft, text, 0600, error)) {
 		if ((!user || chown(draft, user->pw_uid, user->pw_gid) == 0) &&
 		    g_rename(draft, path) == 0)
 			return true;
@@ -149,6 +397,153 @@ find_secret_path(const struct setup *setup, struct secret *secret, const char *a
 	if (setup->answers)
 		return g_strdup(answer);
 	return secret_hold(secret, answer, error) ? format_fd_path(secret->fd) : NULL;
+}
+
+/* ---- trying what the answers name; what was found is noted ---- */
+
+static bool
+try_relay(struct setup *setup, GError **error)
+{
+	pb_auto(settings) settings = load(setup, error);
+	struct factory_transport *transport =
+	    settings ? factory_new_transport_options(
+	                   settings, NULL, &setup->ctl->clock, error)
+	             : NULL;
+	bool is_ok;
+
+	if (!transport)
+		return false;
+	is_ok = factory_check_transport(transport, &setup->note, error);
+	factory_free_transport(transport);
+	if (!is_ok)
+		g_prefix_error(error, "sending: ");
+	else if (setup->note)
+		/* the extensions of ESMTP */
+		setup->note[strcspn(setup->note, ";")] = '\0';
+	return is_ok;
+}
+
+/* Log in to the relay and to the mailbox. */
+static bool
+try_mailbox(struct setup *setup, GError **error)
+{
+	struct store *none = NULL;
+	pb_auto(settings) settings = NULL;
+	pb_auto(receiver) mailbox = NULL;
+	g_autofree char *relay = NULL;
+	g_autofree char *reported = NULL;
+
+	if (!try_relay(setup, error) || !(settings = load(setup, error)) ||
+	    !factory_new_receiver(settings, NULL, FACTORY_RECEIVER_IMAP,
+	        &setup->ctl->clock, &none, &mailbox, error))
+		return false;
+	if (!receiver_check(mailbox, &reported, error)) {
+		g_prefix_error(error, "receiving: ");
+		return false;
+	}
+	relay = g_steal_pointer(&setup->note);
+	setup->note = g_strconcat(relay, "; ", reported, NULL);
+	return true;
+}
+
+/* @return false unless it may work later: then that is noted */
+static bool
+try_source(struct source *source, struct http *http, const char *day, GString *found,
+    GError **error)
+{
+	pb_local(source_answer) answer = {0};
+	g_autoptr(GError) problem = NULL;
+	bool is_ok;
+
+	source_answer_init(&answer);
+	is_ok = source->poll
+	            ? source_poll(source, http, day, NULL, &answer, &problem)
+	            : source_fetch_day(source, http, day, NULL, &answer, &problem);
+	if (!is_ok && !g_error_matches(problem, PB_ERROR, PB_ERROR_TEMPORARY)) {
+		g_prefix_error(&problem, "source %s: ", source->name);
+		return pb_error_forward(error, &problem);
+	}
+	g_string_append_printf(found, "%s%s: ", found->len ? ", " : "", source->label);
+	if (is_ok)
+		g_string_append_printf(found, "%zu papers", answer.count);
+	else
+		g_string_append_printf(found, "not tested (%s)", problem->message);
+	return true;
+}
+
+static bool
+try_sources(struct setup *setup, GError **error)
+{
+	pb_auto(settings) settings = load(setup, error);
+	g_autoptr(GPtrArray) sources = settings ? factory_new_sources(settings) : NULL;
+	pb_auto(http) http = settings ? factory_new_http(settings, NULL) : NULL;
+	g_autoptr(GString) found = g_string_new(NULL);
+	char day[DAY_BYTES];
+
+	day_format(clock_get_now(&setup->ctl->clock), day);
+	for (unsigned i = 0; sources && i < sources->len; i++)
+		if (!try_source(sources->pdata[i], http, day, found, error))
+			return false;
+	setup->note = g_strdup(found->str);
+	return settings != NULL;
+}
+
+static GBytes *
+compose(const struct setup *setup, const struct settings *settings, const char *id,
+    GError **error)
+{
+	g_autofree char *text = g_strdup_printf(
+	    "paperboy can send mail: its configuration is %s.\r\n", setup->path);
+	const struct compose_span run = {text, strlen(text)};
+	const struct compose_header extra[] = {{"Auto-Submitted", "auto-generated"}};
+	const struct compose_headers fields = {
+	    .date = clock_get_now(&setup->ctl->clock),
+	    .from = {settings->mail_from_name, settings->mail_from},
+	    .to = {NULL, settings->mail_owner},
+	    .subject = "paperboyctl setup",
+	    .message_id = id,
+	    .extra = extra,
+	    .extra_count = G_N_ELEMENTS(extra),
+	    .text = {&run, 1, ENCODING_QUOTED_PRINTABLE},
+	};
+
+	return compose_message(&fields, error);
+}
+
+/* Send a mail to the owner. */
+static bool
+try_mail(const struct setup *setup, const struct settings *settings, GError **error)
+{
+	struct factory_transport *options =
+	    factory_new_transport_options(settings, NULL, &setup->ctl->clock, error);
+	g_autofree char *domain = own_addresses_format_domain(settings);
+	uint8_t bytes[TOKEN_RANDOM_BYTES];
+	g_autofree char *token = NULL;
+	g_autofree char *id = NULL;
+	g_autoptr(GBytes) message = NULL;
+	struct transport *transport;
+	struct envelope envelope = {.sender = factory_get_envelope_from(settings),
+	    .recipient = settings->mail_owner};
+	pb_local(delivery) result = {0};
+
+	if (!options)
+		return false;
+	random_system.fill(random_system.data, bytes, sizeof(bytes));
+	token = token_format_random(bytes);
+	id = g_strdup_printf("setup.%s@%s", token, domain);
+	message = compose(setup, settings, id, error);
+	envelope.id = id;
+	envelope.message = message;
+	transport = factory_new_transport(options);
+	if (message)
+		transport_deliver(transport, &envelope, &result);
+	transport_free(transport);
+	factory_free_transport(options);
+	if (!message || result.outcome == DELIVERY_SENT)
+		return message;
+	return pb_fail(error, PB_ERROR_TEMPORARY,
+	    "the test mail to %s was not accepted: %s", settings->mail_owner,
+	    result.text);
 }
 
 /* ---- 1: the owner ---- */
@@ -220,7 +615,7 @@ static void
 put_smtp(struct setup *setup, const char *host, int port)
 {
 	put(setup, "smtp.host", host, "The server that takes our mail.");
-	setup_config_put_number(&setup->config, "smtp.port", port);
+	put_number(setup, "smtp.port", port);
 	put(setup, "smtp.tls", port == 465 ? "implicit" : NULL,
 	    "Port 465 has TLS from the start.");
 }
@@ -229,7 +624,7 @@ static void
 put_imap(struct setup *setup, const char *host, int port)
 {
 	put(setup, "receive.imap_host", host, "The mailbox to which users write.");
-	setup_config_put_number(&setup->config, "receive.imap_port", port);
+	put_number(setup, "receive.imap_port", port);
 }
 
 static void
@@ -273,7 +668,6 @@ static bool
 take_servers(struct setup *setup, const char *answer, GError **error)
 {
 	const struct provider *provider = provider_find(answer);
-	pb_auto(settings) settings = NULL;
 
 	setup->provider = provider;
 	setup->is_local = strcmp(answer, "local") == 0;
@@ -292,9 +686,7 @@ take_servers(struct setup *setup, const char *answer, GError **error)
 	put(setup, "commands.delimiter",
 	    provider && provider->has_subaddresses == PROVIDER_NO ? "" : NULL,
 	    "The provider has no subaddresses (name+tag).");
-	settings = load(setup, error);
-	return settings &&
-	       ctl_try_relay(settings, &setup->ctl->clock, &setup->note, error);
+	return try_relay(setup, error);
 }
 
 /* ---- The login of the mailbox ---- */
@@ -385,7 +777,6 @@ take_password(struct setup *setup, const char *answer, GError **error)
 	bool is_app = setup->provider && setup->provider->app_passwords;
 	char *password = g_strdup(answer);
 	g_autofree char *path = NULL;
-	pb_auto(settings) settings = NULL;
 
 	if (is_app && !setup->answers)
 		remove_blanks(password);
@@ -394,9 +785,7 @@ take_password(struct setup *setup, const char *answer, GError **error)
 	if (!path)
 		return false;
 	put_password(setup, path);
-	settings = load(setup, error);
-	return settings &&
-	       ctl_try_mailbox(settings, &setup->ctl->clock, &setup->note, error);
+	return try_mailbox(setup, error);
 }
 
 /* A domain or id, which becomes a part of URLs. */
@@ -472,12 +861,12 @@ take_client_secret(struct setup *setup, const char *answer, GError **error)
 static bool
 take_token(struct setup *setup, const char *answer, GError **error)
 {
-	const struct clock *clock = &setup->ctl->clock;
 	pb_auto(settings) settings = load(setup, error);
 
 	return settings &&
-	       ctl_log_in(settings, clock, *answer ? answer : NULL, error) &&
-	       ctl_try_mailbox(settings, clock, &setup->note, error);
+	       ctl_log_in(
+	           settings, &setup->ctl->clock, *answer ? answer : NULL, error) &&
+	       try_mailbox(setup, error);
 }
 
 /* ---- 3 to 5 ---- */
@@ -496,7 +885,7 @@ take_subscribers(struct setup *setup, const char *answer, GError **error)
 	put(setup, "commands.address", is_open ? setup->mailbox : NULL,
 	    "Who writes \"subscribe\" there is asked to confirm.");
 	put(setup, "receive.lmtp_socket", has_socket ? "/run/paperboy/lmtp" : NULL,
-	    "Postfix delivers mail for this address there: see README.");
+	    "Postfix delivers mail for this address there: see doc/mail.md.");
 	put(setup, "receive.lmtp_group", has_socket ? "paperboy" : NULL, NULL);
 	settings = load(setup, error);
 	if (!settings ||
@@ -526,13 +915,9 @@ take_time(struct setup *setup, const char *answer, GError **error)
 static bool
 take_categories(struct setup *setup, const char *answer, GError **error)
 {
-	pb_auto(settings) settings = NULL;
-
 	put(setup, "arxiv.categories", strcmp(answer, "none") ? answer : "",
 	    "Categories to collect, besides Hugging Face's Daily Papers.");
-	settings = load(setup, error);
-	return settings &&
-	       ctl_try_sources(settings, &setup->ctl->clock, &setup->note, error);
+	return try_sources(setup, error);
 }
 
 /* ---- Asking ---- */
@@ -565,8 +950,8 @@ static const struct question {
         has_password, true, true},
     {"tenant", NULL, "Tenant: domain or id of your organization", NULL, take_tenant,
         has_tenant, false, false},
-    {"client_id", NULL, "Client id (how to get one: README, Mailboxes with OAuth 2)",
-        NULL, take_client_id, has_oauth, false, false},
+    {"client_id", NULL, "Client id (how to get one: doc/oauth.md)", NULL,
+        take_client_id, has_oauth, false, false},
     {"client_secret_file", NULL, "Client secret, or Enter if there is none", "",
         take_client_secret, has_client_secret, true, true},
     {"refresh_token_file", NULL,
@@ -673,14 +1058,15 @@ static bool
 try_answer(struct setup *setup, const struct question *question, const char *answer,
     GError **error)
 {
-	GPtrArray *before = setup_config_copy(&setup->config);
+	GPtrArray *before = g_ptr_array_copy(setup->entries, copy_entry, NULL);
 	bool had_login = setup->has_login;
 
 	if (take_answer(setup, question, answer, error)) {
 		g_ptr_array_unref(before);
 		return true;
 	}
-	setup_config_restore(&setup->config, before);
+	g_ptr_array_unref(setup->entries);
+	setup->entries = before;
 	setup->has_login = had_login;
 	return false;
 }
@@ -820,7 +1206,7 @@ print_next(const struct setup *setup, const struct settings *settings)
 	puts("\nNext:");
 	if (*settings->lmtp_socket)
 		printf("  let Postfix deliver mail for %s to %s:\n"
-		       "    see README, Subscribe by e-mail, A\n",
+		       "    see doc/mail.md, A\n",
 		    settings->commands_address, settings->lmtp_socket);
 	puts("  start paperboyd, or restart it, then run paperboyctl check");
 	if (setup->is_open)
@@ -833,7 +1219,7 @@ print_next(const struct setup *setup, const struct settings *settings)
 static bool
 finish(struct setup *setup, GError **error)
 {
-	const char *path = setup->config.path;
+	const char *path = setup->path;
 	g_autofree char *text = NULL;
 	g_autofree char *old = NULL;
 	pb_auto(settings) settings = NULL;
@@ -845,13 +1231,13 @@ finish(struct setup *setup, GError **error)
 	settings = load(setup, error);
 	if (!settings)
 		return false;
-	text = setup_config_format(&setup->config);
-	if (!setup_config_write_file(path, text, 0644, error))
+	text = format(setup, NULL);
+	if (!write_file(path, text, 0644, error))
 		return false;
 	printf("\n%s is written.\n", path);
 	if (old)
 		printf("The old one is %s.\n", old);
-	if (!ctl_try_mail(settings, &setup->ctl->clock, path, error))
+	if (!try_mail(setup, settings, error))
 		return false;
 	printf("A test mail is on its way to %s.\n", settings->mail_owner);
 	print_next(setup, settings);
@@ -863,7 +1249,7 @@ finish(struct setup *setup, GError **error)
 static void
 setup_clear(struct setup *setup)
 {
-	setup_config_clear(&setup->config);
+	g_ptr_array_unref(setup->entries);
 	secret_clear(&setup->password);
 	secret_clear(&setup->client_secret);
 	g_clear_pointer(&setup->answers, g_hash_table_unref);
@@ -889,7 +1275,7 @@ static bool
 run(struct setup *setup, GError **error)
 {
 	const char *answers = setup->ctl->options.answers_path;
-	g_autofree char *directory = g_path_get_dirname(setup->config.path);
+	g_autofree char *directory = g_path_get_dirname(setup->path);
 
 	if (answers && !read_answers(setup, answers, error))
 		return false;
@@ -902,11 +1288,11 @@ run(struct setup *setup, GError **error)
 		return file_set_error(
 		    "cannot write to", directory, PB_ERROR_PERMANENT, error);
 	for (char **at = setup->ctl->options.settings; at && *at; at++)
-		if (!setup_config_fix(&setup->config, *at, error))
+		if (!fix(setup, *at, error))
 			return false;
 	return check_base(setup, error) &&
-	       (is_shipped(setup->config.path) ||
-	           ctl_confirm_replace(setup->ctl, setup->config.path, error)) &&
+	       (is_shipped(setup->path) ||
+	           ctl_confirm_replace(setup->ctl, setup->path, error)) &&
 	       (answers ||
 	           (ctl_confirm_replace(setup->ctl, setup->password.path, error) &&
 	               ctl_confirm_replace(
@@ -920,10 +1306,11 @@ ctl_run_setup(struct ctl *ctl, GError **error)
 	g_autofree char *path = g_canonicalize_filename(ctl->config_path, NULL);
 	pb_local(setup) setup = {
 	    .ctl = ctl,
+	    .path = path,
+	    .entries = g_ptr_array_new_with_free_func(entry_free),
 	    .password.fd = -1,
 	    .client_secret.fd = -1,
 	};
 
-	setup_config_init(&setup.config, path);
 	return run(&setup, error);
 }

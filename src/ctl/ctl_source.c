@@ -57,12 +57,9 @@ take_job(struct ctl *ctl, struct lease *lease, enum job job, GError **error)
 
 /* ---- fetch, replay ---- */
 
-/* On a terminal, a progress line after the first second. */
 struct progress {
 	struct ctl *ctl;
 	struct lease *lease; /* or NULL */
-	int64_t since_us;
-	bool is_shown;
 };
 
 static void
@@ -75,11 +72,7 @@ show_progress(void *data, const char *source, const char *day)
 	if (progress->lease)
 		lease_renew(
 		    progress->lease, ctl->store, clock_get_now(&ctl->clock), NULL);
-	if (!isatty(STDERR_FILENO) ||
-	    g_get_monotonic_time() - progress->since_us < G_USEC_PER_SEC)
-		return;
-	fprintf(stderr, "\r\033[Kpolling %s for %s ... ", source, day);
-	progress->is_shown = true;
+	print_progress("polling %s for %s ... ", source, day);
 }
 
 /* @return borrowed; NULL with PB_ERROR_NOT_FOUND and the names of all sources */
@@ -104,14 +97,14 @@ find_source(const GPtrArray *sources, const char *name, GError **error)
 	return found;
 }
 
-/* @param name  of one source, or NULL for all */
 static bool
-fetch(struct ctl *ctl, struct lease *lease, const char *name,
-    struct collect_report *report, GError **error)
+fetch(
+    struct ctl *ctl, struct lease *lease, struct collect_report *report, GError **error)
 {
+	const char *name = ctl->argc > 1 ? ctl->argv[1] : NULL;
 	pb_auto(http) http = factory_new_http(ctl->settings, NULL);
 	g_autoptr(GPtrArray) sources = factory_new_sources(ctl->settings);
-	struct progress progress = {ctl, lease, g_get_monotonic_time(), false};
+	struct progress progress = {ctl, lease};
 	struct source *one = name ? find_source(sources, name, error) : NULL;
 	struct arxiv_options arxiv;
 	const struct collect collect = {
@@ -127,11 +120,10 @@ fetch(struct ctl *ctl, struct lease *lease, const char *name,
 	};
 	bool is_ok;
 
-	if ((name && !one) || !take_job(ctl, lease, JOB_COLLECTOR, error))
+	if (name && !one)
 		return false;
 	is_ok = collect_run(&collect, true, clock_get_now(&ctl->clock), report, error);
-	if (progress.is_shown)
-		fputs("\r\033[K", stderr);
+	print_progress_end();
 	return is_ok;
 }
 
@@ -139,72 +131,23 @@ static void
 print_fetched(
     const struct ctl *ctl, const struct collect_report *report, unsigned matches)
 {
-	if (ctl->is_json)
-		print_json(json_pack("{s:i, s:i, s:i, s:i, s:i}", "fetched",
-		    (int)report->answers, "failed", (int)report->failed, "new",
-		    (int)report->fresh, "changed", (int)report->changed, "matches",
-		    (int)matches));
-	else
-		printf("%u new paper%s, %u updated, %u new match%s; "
-		       "%u day%s fetched, %u failed\n",
-		    report->fresh, report->fresh == 1 ? "" : "s", report->changed,
-		    matches, matches == 1 ? "" : "es", report->answers,
-		    report->answers == 1 ? "" : "s", report->failed);
+	print_result(ctl,
+	    json_pack("{s:i, s:i, s:i, s:i, s:i}", "fetched", (int)report->answers,
+	        "failed", (int)report->failed, "new", (int)report->fresh, "changed",
+	        (int)report->changed, "matches", (int)matches),
+	    "%u new paper%s, %u updated, %u new match%s; %u day%s fetched, %u failed\n",
+	    report->fresh, report->fresh == 1 ? "" : "s", report->changed, matches,
+	    matches == 1 ? "" : "es", report->answers, report->answers == 1 ? "" : "s",
+	    report->failed);
 }
 
+/* Collect papers and match them, as jobs that no other machine does meanwhile. */
 static bool
-match(
-    struct ctl *ctl, struct lease *lease, struct match_report *matched, GError **error)
+collect_and_match(struct ctl *ctl,
+    bool (*collect)(struct ctl *ctl, struct lease *lease, struct collect_report *report,
+        GError **error),
+    struct collect_report *report, GError **error)
 {
-	return take_job(ctl, lease, JOB_MATCHING, error) &&
-	       match_run(ctl->store, clock_get_now(&ctl->clock), matched, error);
-}
-
-bool
-ctl_run_source_fetch(struct ctl *ctl, GError **error)
-{
-	struct collect_report report = {0};
-	struct match_report matched = {0};
-	struct lease *lease = NULL;
-	bool is_ok;
-
-	if (!begin_lease(ctl, &lease, error))
-		return false;
-	is_ok =
-	    fetch(ctl, lease, ctl->argc > 1 ? ctl->argv[1] : NULL, &report, error) &&
-	    match(ctl, lease, &matched, error);
-	end_lease(ctl, lease);
-	if (!is_ok)
-		return false;
-	ctl_wake_daemon(ctl);
-	print_fetched(ctl, &report, matched.found);
-	if (!report.failed)
-		return true;
-	return pb_fail(
-	    error, PB_ERROR_TEMPORARY, "a source failed: see paperboyctl source list");
-}
-
-/* @param path  of the list; or NULL */
-static bool
-replay(struct ctl *ctl, char **argv, const char *path, struct collect_report *report,
-    GError **error)
-{
-	g_autoptr(GPtrArray) sources = factory_new_sources(ctl->settings);
-	pb_auto(http) http = factory_new_http(ctl->settings, NULL);
-	const struct collect collect = {.store = ctl->store, .http = http};
-	struct source *source = find_source(sources, argv[1], error);
-
-	if (!source || !collect_replay(&collect, source, argv[2], path,
-	                   clock_get_now(&ctl->clock), report, error))
-		return false;
-	return report->answers || pb_fail(error, PB_ERROR_NOT_FOUND,
-	                              "source %s has no day %s", source->name, argv[2]);
-}
-
-bool
-ctl_run_source_replay(struct ctl *ctl, GError **error)
-{
-	struct collect_report report = {0};
 	struct match_report matched = {0};
 	struct lease *lease = NULL;
 	bool is_ok;
@@ -212,14 +155,53 @@ ctl_run_source_replay(struct ctl *ctl, GError **error)
 	if (!begin_lease(ctl, &lease, error))
 		return false;
 	is_ok = take_job(ctl, lease, JOB_COLLECTOR, error) &&
-	        replay(ctl, ctl->argv, ctl->options.from_path, &report, error) &&
-	        match(ctl, lease, &matched, error);
+	        collect(ctl, lease, report, error) &&
+	        take_job(ctl, lease, JOB_MATCHING, error) &&
+	        match_run(ctl->store, clock_get_now(&ctl->clock), &matched, error);
 	end_lease(ctl, lease);
 	if (!is_ok)
 		return false;
 	ctl_wake_daemon(ctl);
-	print_fetched(ctl, &report, matched.found);
+	print_fetched(ctl, report, matched.found);
 	return true;
+}
+
+bool
+ctl_run_source_fetch(struct ctl *ctl, GError **error)
+{
+	struct collect_report report = {0};
+
+	if (!collect_and_match(ctl, fetch, &report, error))
+		return false;
+	return !report.failed || pb_fail(error, PB_ERROR_TEMPORARY,
+	                             "a source failed: see paperboyctl source list");
+}
+
+static bool
+replay(
+    struct ctl *ctl, struct lease *lease, struct collect_report *report, GError **error)
+{
+	g_autoptr(GPtrArray) sources = factory_new_sources(ctl->settings);
+	pb_auto(http) http = factory_new_http(ctl->settings, NULL);
+	const struct collect collect = {.store = ctl->store, .http = http};
+	struct source *source = find_source(sources, ctl->argv[1], error);
+
+	(void)lease;
+	if (!source ||
+	    !collect_replay(&collect, source, ctl->argv[2], ctl->options.from_path,
+	        clock_get_now(&ctl->clock), report, error))
+		return false;
+	return report->answers ||
+	       pb_fail(error, PB_ERROR_NOT_FOUND, "source %s has no day %s",
+	           source->name, ctl->argv[2]);
+}
+
+bool
+ctl_run_source_replay(struct ctl *ctl, GError **error)
+{
+	struct collect_report report = {0};
+
+	return collect_and_match(ctl, replay, &report, error);
 }
 
 /* ---- list ---- */

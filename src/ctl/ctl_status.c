@@ -284,14 +284,10 @@ json_of_limits(const struct status *status)
 static json_t *
 json_of_inbox(const struct status *status)
 {
-	json_t *unanswered = json_array();
-
-	for (guint i = 0; i < status->unanswered->len; i++)
-		json_array_append_new(
-		    unanswered, json_string(status->unanswered->pdata[i]));
 	return json_pack("{s:I, s:I, s:I, s:o}", "new", (json_int_t)status->messages,
 	    "quarantined", (json_int_t)status->quarantined, "skipped",
-	    (json_int_t)status->skipped, "unanswered", unanswered);
+	    (json_int_t)status->skipped, "unanswered",
+	    print_json_texts(status->unanswered));
 }
 
 static json_t *
@@ -636,7 +632,10 @@ print_status(const struct settings *settings, const struct status *status,
 	for (unsigned i = 0; i < problems->len; i++) {
 		g_autofree char *text = health_finding_format(problems->pdata[i]);
 
-		printf("%s %s\n", i ? "            " : "\nTO DO       ", text);
+		if (!i)
+			putchar('\n');
+		print_verdict(i ? "" : "TO DO", 12, false);
+		printf(" %s\n", text);
 	}
 	if (daemon->relay.is_away && settings->mail_alerts)
 		puts("             alerts to mail.owner wait, too, since they are sent "

@@ -54,14 +54,13 @@ print_added(struct ctl *ctl, const struct subscriber *subscriber, GError **error
 
 	if (!filters)
 		return false;
-	if (ctl->is_json) {
-		print_json(json_pack("{s:s, s:i}", "address", subscriber->address,
-		    "filters", (int)filters->len));
-		return true;
-	}
-	printf("%s added%s\n", subscriber->address,
+	print_result(ctl,
+	    json_pack("{s:s, s:i}", "address", subscriber->address, "filters",
+	        (int)filters->len),
+	    "%s added%s\n", subscriber->address,
 	    filters->len ? "; the first digest is sent once papers match" : "");
-	subscriber_print_filters(ctl, filters);
+	if (!ctl->is_json)
+		subscriber_print_filters(ctl, filters);
 	return true;
 }
 
@@ -84,12 +83,11 @@ add_subscriber(struct ctl *ctl, const char *address, GError **error)
 	};
 	pb_local(query_error) query_error = {0};
 	pb_auto(subscriber) subscriber = NULL;
-	g_autoptr(GBytes) key = ctl_load_key(ctl, error);
 	unsigned refused = 0;
 
-	if (!key)
+	request.key = ctl_get_key(ctl, error);
+	if (!request.key)
 		return false;
-	request.key = key;
 	for (guint i = 0; i < count; i++)
 		filters[i].text = options->filters[i];
 	if (!parse_schedule(ctl, &request.schedule, error))
@@ -189,35 +187,8 @@ print_changed(struct ctl *ctl, const struct subscriber *subscriber, const char *
 	g_autofree char *due = day_format_minute(subscriber->next_due_at);
 
 	ctl_wake_daemon(ctl);
-	if (ctl->is_json)
-		print_json(subscriber_to_json(subscriber, NULL));
-	else
-		printf("%s %s; next digest %s\n", subscriber->address, text, due);
-	return true;
-}
-
-static bool
-set(struct ctl *ctl, const char *address, struct profile_change *change, GError **error)
-{
-	pb_auto(subscriber) subscriber = NULL;
-	g_autofree char *schedule = NULL;
-	g_autofree char *text = NULL;
-
-	if (!profile_is_change(change)) {
-		g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_FAILED,
-		    "nothing to set: give --zone, --at, --cadence, --max or another "
-		    "option of --help");
-		return false;
-	}
-	change->who = ctl->who;
-	subscriber =
-	    profile_set(ctl->store, address, change, clock_get_now(&ctl->clock), error);
-	if (!subscriber)
-		return false;
-	schedule = subscriber_format_schedule(subscriber);
-	text = g_strdup_printf(
-	    "is now %s, %d papers with abstract", schedule, subscriber->max_full);
-	return print_changed(ctl, subscriber, text);
+	return print_result(ctl, subscriber_to_json(subscriber, NULL),
+	    "%s %s; next digest %s\n", subscriber->address, text, due);
 }
 
 bool
@@ -231,12 +202,29 @@ ctl_run_subscriber_set(struct ctl *ctl, GError **error)
 	    .frequency = options->frequency,
 	    .language = options->language,
 	    .max_full = ctl_get_number(options->max, 0),
+	    .who = ctl->who,
 	};
+	pb_auto(subscriber) subscriber = NULL;
+	g_autofree char *schedule = NULL, *text = NULL;
 
 	memcpy(change.words, options->words, sizeof(change.words));
 	/* Checked here: profile_set() takes 0 as unchanged. */
-	return (options->max == CTL_UNSET || profile_check_max(options->max, error)) &&
-	       set(ctl, ctl->argv[1], &change, error);
+	if (options->max != CTL_UNSET && !profile_check_max(options->max, error))
+		return false;
+	if (!profile_is_change(&change)) {
+		g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_FAILED,
+		    "nothing to set: give --zone, --at, --cadence, --max or another "
+		    "option of --help");
+		return false;
+	}
+	subscriber = profile_set(
+	    ctl->store, ctl->argv[1], &change, clock_get_now(&ctl->clock), error);
+	if (!subscriber)
+		return false;
+	schedule = subscriber_format_schedule(subscriber);
+	text = g_strdup_printf(
+	    "is now %s, %d papers with abstract", schedule, subscriber->max_full);
+	return print_changed(ctl, subscriber, text);
 }
 
 bool

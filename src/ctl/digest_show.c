@@ -184,7 +184,7 @@ ctl_run_digest_list(struct ctl *ctl, GError **error)
 	rows = digests_load_newest(ctl->store, subscriber_id, (unsigned)limit, error);
 	if (!rows)
 		return false;
-	table_print(ctl, &table, rows);
+	table_print_newest(ctl, &table, rows, (unsigned)limit);
 	return true;
 }
 

@@ -94,19 +94,29 @@ json_of_backtest(const struct backtest *backtest)
 	    "newest", newest, "notes", json_of_messages(backtest->notes));
 }
 
+/* Columns before a paper's words. */
+#define PAPER_INDENT 14
+
+/* @param width  of the terminal, or 0 */
 static void
-print_paper(const char *id, const char *day, const char *title, const char *words)
+print_paper(const char *id, const char *day, const char *title, const char *words,
+    unsigned width)
 {
 	g_autofree char *shown_title = sanitize_paper_text(title, 0);
 	g_autofree char *shown_words = sanitize_paper_text(words, 0);
+	g_autofree char *line = g_strdup_printf("  %s  %s  %s", day, id, shown_title);
+	g_autofree char *cut = print_dup_cut(line, width);
+	g_autofree char *cut_words =
+	    print_dup_cut(shown_words, width > PAPER_INDENT ? width - PAPER_INDENT : 0);
 
-	printf("  %s  %s  %s\n", day, id, shown_title);
+	puts(cut);
 	if (*words)
-		printf("              %s\n", shown_words);
+		printf("%*s%s\n", PAPER_INDENT, "", cut_words);
 }
 
 static void
-print_backtest(const struct backtest *backtest, const char *filter, bool is_block)
+print_backtest(
+    const struct backtest *backtest, const char *filter, bool is_block, unsigned width)
 {
 	printf("%s\n%u days: %u paper%s, %.1f a day", filter, backtest->days,
 	    backtest->found, backtest->found == 1 ? "" : "s", backtest->a_day);
@@ -129,7 +139,7 @@ print_backtest(const struct backtest *backtest, const char *filter, bool is_bloc
 	for (unsigned i = 0; i < backtest->newest->len; i++) {
 		const struct backtest_paper *paper = backtest->newest->pdata[i];
 
-		print_paper(paper->id, paper->day, paper->title, paper->words);
+		print_paper(paper->id, paper->day, paper->title, paper->words, width);
 	}
 	for (unsigned i = 0; i < backtest->notes->len; i++)
 		printf("Note: %s\n", ((struct msg *)backtest->notes->pdata[i])->text);
@@ -187,7 +197,8 @@ ctl_run_filter_test(struct ctl *ctl, GError **error)
 		g_autofree char *filter = query_format_accented(
 		    backtest->canonical, request.text, store_get_tokenizer(ctl->store));
 
-		print_backtest(backtest, filter, request.is_block);
+		print_backtest(
+		    backtest, filter, request.is_block, print_get_width(ctl));
 	}
 	return true;
 }
@@ -273,19 +284,19 @@ json_of_search(const struct search_answer *answer)
 }
 
 static void
-print_search(const struct search_answer *answer, const char *filter)
+print_search(const struct search_answer *answer, const char *filter, unsigned width)
 {
 	bool is_part = answer->results->len < answer->found || answer->is_more;
 
 	printf("%s\n%s%u paper%s%s\n", filter, answer->is_more ? "at least " : "",
 	    answer->found, answer->found == 1 ? "" : "s",
-	    is_part ? "; the best of them:" : "");
+	    is_part ? "; the best of them (more with --limit):" : "");
 	for (unsigned i = 0; i < answer->results->len; i++) {
 		const struct search_result *result = answer->results->pdata[i];
 		const struct paper *paper = result->stored->paper;
 
 		print_paper(
-		    paper->id, result->stored->day, paper->title, result->words);
+		    paper->id, result->stored->day, paper->title, result->words, width);
 	}
 	if (answer->is_cut)
 		printf("Only %d papers were read one by one: others may match.\n",
@@ -315,7 +326,7 @@ ctl_run_search(struct ctl *ctl, GError **error)
 		    answer->canonical, ctl->argv[1], store_get_tokenizer(ctl->store));
 
 		ctl_print_warnings(answer->warnings);
-		print_search(answer, filter);
+		print_search(answer, filter, print_get_width(ctl));
 	}
 	return true;
 }

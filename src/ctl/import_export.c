@@ -46,16 +46,11 @@ read_input(int fd, const char *file, GError **error)
 static json_t *
 json_of_report(const struct import_report *report, bool is_dry_run)
 {
-	json_t *problems = json_array();
-
-	for (unsigned i = 0; report->problems && i < report->problems->len; i++)
-		json_array_append_new(
-		    problems, json_string(report->problems->pdata[i]));
 	return json_pack("{s:b, s:i, s:i, s:i, s:i, s:i, s:i, s:o}", "dry_run",
 	    (int)is_dry_run, "added", (int)report->added, "resubscribed",
 	    (int)report->resubscribed, "present", (int)report->present, "left",
 	    (int)report->left, "suppressed", (int)report->suppressed, "bad",
-	    (int)report->bad, "problems", problems);
+	    (int)report->bad, "problems", print_json_texts(report->problems));
 }
 
 static void
@@ -82,12 +77,14 @@ static bool
 import(struct ctl *ctl, struct import_request *request, GError **error)
 {
 	pb_local(import_report) report = {0};
-	g_autoptr(GBytes) key = ctl_load_key(ctl, error);
-	bool is_ok = key && schedule_parse_minute(ctl->settings->digest_at,
-	                        &request->source.minute, error);
+	bool is_ok;
 
-	request->key = key;
+	request->key = ctl_get_key(ctl, error);
+	is_ok = request->key && schedule_parse_minute(ctl->settings->digest_at,
+	                            &request->source.minute, error);
+	print_progress("importing ... ");
 	is_ok = is_ok && import_people(ctl->store, request, &report, error);
+	print_progress_end();
 	if (ctl->is_json)
 		print_json(json_of_report(&report, request->is_dry_run));
 	for (unsigned i = 0;
@@ -176,13 +173,9 @@ export_to_file(struct ctl *ctl, const char *file, const struct export_request *r
 		        ? "; paperboyctl writes as the owner of the state directory: "
 		          "use - and let the shell open the file"
 		        : "");
-	if (ctl->is_json)
-		print_json(
-		    json_pack("{s:s, s:i}", "file", file, "exported", (int)count));
-	else
-		printf("%u %s in %s\n", count,
-		    count == 1 ? "subscriber" : "subscribers", file);
-	return true;
+	return print_result(ctl,
+	    json_pack("{s:s, s:i}", "file", file, "exported", (int)count),
+	    "%u %s in %s\n", count, count == 1 ? "subscriber" : "subscribers", file);
 }
 
 static bool

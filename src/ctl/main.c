@@ -46,7 +46,7 @@ help_print_usage(const struct ctl_command *command, FILE *out)
 static void
 help_print_all(FILE *out)
 {
-	fputs("paperboyctl [-c FILE] [--json] COMMAND ...\n\n"
+	fputs("paperboyctl [-c FILE] [--json] [--wide] COMMAND ...\n\n"
 	      "Manages subscribers and filters, and shows what paperboyd does. Works\n"
 	      "whether or not the daemon is running.\n\n",
 	    out);
@@ -60,6 +60,7 @@ help_print_all(FILE *out)
 	    "\n  -c, --config FILE  read FILE instead of " PAPERBOY_SYSCONFDIR
 	    "/paperboy.conf\n"
 	    "  --json             print JSON, for scripts; also after the command\n"
+	    "  --wide             do not cut tables to the width of the terminal\n"
 	    "  --now TIME         use TIME as the current time, such as "
 	    "2026-11-20T09:00:00Z\n"
 	    "  --version          print the version\n\n"
@@ -145,10 +146,10 @@ help_print_command(const struct ctl_command *command)
 
 struct options {
 	char *config, *now;
-	gboolean is_json, is_version, is_help;
+	gboolean is_json, is_wide, is_version, is_help;
 };
 
-/* Global options come before the command, --json also after it. */
+/* Global options come before the command, --json and --wide also after it. */
 static bool
 parse_options(struct options *options, int *argc, char ***argv, GError **error)
 {
@@ -156,6 +157,7 @@ parse_options(struct options *options, int *argc, char ***argv, GError **error)
 	    {"config", 'c', 0, G_OPTION_ARG_FILENAME, &options->config, NULL, NULL},
 	    {"json", 0, 0, G_OPTION_ARG_NONE, &options->is_json, NULL, NULL},
 	    {"now", 0, 0, G_OPTION_ARG_STRING, &options->now, NULL, NULL},
+	    {"wide", 0, 0, G_OPTION_ARG_NONE, &options->is_wide, NULL, NULL},
 	    {"version", 0, 0, G_OPTION_ARG_NONE, &options->is_version, NULL, NULL},
 	    {"help", 'h', 0, G_OPTION_ARG_NONE, &options->is_help, NULL, NULL},
 	    {0},
@@ -231,10 +233,8 @@ static bool
 opens_itself(const struct ctl_command *command)
 {
 	return command->run == ctl_run_restore || command->run == ctl_run_doctor ||
-	       command->run == ctl_run_key_rotate ||
-	       command->run == ctl_run_key_restore || command->run == ctl_run_config ||
-	       command->run == ctl_run_receive || command->run == ctl_run_login ||
-	       command->run == ctl_run_store_copy;
+	       command->run == ctl_run_config || command->run == ctl_run_receive ||
+	       command->run == ctl_run_login || command->run == ctl_run_store_copy;
 }
 
 /* On a read-only file system: without a lock; writing fails. */
@@ -249,16 +249,20 @@ run_read_only(const struct ctl_command *command, struct ctl *ctl, GError **error
 	return is_ok;
 }
 
-/* The shared lock keeps restore from replacing the store. */
+/* The shared lock keeps restore from replacing the store; the key is changed while
+ * nothing else uses it. */
 static bool
 run_with_store(const struct ctl_command *command, struct ctl *ctl, GError **error)
 {
+	bool is_alone =
+	    command->run == ctl_run_key_rotate || command->run == ctl_run_key_restore;
 	int lock;
 	bool is_ok;
 
 	if (file_is_read_only(ctl->settings->state_dir))
 		return run_read_only(command, ctl, error);
-	lock = lock_share(ctl->settings->state_dir, error);
+	lock = is_alone ? lock_take_alone(ctl->settings->state_dir, error)
+	                : lock_share(ctl->settings->state_dir, error);
 	if (lock < 0)
 		return false;
 	ctl->store = factory_open_store(ctl->settings, error);
@@ -361,9 +365,9 @@ is_help(const char *text)
 	return strcmp(text, "--help") == 0 || strcmp(text, "-h") == 0;
 }
 
-/* Remove --json, which every command has. */
+/* Remove --json and --wide, which every command has. */
 static void
-take_json_option(struct options *options, int *argc, char **argv)
+take_output_options(struct options *options, int *argc, char **argv)
 {
 	int left = 1;
 
@@ -376,6 +380,8 @@ take_json_option(struct options *options, int *argc, char **argv)
 		}
 		if (argv[i] && strcmp(argv[i], "--json") == 0)
 			options->is_json = true;
+		else if (argv[i] && strcmp(argv[i], "--wide") == 0)
+			options->is_wide = true;
 		else
 			argv[left++] = argv[i]; /* with the NULL */
 	}
@@ -400,7 +406,7 @@ run_main(struct options *options, int argc, char **argv)
 	struct ctl ctl = {.who = who};
 	int status;
 
-	take_json_option(options, &argc, argv);
+	take_output_options(options, &argc, argv);
 	if (options->is_version) {
 		printf("paperboyctl %s\n", PACKAGE_VERSION);
 		return EX_OK;
@@ -425,8 +431,10 @@ run_main(struct options *options, int argc, char **argv)
 	ctl.argc = argc;
 	ctl.argv = argv;
 	ctl.is_json = options->is_json;
+	ctl.is_wide = options->is_wide;
 	status = run(command, options, &ctl);
 	ctl_options_clear(&ctl.options);
+	g_clear_pointer(&ctl.key, g_bytes_unref);
 	return status;
 }
 

@@ -11,8 +11,9 @@
 /* ---- subscribers ---- */
 
 char *
-subscriber_format_schedule(const struct subscriber *subscriber)
+subscriber_format_schedule(const void *row)
 {
+	const struct subscriber *subscriber = row;
 	const struct schedule *schedule = &subscriber->schedule;
 	g_autofree char *days = schedule->frequency == SCHEDULE_WEEKLY
 	                            ? schedule_format_weekdays(schedule->weekdays)
@@ -25,22 +26,12 @@ subscriber_format_schedule(const struct subscriber *subscriber)
 }
 
 char *
-subscriber_format_state(const struct subscriber *subscriber)
+subscriber_format_state(const void *row)
 {
+	const struct subscriber *subscriber = row;
+
 	return g_strconcat(subscriber_state_name(subscriber->state),
 	    *subscriber->paused_until ? " until " : "", subscriber->paused_until, NULL);
-}
-
-static char *
-format_schedule(const void *data)
-{
-	return subscriber_format_schedule(data);
-}
-
-static char *
-format_state_until(const void *data)
-{
-	return subscriber_format_state(data);
 }
 
 static char *
@@ -104,9 +95,9 @@ pack_preferences(const void *data)
 
 const struct table_column subscriber_columns[] = {
     TABLE_COLUMN("ADDRESS", "address", TABLE_TEXT, subscriber, address),
-    TABLE_COLUMN_STRING("STATE", NULL, format_state_until),
+    TABLE_COLUMN_STRING("STATE", NULL, subscriber_format_state),
     TABLE_COLUMN("NEXT DIGEST", "next_due_at", TABLE_TIME, subscriber, next_due_at),
-    TABLE_COLUMN_STRING("SCHEDULE", "schedule", format_schedule),
+    TABLE_COLUMN_STRING("SCHEDULE", "schedule", subscriber_format_schedule),
     TABLE_COLUMN(NULL, "name", TABLE_TEXT, subscriber, name),
     TABLE_COLUMN_STRING(NULL, "state", format_state),
     TABLE_COLUMN(NULL, "paused_until", TABLE_CHARS, subscriber, paused_until),
@@ -124,8 +115,8 @@ const struct table_column subscriber_columns[] = {
 static const struct table_column record_columns[] = {
     TABLE_COLUMN("address", NULL, TABLE_TEXT, subscriber, address),
     TABLE_COLUMN("name", NULL, TABLE_TEXT, subscriber, name),
-    TABLE_COLUMN_STRING("state", NULL, format_state_until),
-    TABLE_COLUMN_STRING("schedule", NULL, format_schedule),
+    TABLE_COLUMN_STRING("state", NULL, subscriber_format_state),
+    TABLE_COLUMN_STRING("schedule", NULL, subscriber_format_schedule),
     TABLE_COLUMN_STRING("max", NULL, format_max),
     TABLE_COLUMN_STRING("preferences", NULL, format_preferences),
     TABLE_COLUMN("next digest", NULL, TABLE_TIME, subscriber, next_due_at),

@@ -13,11 +13,12 @@
 /** Columns of a list of struct subscriber. */
 extern const struct table_column subscriber_columns[];
 
-/** "weekly on mon,thu at 06:05 Europe/Berlin" @return a new string */
-char *subscriber_format_schedule(const struct subscriber *subscriber);
-
-/** "active", "paused until 2026-12-01" @return a new string */
-char *subscriber_format_state(const struct subscriber *subscriber);
+/*
+ * Cells of a table of struct subscriber: "weekly on mon,thu at 06:05 Europe/Berlin",
+ * and "active" or "paused until 2026-12-01".
+ */
+char *subscriber_format_schedule(const void *row);
+char *subscriber_format_state(const void *row);
 
 /** @param filters  of struct subscription *, or NULL to leave them out */
 json_t *

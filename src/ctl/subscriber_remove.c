@@ -28,48 +28,42 @@ ctl_run_subscriber_remove(struct ctl *ctl, GError **error)
 	    !subscribe_remove(
 	        ctl->store, ctl->argv[1], ctl->who, clock_get_now(&ctl->clock), error))
 		return false;
-	if (ctl->is_json)
-		print_json(json_pack("{s:s}", "removed", ctl->argv[1]));
-	else
-		printf("%s removed; no more mail is sent to it\n", ctl->argv[1]);
-	return true;
+	return print_result(ctl, json_pack("{s:s}", "removed", ctl->argv[1]),
+	    "%s removed; no more mail is sent to it\n", ctl->argv[1]);
 }
 
-/* Without a subscriber there is nothing to confirm. */
+/* @return false without a key; it is borrowed from ctl */
 static bool
-confirm_forget(struct ctl *ctl, const char *address, GError **error)
+init_request(struct ctl *ctl, struct erase_request *request, GError **error)
 {
-	pb_auto(subscriber) subscriber = NULL;
-	g_autofree char *question =
-	    g_strdup_printf("Erase all data of %s permanently", address);
-
-	return person_find(ctl->store, address, &subscriber, error) &&
-	       (!subscriber || ctl_confirm(ctl, question, error));
+	*request = (struct erase_request){
+	    .address = ctl->argv[1],
+	    .is_never_again = ctl->options.is_never_again,
+	    .key = ctl_get_key(ctl, error),
+	    .who = ctl->who,
+	};
+	return request->key != NULL;
 }
 
 bool
 ctl_run_subscriber_forget(struct ctl *ctl, GError **error)
 {
-	g_autoptr(GBytes) key = NULL;
-	struct erase_request request = {.who = ctl->who};
+	bool is_suppressed = ctl->options.is_never_again;
+	g_autofree char *question =
+	    g_strdup_printf("Erase all data of %s permanently", ctl->argv[1]);
+	pb_auto(subscriber) subscriber = NULL;
+	struct erase_request request;
 
-	if (!confirm_forget(ctl, ctl->argv[1], error))
+	/* Without a subscriber there is nothing to confirm. */
+	if (!person_find(ctl->store, ctl->argv[1], &subscriber, error) ||
+	    (subscriber && !ctl_confirm(ctl, question, error)) ||
+	    !init_request(ctl, &request, error) ||
+	    !erase_person(ctl->store, &request, clock_get_now(&ctl->clock), error))
 		return false;
-	key = ctl_load_key(ctl, error);
-	if (!key)
-		return false;
-	request.address = ctl->argv[1];
-	request.is_never_again = ctl->options.is_never_again;
-	request.key = key;
-	if (!erase_person(ctl->store, &request, clock_get_now(&ctl->clock), error))
-		return false;
-	if (ctl->is_json)
-		print_json(json_pack("{s:s, s:b}", "erased", ctl->argv[1], "suppressed",
-		    (int)ctl->options.is_never_again));
-	else
-		printf("%s erased%s\n", ctl->argv[1],
-		    ctl->options.is_never_again ? " and suppressed" : "");
-	return true;
+	return print_result(ctl,
+	    json_pack(
+	        "{s:s, s:b}", "erased", ctl->argv[1], "suppressed", (int)is_suppressed),
+	    "%s erased%s\n", ctl->argv[1], is_suppressed ? " and suppressed" : "");
 }
 
 static char *
@@ -104,65 +98,38 @@ ctl_run_suppression_list(struct ctl *ctl, GError **error)
 	return table_print_pages(ctl, &table, error);
 }
 
-/* A subscriber with that address is removed, so ask for confirmation. */
-static bool
-confirm_suppress(struct ctl *ctl, const char *address, GError **error)
-{
-	pb_auto(subscriber) subscriber = NULL;
-	g_autofree char *question = g_strdup_printf(
-	    "Remove the subscriber %s and suppress the address", address);
-
-	return person_find(ctl->store, address, &subscriber, error) &&
-	       (!subscriber || subscriber->state == SUBSCRIBER_GONE ||
-	           ctl_confirm(ctl, question, error));
-}
-
 bool
 ctl_run_suppression_add(struct ctl *ctl, GError **error)
 {
-	g_autoptr(GBytes) key = NULL;
-	struct erase_request request = {.who = ctl->who};
+	g_autofree char *question = g_strdup_printf(
+	    "Remove the subscriber %s and suppress the address", ctl->argv[1]);
+	const char *reason = ctl->options.reason ? ctl->options.reason : ERASE_OPERATOR;
+	pb_auto(subscriber) subscriber = NULL;
+	struct erase_request request;
 
-	if (!confirm_suppress(ctl, ctl->argv[1], error))
+	/* A subscriber with that address is removed, so ask for confirmation. */
+	if (!person_find(ctl->store, ctl->argv[1], &subscriber, error) ||
+	    (subscriber && subscriber->state != SUBSCRIBER_GONE &&
+	        !ctl_confirm(ctl, question, error)) ||
+	    !init_request(ctl, &request, error) ||
+	    !erase_suppress(
+	        ctl->store, &request, reason, clock_get_now(&ctl->clock), error))
 		return false;
-	key = ctl_load_key(ctl, error);
-	if (!key)
-		return false;
-	request.address = ctl->argv[1];
-	request.key = key;
-	if (!erase_suppress(ctl->store, &request,
-	        ctl->options.reason ? ctl->options.reason : ERASE_OPERATOR,
-	        clock_get_now(&ctl->clock), error))
-		return false;
-	if (ctl->is_json)
-		print_json(json_pack("{s:s}", "suppressed", ctl->argv[1]));
-	else
-		printf("%s suppressed\n", ctl->argv[1]);
-	return true;
+	return print_result(ctl, json_pack("{s:s}", "suppressed", ctl->argv[1]),
+	    "%s suppressed\n", ctl->argv[1]);
 }
 
 bool
 ctl_run_suppression_remove(struct ctl *ctl, GError **error)
 {
-	g_autoptr(GBytes) key = NULL;
-	g_autofree char *question = NULL;
-	struct erase_request request = {.who = ctl->who};
+	g_autofree char *question =
+	    g_strdup_printf("Stop suppressing %s", ctl->argv[1]);
+	struct erase_request request;
 
-	question = g_strdup_printf("Stop suppressing %s", ctl->argv[1]);
-	if (!ctl_confirm(ctl, question, error))
+	if (!ctl_confirm(ctl, question, error) || !init_request(ctl, &request, error) ||
+	    !erase_release(ctl->store, &request, clock_get_now(&ctl->clock), error))
 		return false;
-	key = ctl_load_key(ctl, error);
-	if (!key)
-		return false;
-	request.address = ctl->argv[1];
-	request.key = key;
-	if (!erase_release(ctl->store, &request, clock_get_now(&ctl->clock), error))
-		return false;
-	if (ctl->is_json)
-		print_json(json_pack("{s:s}", "released", ctl->argv[1]));
-	else
-		printf("%s is no longer suppressed; add it with paperboyctl subscriber "
-		       "add\n",
-		    ctl->argv[1]);
-	return true;
+	return print_result(ctl, json_pack("{s:s}", "released", ctl->argv[1]),
+	    "%s is no longer suppressed; add it with paperboyctl subscriber add\n",
+	    ctl->argv[1]);
 }

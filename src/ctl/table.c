@@ -122,15 +122,41 @@ format_row(const struct table_column *columns, const void *row)
 		if (!columns->title)
 			continue;
 		cell = row ? format_cell(columns, row) : g_strdup(columns->title);
-		g_ptr_array_add(cells, cell ? print_dup_line(cell) : g_strdup("-"));
+		g_ptr_array_add(cells, cell ? g_steal_pointer(&cell) : g_strdup("-"));
 	}
 	g_ptr_array_add(cells, NULL);
 	return (char **)g_ptr_array_free(cells, FALSE);
 }
 
-/* Every column is as wide as its widest cell; the last one is not padded. */
+/* The width below which no column is cut, in characters. */
+#define COLUMN_WIDTH_MIN 12
+
+/* Make the widest columns narrower until a row has at most that width. */
 static void
-print_cells(const GPtrArray *rows)
+fit_columns(long *widths, guint columns, long width)
+{
+	long left = 2 * ((long)columns - 1) - width;
+	guint widest;
+
+	for (guint i = 0; i < columns; i++)
+		left += widths[i];
+	for (; left > 0; left--) {
+		widest = 0;
+		for (guint i = 1; i < columns; i++)
+			if (widths[i] > widths[widest])
+				widest = i;
+		if (widths[widest] <= COLUMN_WIDTH_MIN)
+			return;
+		widths[widest]--;
+	}
+}
+
+/*
+ * Every column is as wide as its widest cell, if the terminal is wide enough; the last
+ * one is not padded.
+ */
+static void
+print_cells(const GPtrArray *rows, unsigned width)
 {
 	guint columns = g_strv_length(rows->pdata[0]);
 	g_autofree long *widths = g_new0(long, columns + 1);
@@ -139,13 +165,21 @@ print_cells(const GPtrArray *rows)
 		for (guint j = 0; j < columns; j++)
 			widths[j] = MAX(
 			    widths[j], g_utf8_strlen(((char **)rows->pdata[i])[j], -1));
+	if (width)
+		fit_columns(widths, columns, width);
 	for (unsigned i = 0; i < rows->len; i++) {
 		char **row = rows->pdata[i];
 
-		for (guint j = 0; j + 1 < columns; j++)
-			printf("%s%*s  ", row[j],
-			    (int)(widths[j] - g_utf8_strlen(row[j], -1)), "");
-		puts(row[columns - 1]);
+		for (guint j = 0; j < columns; j++) {
+			g_autofree char *cell =
+			    print_dup_cut(row[j], (unsigned)widths[j]);
+
+			if (j + 1 < columns)
+				printf("%s%*s  ", cell,
+				    (int)(widths[j] - g_utf8_strlen(cell, -1)), "");
+			else
+				puts(cell);
+		}
 	}
 }
 
@@ -187,7 +221,7 @@ print_output(const struct ctl *ctl, const struct table *table, struct output *ou
 	if (ctl->is_json)
 		print_json(json_incref(output->list));
 	else if (output->cells->len > 1)
-		print_cells(output->cells);
+		print_cells(output->cells, print_get_width(ctl));
 	else
 		puts(table->empty_text);
 }
@@ -207,6 +241,15 @@ table_print(const struct ctl *ctl, const struct table *table, const GPtrArray *r
 	add_rows(ctl, table, rows, &output);
 	print_output(ctl, table, &output);
 	clear_output(&output);
+}
+
+void
+table_print_newest(const struct ctl *ctl, const struct table *table,
+    const GPtrArray *rows, unsigned limit)
+{
+	table_print(ctl, table, rows);
+	if (rows->len >= limit && !ctl->is_json)
+		printf("The newest %u; more with --limit.\n", limit);
 }
 
 bool

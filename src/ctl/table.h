@@ -67,6 +67,10 @@ struct table {
 void
 table_print(const struct ctl *ctl, const struct table *table, const GPtrArray *rows);
 
+/** Print the newest rows. @param limit  how many were asked for */
+void table_print_newest(const struct ctl *ctl, const struct table *table,
+    const GPtrArray *rows, unsigned limit);
+
 /** Load and print all batches; nothing is printed when one of them cannot be loaded. */
 bool
 table_print_pages(const struct ctl *ctl, const struct table *table, GError **error);

@@ -5,24 +5,33 @@
 
 #include <string.h>
 
+#include "message/command_text.h"
 #include "message/sanitize.h"
 
 /* A topic has at most so many words; a Chinese or Japanese character is a quarter. */
-#define TOPIC_WORDS   6
-#define WORD_WEIGHT   4
-#define TOPIC_WEIGHT  (TOPIC_WORDS * WORD_WEIGHT)
-#define TOPIC_CHARS   80
-#define AUTHOR_WORDS  4
-#define TITLE_WORDS   12
-#define NAMED_WORDS   5 /* of a filter or place */
-#define GREETED_WORDS 5
-#define NAME_WORDS    3
+#define TOPIC_WORDS     6
+#define WORD_WEIGHT     4
+#define TOPIC_WEIGHT    (TOPIC_WORDS * WORD_WEIGHT)
+#define TOPIC_CHARS     80
+#define AUTHOR_WORDS    4
+#define TITLE_WORDS     12
+#define NAMED_WORDS     5 /* of a filter or place */
+#define GREETED_WORDS   5
+#define NAME_WORDS      4
 /* A line of at least that length may go on in the next one. */
-#define WRAPPED_CHARS 45
+#define WRAPPED_CHARS   45
 /* Words of a wish beside a telephone number, to be one. */
-#define CONTACT_WORDS 3
+#define CONTACT_WORDS   3
+/* Words of a pattern that are enough in a sentence that is not understood otherwise. */
+#define WEAK_WORDS      3
+/* Words of a wish that is only asked about: "Unsubscribe?" */
+#define QUESTION_WORDS  2
+/* After so many sentences a mail has no further languages: trying all takes long. */
+#define MIXED_SENTENCES 12
+/* Words of a mail without requests that tell its language. */
+#define GUESS_WORDS     3
 /* Parts of a sentence that are tried as wishes of their own. */
-#define CUTS_MAX      20
+#define CUTS_MAX        20
 
 #define FOREACH_LANGUAGE(language)                                                 \
 	for (const struct phrases *const *language = phrases_get_all(); *language; \
@@ -91,11 +100,26 @@ trim_topic(const struct phrases *language, struct phrases_span *span)
 	}
 }
 
+/* Whether the first or last word is one that means nothing: "them", "later". */
+static bool
+has_filler_at_end(const struct phrases *language, const struct phrases_span *span)
+{
+	const struct phrases_span first =
+	    make_span(span->text, span->from, span->from + 1);
+	const struct phrases_span last = make_span(span->text, span->to - 1, span->to);
+
+	return (!get_word(span, span->from)->mark &&
+	           phrases_is_filler(language, &first)) ||
+	       (!get_word(span, span->to - 1)->mark &&
+	           phrases_is_filler(language, &last));
+}
+
 /* Whether words may be one topic. @param is_first  the request is before it */
 static bool
 is_topic(const struct phrases *language, const struct phrases_span *span, bool is_first)
 {
 	struct phrases_span outside = *span;
+	g_autofree char *raw = copy_span(span);
 	bool is_new = false, has_letter = false; /* new: not only words of requests */
 	unsigned weight = 0;
 
@@ -108,7 +132,9 @@ is_topic(const struct phrases *language, const struct phrases_span *span, bool i
 			outside.to = MIN(outside.to, at);
 		if (word->mark || at > outside.to)
 			continue;
-		if (strchr(word->plain, '@'))
+		/* "J. Smith", "lang=de" */
+		if (strchr(word->plain, '@') || *word->end == '=' ||
+		    (*word->end == '.' && !word->plain[1]))
 			return false;
 		weight += is_unspaced(word) ? 1 : WORD_WEIGHT;
 		is_new =
@@ -117,12 +143,13 @@ is_topic(const struct phrases *language, const struct phrases_span *span, bool i
 		has_letter = has_letter || !strpbrk(word->plain, "0123456789");
 	}
 	return has_letter && is_new && weight <= TOPIC_WEIGHT &&
+	       (strchr(raw, '(') != NULL) == (strchr(raw, ')') != NULL) &&
 	       get_word(span, span->to - 1)->end - get_word(span, span->from)->start <=
 	           TOPIC_CHARS &&
 	       !phrases_has("never", &outside) &&
 	       phrases_skip_any("not-first", span) == span->from &&
 	       (is_first || phrases_skip(language, "not-next", span) == span->from) &&
-	       !phrases_is_filler(language, span);
+	       !phrases_is_filler(language, span) && !has_filler_at_end(language, span);
 }
 
 /* @return the end of the comma or connective that starts there, or the start */
@@ -367,6 +394,8 @@ find_cuts(const struct phrases *language, const struct phrases_span *span,
 	unsigned count = 1;
 
 	cuts[0] = span->from;
+	if (span->from >= span->to)
+		return count;
 	for (unsigned at = span->from + 1; at < span->to && count < CUTS_MAX - 1;
 	     at++) {
 		const struct phrases_span rest = make_span(span->text, at, span->to);
@@ -463,15 +492,24 @@ is_better(const struct parse *one, const struct parse *other)
 	return one->literal > other->literal;
 }
 
-/* Read a sentence in each language. @param first  is preferred; or NULL */
+/*
+ * Read a sentence in each language.
+ *
+ * @param first  is preferred; or NULL
+ * @param seen   with the languages that are tried; NULL: all
+ */
 static void
-parse_best(const char *first, const struct phrases_span *span, struct parse *best)
+parse_best(const char *first, GHashTable *seen, const struct phrases_span *span,
+    struct parse *best)
 {
 	*best = (struct parse){0};
 	FOREACH_LANGUAGE(language)
 	{
 		struct parse one;
 
+		if (seen &&
+		    !g_hash_table_contains(seen, phrases_get_language(*language)))
+			continue;
 		parse_sentence(*language, span, &one);
 		if (!best->language || is_better(&one, best) ||
 		    (!is_better(best, &one) && first &&
@@ -491,7 +529,7 @@ is_wish(const struct phrases_span *span)
 	struct parse parse;
 	bool is_found;
 
-	parse_best(NULL, span, &parse);
+	parse_best(NULL, NULL, span, &parse);
 	is_found = parse.wishes && !parse.unread;
 	parse_clear(&parse);
 	return is_found;
@@ -505,7 +543,7 @@ prose_read_line(const char *line)
 	struct prose_item *item = NULL;
 	struct parse parse;
 
-	parse_best(NULL, &span, &parse);
+	parse_best(NULL, NULL, &span, &parse);
 	for (unsigned i = 0; !parse.unread && parse.wishes == 1 && i < parse.count;
 	     i++) {
 		if (!parse.parts[i].match.intent)
@@ -526,13 +564,29 @@ prose_has(const char *section, const char *line)
 	return phrases_has(section, &span);
 }
 
-unsigned
-prose_score(const char *line, const char *intent)
+static bool
+has_doubt(const struct phrases_span *span)
+{
+	for (struct phrases_span rest = *span; rest.from < rest.to; rest.from++) {
+		unsigned end = phrases_skip_any("doubt", &rest);
+		unsigned polite = MAX(phrases_skip_any("filler", &rest),
+		    phrases_skip_any("courtesy", &rest));
+
+		if (end > rest.from && end >= polite)
+			return true;
+		if (polite > rest.from)
+			rest.from = polite - 1;
+	}
+	return false;
+}
+
+bool
+prose_has_doubt(const char *line)
 {
 	pb_auto(phrases_text) text = phrases_text_new(line);
 	const struct phrases_span span = make_whole(text);
 
-	return phrases_score(intent, &span);
+	return has_doubt(&span);
 }
 
 /* ---- lines ---- */
@@ -603,8 +657,8 @@ skip_bullet(const char *line)
 	return line + end;
 }
 
-static bool
-starts_with(const char *section, const char *line)
+bool
+prose_starts_with(const char *section, const char *line)
 {
 	pb_auto(phrases_text) text = phrases_text_new(line);
 	const struct phrases_span span = make_whole(text);
@@ -619,7 +673,7 @@ goes_on(const struct unit *before, const char *line)
 	return before && !before->is_command && !before->is_subject &&
 	       g_utf8_strlen(before->text, -1) >= WRAPPED_CHARS &&
 	       !strchr(".!?:", before->text[strlen(before->text) - 1]) &&
-	       skip_bullet(line) == line && !starts_with("closing", line);
+	       skip_bullet(line) == line && !prose_starts_with("closing", line);
 }
 
 static void
@@ -792,21 +846,32 @@ is_closing(struct phrases_text *text)
 	return words <= NAME_WORDS;
 }
 
-/* A last paragraph of one capitalised word is a name. */
+/* "Danke! Fabi" */
 static bool
-is_last_word(
+is_name_like(const struct phrases_span *span)
+{
+	for (unsigned at = span->from; at < span->to; at++)
+		if (!is_capitalised(get_word(span, at)))
+			return false;
+	return count_words(span) <= NAME_WORDS;
+}
+
+/* A last paragraph of few capitalised words is a name, unless topics are expected. */
+static bool
+is_last_name(
     const struct reading *reading, const struct unit *unit, struct phrases_text *text)
 {
-	const struct unit *last = reading->units->pdata[reading->units->len - 1];
-	const struct unit *first = reading->units->pdata[0];
+	unsigned count = reading->units->len;
+	const struct unit *last = reading->units->pdata[count - 1];
+	const struct unit *before = count > 1 ? reading->units->pdata[count - 2] : NULL;
+	const struct phrases_span span = make_whole(text);
 
-	return unit == last && unit->paragraph > first->paragraph &&
-	       (reading->units->len < 2 ||
-	           ((struct unit *)reading->units->pdata[reading->units->len - 2])
-	                   ->paragraph < unit->paragraph) &&
-	       text->words->len >= 1 && text->words->len <= 2 &&
-	       is_capitalised(phrases_get_word(text, 0)) &&
-	       (text->words->len == 1 || phrases_get_word(text, 1)->mark);
+	/* Or a line below the end of a sentence. */
+	return unit == last && before && !before->is_subject &&
+	       (before->paragraph < unit->paragraph ||
+	           strchr(".!?", before->text[strlen(before->text) - 1])) &&
+	       span.to && is_name_like(&span) &&
+	       (count_words(&span) == 1 || reading->has_topics || !reading->is_open);
 }
 
 /* Skip "Dear Sir," at the start. @return the first word after it */
@@ -871,21 +936,37 @@ count_language(struct reading *reading, const struct phrases *language)
 		reading->prose->language = code;
 }
 
-/* A condition or the like, but not "if possible". */
+/*
+ * One word of an intent beside others that were not understood may have another
+ * meaning: "the end of my sabbatical".  Not so "unsubscribe", or between commas.
+ */
 static bool
-has_doubt(const struct phrases_span *span)
+is_weak(const struct part *part, const struct phrases_span *span)
 {
-	for (struct phrases_span rest = *span; rest.from < rest.to; rest.from++) {
-		unsigned end = phrases_skip_any("doubt", &rest);
-		unsigned polite = MAX(phrases_skip_any("filler", &rest),
-		    phrases_skip_any("courtesy", &rest));
+	const struct phrases_span words = make_span(span->text, part->from, part->to);
 
-		if (end > rest.from && end >= polite)
-			return true;
-		if (polite > rest.from)
-			rest.from = polite - 1;
-	}
-	return false;
+	if (phrases_has("misspelt", &words))
+		return false;
+	/* A few words of a long sentence of which the rest is not understood; a
+	 * complaint only gets an answer. */
+	if (part->match.literal < WEAK_WORDS &&
+	    strcmp(part->match.intent, "complaint") != 0 &&
+	    count_words(&words) * 2 < count_words(span) &&
+	    !phrases_get_value(&part->match, "topics", 0))
+		return true;
+	if (part->match.literal > 1 || part->match.values->len)
+		return false;
+	return (part->start > span->from && !get_word(span, part->start - 1)->mark) ||
+	       (part->to < span->to && !get_word(span, part->to)->mark);
+}
+
+/* "Unsubscribe?" is undecided, "Can you unsubscribe me?" and "Unsubscribe, please?"
+ * are polite. */
+static bool
+is_short_question(const struct phrases_span *span)
+{
+	return get_word(span, span->to - 1)->mark == '?' &&
+	       count_words(span) <= QUESTION_WORDS && !phrases_has("courtesy", span);
 }
 
 /* A sentence in which nothing was understood is one item. */
@@ -903,7 +984,8 @@ add_parts(struct reading *reading, struct parse *parse, const struct phrases_spa
 		                               phrases_get_value(&parse->parts[i].match,
 		                                   "topics", 0) &&
 		                               i + 1 < parse->count);
-	if ((parse->unread || is_leaving) && has_doubt(span)) {
+	if (((parse->unread || is_leaving) && has_doubt(span)) ||
+	    (is_leaving && is_short_question(span))) {
 		add_item(reading, item_new(PROSE_DOUBT, copy_span(span)), unit);
 		return;
 	}
@@ -923,7 +1005,10 @@ add_parts(struct reading *reading, struct parse *parse, const struct phrases_spa
 		               phrases_skip_any("break", &words) > words.from;
 
 		/* "robots without surveys", not "I tried without success" */
-		if (part->match.intent && (has_topics || !goes_on))
+		if (part->match.intent && (has_topics || !goes_on) &&
+		    !(parse->unread && is_weak(part, span)) &&
+		    !(parse->unread > part->match.literal &&
+		        phrases_get_value(&part->match, "topics", 0)))
 			add_wish(reading, part, span->text, unit);
 		else if (part->unread || part->match.intent)
 			add_item(reading,
@@ -934,16 +1019,6 @@ add_parts(struct reading *reading, struct parse *parse, const struct phrases_spa
 			cut(reading, phrases_copy(span->text, part->start, part->to),
 			    "filler", unit);
 	}
-}
-
-/* "Danke! Fabi" */
-static bool
-is_name_like(const struct phrases_span *span)
-{
-	for (unsigned at = span->from; at < span->to; at++)
-		if (!is_capitalised(get_word(span, at)))
-			return false;
-	return count_words(span) <= NAME_WORDS;
 }
 
 static bool
@@ -963,7 +1038,11 @@ read_sentence(
 	bool is_doubtful, has_thanked, is_address = false;
 
 	reading->sentences++;
-	parse_best(reading->prose->language, span, &parse);
+	parse_best(reading->prose->language,
+	    reading->prose->language && reading->sentences > MIXED_SENTENCES
+	        ? reading->languages
+	        : NULL,
+	    span, &parse);
 	if (parse.wishes || !parse.unread)
 		count_language(reading, parse.language);
 	has_thanked = is_thanks(&parse);
@@ -973,6 +1052,10 @@ read_sentence(
 		             g_strcmp0(parse.parts[i].match.intent, "address") == 0;
 	is_doubtful = !parse.wishes || (reading->has_closed && parse.unread) ||
 	              (is_contact_line && !is_address && parse.literal < CONTACT_WORDS);
+	/* A whole sentence beside an address is not part of it. */
+	if (!reading->has_closed && count_words(span) > CONTACT_WORDS &&
+	    strchr(".?", get_word(span, span->to - 1)->mark ?: ' '))
+		is_contact_line = false;
 	if ((reading->has_closed || is_contact_line) && is_doubtful)
 		cut(reading, copy_span(span), is_contact_line ? "contact" : "closing",
 		    unit);
@@ -1033,7 +1116,7 @@ read_unit(struct reading *reading, const struct unit *unit)
 		reading->has_closed = true;
 		cut(reading, g_strdup(unit->text), "closing", unit);
 	} else if (!unit->is_subject &&
-	           (is_own_name(reading, text) || is_last_word(reading, unit, text))) {
+	           (is_own_name(reading, text) || is_last_name(reading, unit, text))) {
 		cut(reading, g_strdup(unit->text), "name", unit);
 	} else {
 		from = skip_salutation(text);
@@ -1153,7 +1236,40 @@ is_automatic_subject(const char *subject)
 	const struct phrases_span span = make_whole(text);
 	unsigned end = phrases_skip_any("automatic", &span);
 
-	return end && end + 1 < span.to && *get_word(&span, end)->start == ':';
+	if (!end || end + 1 >= span.to)
+		return false;
+	/* "Away Re: your subject" */
+	return *get_word(&span, end)->start == ':' ||
+	       command_text_skip_prefixes(get_word(&span, end)->start) !=
+	           get_word(&span, end)->start;
+}
+
+/* The language whose patterns have the most words of a mail that was not understood. */
+static const char *
+guess_language(const struct reading *reading)
+{
+	const char *best = NULL;
+	unsigned most = GUESS_WORDS - 1;
+
+	FOREACH_LANGUAGE(language)
+	{
+		unsigned known = 0;
+
+		for (guint i = 0; i < reading->units->len; i++) {
+			const struct unit *unit = reading->units->pdata[i];
+			pb_auto(phrases_text) text = phrases_text_new(unit->text);
+
+			for (guint at = 0; at < text->words->len; at++)
+				known += !phrases_get_word(text, at)->mark &&
+				         phrases_knows(
+				             *language, phrases_get_word(text, at));
+		}
+		if (known > most) {
+			best = phrases_get_language(*language);
+			most = known;
+		}
+	}
+	return best;
 }
 
 struct prose *
@@ -1182,12 +1298,15 @@ prose_read(const struct prose_mail *mail)
 	for (guint i = 0; i < units->len; i++)
 		read_unit(&reading, units->pdata[i]);
 	read_all_topics(&reading);
+	if (!prose->language)
+		prose->language = guess_language(&reading);
 	first = units->len > (*mail->subject ? 1 : 0)
 	            ? ((struct unit *)units->pdata[*mail->subject ? 1 : 0])->text
 	            : "";
 	/* "Out of office: your subject"; a person can be on holiday, too. */
 	prose->is_automatic =
-	    is_automatic_subject(mail->subject) ||
+	    is_automatic_subject(
+	        mail->whole_subject ? mail->whole_subject : mail->subject) ||
 	    (!has_wish(prose) &&
 	        (prose_has("automatic", mail->subject) ||
 	            (mail->is_reply && prose_has("automatic", first))));

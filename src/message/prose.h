@@ -40,10 +40,11 @@ struct prose {
 };
 
 struct prose_mail {
-	const char *subject;      /* without "Re:" and tags */
-	const char *text;         /* without quotes */
-	bool is_reply;            /* to a mail of ours */
-	const char *const *names; /* of the sender; a line of them is cut */
+	const char *subject;       /* without "Re:" and tags */
+	const char *whole_subject; /* with that of our mail in a reply; or NULL */
+	const char *text;          /* without quotes */
+	bool is_reply;             /* to a mail of ours */
+	const char *const *names;  /* of the sender; a line of them is cut */
 	/* Whether a line is a command, which is not read as prose. */
 	bool (*is_command)(const char *line);
 	/* Whether a line is a misspelt command, and so not a topic; or NULL. */
@@ -69,11 +70,14 @@ const struct prose_item *prose_find(const struct prose *prose, const char *inten
 /** Whether a line can be one topic: no end of a sentence, no word of a request. */
 bool prose_is_topic(const char *line);
 
+/** Whether a line starts with a phrase of a section of any language. */
+bool prose_starts_with(const char *section, const char *line);
+
 /** Whether a section of any language has a phrase in a line. */
 bool prose_has(const char *section, const char *line);
 
-/** How much a line that was not understood is about an intent. @return 0: not */
-unsigned prose_score(const char *line, const char *intent);
+/** Whether a line has a condition or the like, but not "if possible". */
+bool prose_has_doubt(const char *line);
 
 /**
  * Format a topic as a filter: a word, a phrase, or either it or the acronym in brackets

@@ -22,13 +22,12 @@
  * Fields: `csrf` with each P but WEB_OP_ONE_CLICK; `action` where several are named
  * (in a form also as a field action_NAME).
  * The query of a GET may have lang (which becomes the language), show, number, page,
- * and for /search filter.
+ * and for / and /search filter.
  */
 enum web_op {
-	WEB_OP_HEALTH, /* status only */
-	WEB_OP_HOME,
-	WEB_OP_TRY,          /* POST / with action "try": address, name, filter */
-	WEB_OP_SUBSCRIBE,    /* P: POST / with action "subscribe": as WEB_OP_TRY */
+	WEB_OP_HEALTH,       /* status only */
+	WEB_OP_HOME,         /* filter, which is tested */
+	WEB_OP_SUBSCRIBE,    /* P: address, filter, tz, or zone as it was typed */
 	WEB_OP_CONFIRM_SHOW, /* token */
 	WEB_OP_CONFIRM,      /* P: token */
 	WEB_OP_LEAVE_SHOW,   /* token */
@@ -39,13 +38,13 @@ enum web_op {
 	/*
 	 * P: token; add (filter, name, max), edit (number, filter, name, max, note),
 	 * test (filter), up (number), down (number), remove (number), block (filter),
-	 * unblock (number), set (any of when, days, at, tz, max, order, abstract,
-	 * group, format, quiet, updates, crosslist, attach, feedback, checkup,
-	 * language, name), yes, no and undo_answer (proposal: its number), like and
-	 * hide (paper), taste, taste_forget, pause (days or
-	 * until; both empty: until resumed), resume, address (address), export
-	 * (format), forget, feed_on, feed_off, unsubscribe. The reply has the view that
-	 * show, number and page ask for.
+	 * unblock (number), set (any of when, day_mon to day_sun, at, tz, zone, max,
+	 * order, abstract, group, format, quiet, updates, crosslist, attach, feedback,
+	 * checkup, language, name), yes, no and undo_answer (proposal: its number),
+	 * like and hide (paper), taste_forget, pause (days or until; both empty: until
+	 * resumed), resume, address (address), export (format), forget, feed_on,
+	 * feed_off, unsubscribe. The reply has the view that show, number and page ask
+	 * for.
 	 */
 	WEB_OP_PREFERENCES,
 	WEB_OP_DIGEST, /* token */
@@ -122,28 +121,37 @@ struct web_reply {
  *     service     name of the service ("paperboy")
  *     address     for commands by mail, or ""
  *     owner       address of the operator
+ *     privacy_url, imprint_url  of the operator, or ""
  *     csrf        token for the forms of this page
  *     messages[]  results of what was posted: kind ("ok", "error", "wait": for a
  *                 confirmation by mail), text; for an error in a field also its name,
  *                 field; in a filter also line (the text) and column (from 1)
  *
- * WEB_PAGE_HOME (also after TRY and SUBSCRIBE)
- *     form_address, form_name, form_filter  as typed
+ * WEB_PAGE_HOME
+ *     form_address, form_zone, form_filter  as typed
+ *     is_landing  the page without any input
  *     is_sent     a confirmation was requested: the same for every address
  *     has_search  /search exists
- *     backtest    after TRY, see below
+ *     count       if is_landing: the papers of a month and their sources, as text
+ *     zones[]     time zones: value, label, is_selected
+ *     backtest    of the filter, see below
  *
- * WEB_PAGE_CONFIRM (the same for any token)
+ * WEB_PAGE_CONFIRM
+ *     text        what a click confirms
+ *     filters[]   query: a filter or command that waits for it
  *
  * WEB_PAGE_LEAVE (the same for any token)
  *
- * WEB_PAGE_LEFT: unsubscribed, paused ... (the same for any token)
+ * WEB_PAGE_LEFT: unsubscribed, paused ...
  *     undo        token for the action undo, or ""; posted to the same URL, which may
  *                 be that of the preferences
  *
+ * WEB_PAGE_MESSAGE
+ *     path        of the preferences of a new subscriber; or missing
+ *
  * WEB_PAGE_PREFERENCES
  *     show        view, as requested: "" (filters), "filter" (the one with number; ""
- *                 if there is none), "blocks", "settings", "account"
+ *                 if there is none), "blocks", "settings", "taste", "account"
  *     subscriber  address
  *     state       "active", "paused", "suspended"
  *     paused_until  a date as text, or ""
@@ -157,7 +165,9 @@ struct web_reply {
  *                 in "" without papers
  *     blocks[]    in "blocks": number, query
  *     settings[]  in "settings": key, value, options[]: value, is_selected (no
- *                 options: a text field)
+ *                 options: a text field); of tz also zones[]
+ *     papers[]    in "taste": title, is_liked; the newest first
+ *     raising, lowering  in "taste": words of liked and of hidden papers, as text
  *     proposals[] open ones: in "account" all; after add, edit and test of a filter,
  * and after an answer, those that came with it; number, text (the effect), query (the
  * command), is_applied (it can be undone) feeds[]     path ("/f/TOKEN"): in "account"

@@ -19,8 +19,6 @@ digest_reason_new(const char *filter, GPtrArray *hits)
 static void
 digest_reason_free(struct digest_reason *reason)
 {
-	if (!reason)
-		return;
 	g_ptr_array_unref(reason->hits);
 	g_free(reason);
 }
@@ -43,8 +41,6 @@ digest_entry_new(struct paper *paper, const char *day)
 static void
 digest_entry_free(struct digest_entry *entry)
 {
-	if (!entry)
-		return;
 	paper_free(entry->paper);
 	g_free(entry->venue);
 	g_ptr_array_unref(entry->reasons);

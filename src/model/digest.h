@@ -63,6 +63,8 @@ struct digest_style {
 	enum preference_format format;
 	enum preference_attach attach;
 	enum preference_group group;
+	enum preference_order order;
+	bool is_failed;   /* no source answered: without papers it is no quiet day */
 	char language[3]; /* "de"; "" for the configured default */
 };
 

@@ -210,7 +210,12 @@ move_style(struct packing *packing, struct digest_style *style)
 {
 	static const unsigned groups = PREFERENCE_GROUP_ON + 1;
 	static const unsigned feedbacks = PREFERENCE_FEEDBACK_ON + 1;
-	uint64_t bits = style->group + (uint64_t)style->feedback * groups;
+	static const unsigned orders = PREFERENCE_ORDER_DATE + 1;
+	uint64_t bits =
+	    style->group +
+	    groups * (style->feedback +
+	                 (uint64_t)feedbacks *
+	                     (style->order + (uint64_t)orders * style->is_failed));
 	const char *language;
 
 	style->abstract =
@@ -218,9 +223,11 @@ move_style(struct packing *packing, struct digest_style *style)
 	style->format = packing_number(packing, style->format, PREFERENCE_FORMAT_HTML);
 	style->attach =
 	    packing_number(packing, style->attach, PREFERENCE_ATTACH_MARKDOWN);
-	bits = packing_number(packing, bits, groups * feedbacks - 1);
+	bits = packing_number(packing, bits, groups * feedbacks * orders * 2 - 1);
 	style->group = bits % groups;
-	style->feedback = bits / groups;
+	style->feedback = bits / groups % feedbacks;
+	style->order = bits / groups / feedbacks % orders;
+	style->is_failed = bits / groups / feedbacks / orders;
 	language = packing_text(packing, style->language);
 	if (packing->out)
 		return;

@@ -16,8 +16,6 @@ inmail_address_new(const char *address, const char *name)
 static void
 inmail_address_free(struct inmail_address *mailbox)
 {
-	if (!mailbox)
-		return;
 	g_free(mailbox->address);
 	g_free(mailbox->name);
 	g_free(mailbox);
@@ -36,8 +34,6 @@ inmail_field_new(const char *name, const char *value)
 static void
 inmail_field_free(struct inmail_field *field)
 {
-	if (!field)
-		return;
 	g_free(field->name);
 	g_free(field->value);
 	g_free(field);
@@ -57,8 +53,6 @@ auth_result_new(const char *method, const char *result, const char *properties)
 static void
 auth_result_free(struct auth_result *result)
 {
-	if (!result)
-		return;
 	g_free(result->method);
 	g_free(result->result);
 	g_free(result->properties);
@@ -80,8 +74,6 @@ auth_results_new(const char *raw)
 static void
 auth_results_free(struct auth_results *authentication)
 {
-	if (!authentication)
-		return;
 	g_free(authentication->raw);
 	g_free(authentication->server);
 	g_ptr_array_unref(authentication->results);

@@ -131,9 +131,8 @@ find_weekday(const char *name, GDateTime *here, char day[DAY_BYTES])
 	return set_day(then, day);
 }
 
-bool
-natural_time_find_day(
-    const struct phrases_match *match, GDateTime *here, char day[DAY_BYTES])
+static bool
+find_day(const struct phrases_match *match, GDateTime *here, char day[DAY_BYTES])
 {
 	const char *date = phrases_get_value(match, "date", 0);
 	const char *unit = phrases_get_value(match, "unit", 0);
@@ -168,6 +167,50 @@ natural_time_find_day(
 		    is_past ? this % 12 + 1 : this, number, day);
 	}
 	return weekday && find_weekday(weekday, here, day);
+}
+
+/* The values of the first of two days end with "start". @return 0: there is one day */
+static guint
+find_start(const struct phrases_match *match)
+{
+	for (guint i = 0; match->values && i < match->values->len; i++)
+		if (strcmp(g_array_index(match->values, struct phrases_value, i).name,
+		        "start") == 0)
+			return i + 1;
+	return 0;
+}
+
+static bool
+find_day_among(const struct phrases_match *match, guint from, guint to, GDateTime *here,
+    char day[DAY_BYTES])
+{
+	struct phrases_match part = *match;
+	g_autoptr(GArray) values =
+	    g_array_new(FALSE, FALSE, sizeof(struct phrases_value));
+
+	if (match->values && from < to)
+		g_array_append_vals(values,
+		    &g_array_index(match->values, struct phrases_value, from),
+		    to - from);
+	part.values = values;
+	return find_day(&part, here, day);
+}
+
+bool
+natural_time_find_day(
+    const struct phrases_match *match, GDateTime *here, char day[DAY_BYTES])
+{
+	return find_day_among(match, find_start(match),
+	    match->values ? match->values->len : 0, here, day);
+}
+
+bool
+natural_time_find_start(
+    const struct phrases_match *match, GDateTime *here, char day[DAY_BYTES])
+{
+	guint end = find_start(match);
+
+	return end && find_day_among(match, 0, end, here, day);
 }
 
 bool

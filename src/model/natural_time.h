@@ -20,6 +20,10 @@
 bool natural_time_find_day(
     const struct phrases_match *match, GDateTime *here, char day[DAY_BYTES]);
 
+/** Find the first of two days, "from Monday until 12 December". @return as above */
+bool natural_time_find_start(
+    const struct phrases_match *match, GDateTime *here, char day[DAY_BYTES]);
+
 /** Find the time of day that a match names. @param minute  set: after midnight */
 bool natural_time_find_minute(const struct phrases_match *match, int *minute);
 

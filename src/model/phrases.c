@@ -2,13 +2,13 @@
  * phrases.c - read etc/phrases, and match its patterns.
  *
  * Patterns become regular expressions over tokens, which end with a blank: of a mark
- *"," and the like; of a word two flags, the word without accents, and with them, such
+ *"," and the like; of a word three flags, the word without accents, and with them, such
  *as
  *
- *	~-mochte="möchte=
+ *	~--mochte="möchte=
  *
  * The first flag is "^" for a courtesy, "~" for another filler; the second is "!" for a
- * word that no topic has.
+ * word that no topic has, the third "#" for one that refuses or doubts.
  */
 #include "model/phrases.h"
 
@@ -25,7 +25,10 @@
 #define INTENT  "intent "
 #define ENGLISH "en"
 
-#define FLAGS "--"
+#define FLAGS "---"
+
+/* Characters of words that are the same when they are folded. */
+#define PLAIN "abcdefghijklmnopqrstuvwxyz"
 
 /* Skip fillers, marks, and text in brackets; courtesies only. */
 #define SKIP_FILLERS    "(?&fillers)"
@@ -35,11 +38,13 @@
 	"(?<courtesies>(?:(?:\\^[^ ]*|[,:.?()]|\\( [^)]*\\)) )*?)"
 
 /* A word: its flags, what follows its form, and what follows the beginning of one. */
-#define WORD_START  ".."
+#define WORD_START  "..."
 #define WORD_END    "=[^ ]* "
 #define WORD_PREFIX "[^ ]* "
-/* Of a word that is not given; two characters are a mark, too. */
-#define ANY_WORD    "(?=[-~^]).."
+/* Of a word that is not given; a mark is two characters. */
+#define ANY_WORD    "(?=[-~^])..."
+/* Other words in a sentence. */
+#define GAP         "(?:(?=[-~^])..[^#][^ ]* ){0,6}?"
 /* Before the form with accents. */
 #define WORD_EXACT  "[^ ]*=\""
 
@@ -50,7 +55,8 @@
 
 /* Steps to match one pattern; those of the files need a tenth of it for any sentence.
  */
-#define LIMIT "(*LIMIT_MATCH=50000)"
+#define LIMIT     "(*LIMIT_MATCH=50000)"
+#define LIMIT_GAP "(*LIMIT_MATCH=2000)" /* there are many, of any words */
 
 /* Phrases in a regular expression, whose size is limited. */
 #define EXPRESSION_CHOICES 200
@@ -61,6 +67,8 @@
 /* Words of that length are corrected if up to so many letters are wrong; shorter ones
  * are too often another word. */
 #define MISSPELT_BYTES 8
+/* Words of that length are corrected if two letters are swapped or one is missing. */
+#define SWAPPED_BYTES  5
 #define SLIPS_MAX      2
 
 /* ---- text ---- */
@@ -281,6 +289,7 @@ phrases_text_free(struct phrases_text *text)
 	g_array_unref(text->words);
 	g_string_free(text->tokens, TRUE);
 	g_ptr_array_unref(text->flagged);
+	g_clear_pointer(&text->keys, g_hash_table_unref);
 	g_free(text->text);
 	g_free(text);
 }
@@ -331,7 +340,8 @@ find_word(const struct phrases_text *text, int offset)
 struct pattern {
 	char *text;
 	const char *value; /* or NULL */
-	/* Compiled when they are needed. */
+	/* Made when they are needed. */
+	GPtrArray *keys; /* char *: of which a text has one; empty: not known */
 	GRegex *whole;
 	GPtrArray *groups; /* see struct source */
 };
@@ -375,6 +385,7 @@ static void
 pattern_free(struct pattern *pattern)
 {
 	g_free(pattern->text);
+	g_clear_pointer(&pattern->keys, g_ptr_array_unref);
 	g_clear_pointer(&pattern->whole, g_regex_unref);
 	g_clear_pointer(&pattern->groups, g_ptr_array_unref);
 	g_free(pattern);
@@ -571,6 +582,22 @@ format_form(const char *plain)
 	return g_string_free(text, FALSE);
 }
 
+/* @param form  with accents, or NULL */
+static void
+write_word(struct source *source, const char *plain, const char *exact, bool is_prefix)
+{
+	g_autofree char *form =
+	    exact ? g_regex_escape_string(exact, -1) : format_form(plain);
+
+	if (source->is_known)
+		g_hash_table_add(source->language->words, g_strdup(plain));
+	g_string_append_printf(source->text, "%s(%s" WORD_START "%s%s%s)",
+	    source->has_fillers ? SKIP_FILLERS : "", source->is_definition ? "?:" : "",
+	    exact ? WORD_EXACT : "", form, is_prefix ? WORD_PREFIX : WORD_END);
+	if (!source->is_definition)
+		g_ptr_array_add(source->groups, NULL);
+}
+
 /* A word of the file can be several: "e-mail"; "=sí" is compared with accents. */
 static const char *
 write_words(struct source *source, const char *at)
@@ -578,34 +605,29 @@ write_words(struct source *source, const char *at)
 	size_t size = strcspn(at, " |()[]<>$");
 	g_autofree char *raw = g_strndup(at, size);
 	bool is_exact = *raw == '=', is_prefix = g_str_has_suffix(raw, "*");
+	g_autofree char *exact = NULL;
 	pb_auto(phrases_text) text = NULL;
 
 	if (is_prefix)
 		raw[size - 1] = '\0';
+	if (strcmp(raw, "...") == 0) {
+		g_string_append(source->text, GAP);
+		return at + size;
+	}
+	if (size && strspn(raw, PLAIN) == strlen(raw)) {
+		write_word(source, raw, NULL, is_prefix);
+		return at + size;
+	}
 	text = phrases_text_new(raw + is_exact);
+	exact = is_exact ? fold(raw + 1) : NULL;
 	if (strcmp(raw, ":") == 0)
 		g_string_append(source->text, ": ");
 	else if (!text->words->len || phrases_get_word(text, 0)->mark || !size)
 		g_string_printf(source->problem, "not a word: %s", at);
-	for (guint i = 0; i < text->words->len; i++) {
-		const struct phrases_word *word = phrases_get_word(text, i);
-		g_autofree char *exact = is_exact ? fold(raw + 1) : NULL;
-		g_autofree char *form = NULL;
-
-		if (word->mark)
-			continue;
-		form =
-		    exact ? g_regex_escape_string(exact, -1) : format_form(word->plain);
-		if (source->is_known)
-			g_hash_table_add(
-			    source->language->words, g_strdup(word->plain));
-		g_string_append_printf(source->text, "%s(%s" WORD_START "%s%s%s)",
-		    source->has_fillers ? SKIP_FILLERS : "",
-		    source->is_definition ? "?:" : "", is_exact ? WORD_EXACT : "", form,
-		    is_prefix && i + 1 == text->words->len ? WORD_PREFIX : WORD_END);
-		if (!source->is_definition)
-			g_ptr_array_add(source->groups, NULL);
-	}
+	for (guint i = 0; i < text->words->len; i++)
+		if (!phrases_get_word(text, i)->mark)
+			write_word(source, phrases_get_word(text, i)->plain, exact,
+			    is_prefix && i + 1 == text->words->len);
 	return at + size;
 }
 
@@ -634,9 +656,9 @@ is_of_requests(const char *name)
 {
 	static const char *const others[] = {"yes", "yes-anyway", "no", "not-no",
 	    "automatic", "disclaimer", "closing", "verbs", "zone", "speech", "month",
-	    "away", "not-next", NULL};
+	    "away", "not-next", "swapped", "undecided", NULL};
 
-	return !g_strv_contains(others, name);
+	return !g_str_has_prefix(name, "hint ") && !g_strv_contains(others, name);
 }
 
 static bool
@@ -972,17 +994,37 @@ phrases_has(const char *section, const struct phrases_span *span)
 	return search(get_library()->any, section, span, 0, &from, &to);
 }
 
-/* Set a flag of the words of a section; phrases may overlap. */
+/*
+ * Set a flag of the words of a section; phrases may overlap.  Each expression goes its
+ * own way through the text, or those without a match would search all of it each time.
+ */
 static void
-flag(struct phrases_text *text, const struct phrases *language, const char *section,
+flag(struct phrases_text *text, const struct phrases *language, const char *name,
     char *tokens, unsigned position, char sign)
 {
-	struct phrases_span rest = {text, 0, text->words->len};
-	unsigned from, to;
+	struct section *section = g_hash_table_lookup(language->sections, name);
 
-	for (; search(language, section, &rest, 0, &from, &to); rest.from = from + 1)
-		for (unsigned at = from; at < to; at++)
-			tokens[get_offset(text, at) + (int)position] = sign;
+	if (!section)
+		return;
+	compile_section(language, section);
+	for (guint i = 0; i < section->starts->len; i++) {
+		int start = 0, end;
+
+		for (;;) {
+			g_autoptr(GMatchInfo) match = NULL;
+			unsigned from;
+
+			if (!g_regex_match_full(section->starts->pdata[i],
+			        text->tokens->str, (gssize)text->tokens->len, start, 0,
+			        &match, NULL))
+				break;
+			g_match_info_fetch_pos(match, 0, &start, &end);
+			from = find_word(text, start);
+			for (unsigned at = from; at < find_word(text, end); at++)
+				tokens[get_offset(text, at) + (int)position] = sign;
+			start = get_offset(text, from + 1);
+		}
+	}
 }
 
 static const char *
@@ -993,6 +1035,8 @@ get_flagged(struct phrases_text *text, const struct phrases *language)
 
 	if (text->flagged->len == 0) {
 		flag(text, library->any, "never", text->tokens->str, 1, '!');
+		flag(text, library->any, "no", text->tokens->str, 2, '#');
+		flag(text, library->any, "doubt", text->tokens->str, 2, '#');
 		g_ptr_array_set_size(text->flagged, (int)library->languages->len);
 	}
 	tokens = text->flagged->pdata[language->number];
@@ -1019,12 +1063,95 @@ phrases_is_filler(const struct phrases *language, const struct phrases_span *spa
 	return true;
 }
 
+/* A word as it is compared first: "moechte" is "möchte"; of Chinese, a character. */
+static char *
+format_key(const char *plain)
+{
+	GString *key = g_string_new(NULL);
+
+	for (const char *at = plain; *at; at++)
+		if (*at != 'e' || at == plain || !strchr("aou", at[-1]))
+			g_string_append_c(key, *at);
+	if (g_utf8_get_char(key->str) >= 0x2E80)
+		g_string_truncate(key, (gsize)(g_utf8_next_char(key->str) - key->str));
+	return g_string_free(key, FALSE);
+}
+
+/* The key of the first word of a choice. @return NULL if any word can be there */
+static char *
+find_key(const char *choice)
+{
+	size_t size = strcspn(choice, " -");
+	g_autofree char *raw = g_strndup(choice, size), *exact = NULL, *plain = NULL;
+
+	for (const char *at = raw; *at; at = g_utf8_next_char(at))
+		if (!g_unichar_isalnum(g_utf8_get_char(at)) && *at != '\'')
+			return NULL;
+	exact = fold(raw);
+	plain = strip_accents(exact);
+	return *plain ? format_key(plain) : NULL;
+}
+
+/* The first words of one part of a pattern that is not optional. */
+static GPtrArray *
+find_keys(const struct pattern *pattern)
+{
+	GPtrArray *keys = g_ptr_array_new_with_free_func(g_free);
+
+	for (const char *at = pattern->text; *at && !keys->len;) {
+		const char *end = *at == '['   ? find_end(at + 1, "]") + 1
+		                  : *at == '(' ? find_end(at + 1, ")") + 1
+		                               : at + MAX(strcspn(at, " ([<"), 1);
+		g_autofree char *part = *at == '('
+		                            ? g_strndup(at + 1, (gsize)(end - at - 2))
+		                            : g_strndup(at, (gsize)(end - at));
+		g_autoptr(GPtrArray) choices = g_ptr_array_new_with_free_func(g_free);
+		bool is_known = !strchr(" [<$:", *at);
+
+		split_choices(part, choices);
+		for (guint i = 0; is_known && i < choices->len; i++) {
+			char *key = find_key(choices->pdata[i]);
+
+			is_known = key;
+			if (key)
+				g_ptr_array_add(keys, key);
+		}
+		if (!is_known)
+			g_ptr_array_set_size(keys, 0);
+		at = *at == '<' ? at + strcspn(at, ">") + 1 : end;
+	}
+	return keys;
+}
+
+/* Whether a text has a word that the pattern needs: most need not be compiled. */
+static bool
+has_key(struct phrases_text *text, struct pattern *pattern)
+{
+	g_autoptr(GMutexLocker) lock = g_mutex_locker_new(&compiling);
+
+	if (!pattern->keys)
+		pattern->keys = find_keys(pattern);
+	if (!text->keys) {
+		text->keys =
+		    g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+		for (guint i = 0; i < text->words->len; i++)
+			if (!phrases_get_word(text, i)->mark)
+				g_hash_table_add(text->keys,
+				    format_key(phrases_get_word(text, i)->plain));
+	}
+	for (guint i = 0; i < pattern->keys->len; i++)
+		if (g_hash_table_contains(text->keys, pattern->keys->pdata[i]))
+			return true;
+	return !pattern->keys->len;
+}
+
 static void
 compile_pattern(const struct phrases *language, struct pattern *pattern)
 {
 	pb_local(source) source = {0};
 	g_autofree char *text = NULL, *whole = NULL;
 	guint count;
+	bool is_open;
 	g_autoptr(GMutexLocker) lock = g_mutex_locker_new(&compiling);
 
 	if (pattern->groups)
@@ -1032,13 +1159,14 @@ compile_pattern(const struct phrases *language, struct pattern *pattern)
 	source_init(&source, language, true);
 	write_sequence(&source, pattern->text);
 	count = source.groups->len;
+	/* Slots of the sections that it refers to are not at its end. */
+	is_open = source.is_open;
 	text = g_strdup(source.text->str);
 	g_string_truncate(source.text, 0);
 	write_definitions(&source);
 	g_ptr_array_set_size(source.groups, (int)count);
-	whole =
-	    g_strconcat(LIMIT, text, source.is_open ? SKIP_COURTESIES : SKIP_FILLERS,
-	        "\\z", source.text->str, NULL);
+	whole = g_strconcat(strstr(pattern->text, "...") ? LIMIT_GAP : LIMIT, text,
+	    is_open ? SKIP_COURTESIES : SKIP_FILLERS, "\\z", source.text->str, NULL);
 	pattern->whole = compile(whole, 0);
 	pattern->groups = g_steal_pointer(&source.groups);
 }
@@ -1109,6 +1237,8 @@ match_pattern(const struct phrases *language, const struct section *section,
 	const char *tokens = get_flagged(text, language);
 	g_autoptr(GMatchInfo) info = NULL;
 
+	if (!has_key(text, pattern))
+		return false;
 	compile_pattern(language, pattern);
 	if (!g_regex_match_full(pattern->whole, tokens, get_offset(text, span->to),
 	        get_offset(text, span->from), G_REGEX_MATCH_ANCHORED, &info, NULL))
@@ -1181,58 +1311,6 @@ phrases_find_intent(const struct phrases *language, const struct phrases_span *s
 	return match->values;
 }
 
-/* Words of at least that length are compared by their beginning: "change", "changing".
- */
-#define STEM_BYTES 5
-
-static bool
-is_alike(const char *one, const char *other)
-{
-	size_t same = 0;
-
-	while (one[same] && one[same] == other[same])
-		same++;
-	return (!one[same] && !other[same]) || same >= STEM_BYTES;
-}
-
-/* Whether a pattern has a word like another one. */
-static bool
-has_word(const struct section *section, const char *plain)
-{
-	for (guint i = 0; i < section->patterns->len; i++) {
-		const struct pattern *pattern = section->patterns->pdata[i];
-		g_auto(GStrv) words = g_strsplit_set(pattern->text, "()[]|<> ", -1);
-
-		for (char **word = words; *word; word++)
-			if (**word && is_alike(*word, plain))
-				return true;
-	}
-	return false;
-}
-
-unsigned
-phrases_score(const char *intent, const struct phrases_span *span)
-{
-	const struct phrases *any = get_library()->any;
-	g_autofree char *name = g_strconcat(INTENT, intent, NULL);
-	const struct section *own = g_hash_table_lookup(any->sections, name);
-	unsigned score = 0;
-
-	for (unsigned at = span->from; own && at < span->to; at++) {
-		const struct phrases_word *word = phrases_get_word(span->text, at);
-		const struct phrases_span rest = {span->text, at, at + 1};
-		unsigned intents = 0;
-
-		if (word->mark || phrases_has("filler", &rest) ||
-		    !has_word(own, word->plain))
-			continue;
-		for (guint i = 0; i < any->intents->len; i++)
-			intents += has_word(any->intents->pdata[i], word->plain);
-		score += PHRASES_SCORE / intents;
-	}
-	return score;
-}
-
 const char *
 phrases_find_value(const char *name, const char *phrase)
 {
@@ -1278,25 +1356,78 @@ find_misspelt(const struct phrases *language, const char *plain, unsigned *best)
 	return found;
 }
 
+/* Two letters swapped, or one left out: "remvoe", "flter". */
+static bool
+is_swapped(const char *word, const char *name)
+{
+	size_t a = strlen(word), b = strlen(name), i = 0;
+
+	while (word[i] && word[i] == name[i])
+		i++;
+	if (a == b)
+		return a > i + 1 && word[i] == name[i + 1] && word[i + 1] == name[i] &&
+		       strcmp(word + i + 2, name + i + 2) == 0;
+	return a + 1 == b && strcmp(word + i, name + i + 1) == 0;
+}
+
+/* The word of the section "swapped" that is meant by one that no pattern has. */
+static const char *
+find_swapped(const struct phrases_word *word)
+{
+	const struct phrases *const *language = phrases_get_all();
+	const char *found = NULL;
+
+	for (; *language; language++) {
+		const struct section *section =
+		    g_hash_table_lookup((*language)->sections, "swapped");
+
+		if (phrases_knows(*language, word))
+			return NULL;
+		for (guint i = 0; section && i < section->patterns->len; i++) {
+			const struct pattern *pattern = section->patterns->pdata[i];
+			g_auto(GStrv) names = g_strsplit_set(pattern->text, "(|)", -1);
+
+			for (char **name = names; *name; name++)
+				if (**name && is_swapped(word->plain, *name))
+					found = g_intern_string(*name);
+		}
+	}
+	return found;
+}
+
+static const char *
+find_meant(const struct phrases_word *word)
+{
+	const struct phrases *const *language = phrases_get_all();
+	const char *found = NULL, *one;
+	unsigned best = SLIPS_MAX + 1;
+	size_t size = word->mark ? 0 : strlen(word->plain);
+
+	if (size < SWAPPED_BYTES || size > 2 * MISSPELT_BYTES)
+		return NULL;
+	for (; size >= MISSPELT_BYTES && *language; language++)
+		if ((one = find_misspelt(*language, word->plain, &best)))
+			found = one;
+	if (found && best > 0 && strlen(found) <= size + SLIPS_MAX)
+		return found;
+	return best == 0 ? NULL : find_swapped(word);
+}
+
 void
 phrases_correct(struct phrases_text *text)
 {
 	for (guint i = 0; i < text->words->len; i++) {
-		const struct phrases *const *language = phrases_get_all();
 		const struct phrases_word *word = phrases_get_word(text, i);
-		const char *found = NULL, *one;
-		unsigned best = SLIPS_MAX + 1;
+		const char *found = find_meant(word);
 		size_t size = word->mark ? 0 : strlen(word->plain);
 		gssize start = (gssize)word->offset + (gssize)strlen(FLAGS);
 
-		if (size < MISSPELT_BYTES || size > 2 * MISSPELT_BYTES)
-			continue;
-		for (; *language; language++)
-			if ((one = find_misspelt(*language, word->plain, &best)))
-				found = one;
-		if (!found || best == 0 || strlen(found) > size + SLIPS_MAX)
+		if (!found)
 			continue;
 		/* Replace its first form. */
+		g_free(g_array_index(text->words, struct phrases_word, i).plain);
+		g_array_index(text->words, struct phrases_word, i).plain =
+		    g_strdup(found);
 		g_string_erase(text->tokens, start, (gssize)size);
 		g_string_insert(text->tokens, start, found);
 		for (guint j = i + 1; j < text->words->len; j++)

@@ -28,6 +28,7 @@ struct phrases_text {
 	char *text;
 	GArray *words;      /* struct phrases_word */
 	GString *tokens;    /* as the patterns are matched with; see phrases.c */
+	GHashTable *keys;   /* of words, see phrases.c; made when needed */
 	GPtrArray *flagged; /* char *: tokens for each language, made when needed */
 };
 
@@ -124,13 +125,6 @@ bool
 phrases_find_intent(const struct phrases *language, const struct phrases_span *span,
     phrases_accept_fn *accept, struct phrases_match *match);
 
-/* The score of a word of one intent only. */
-#define PHRASES_SCORE 100
-
-/** How much the words of a span are those of an intent, in any language. @return 0: not
- */
-unsigned phrases_score(const char *intent, const struct phrases_span *span);
-
 /** Find the n-th value of a match with a name, from 0. @return NULL if there is none */
 const char *
 phrases_get_value(const struct phrases_match *match, const char *name, unsigned n);
@@ -141,5 +135,5 @@ void phrases_add_value(struct phrases_match *match, const char *name, char *text
 /** Find the value of a phrase in any language: of `hilfe = help`. @return or NULL */
 const char *phrases_find_value(const char *section, const char *phrase);
 
-/** Replace words that are misspelt ones of the section "misspelt". */
+/** Replace words that are misspelt ones of the sections "misspelt" and "swapped". */
 void phrases_correct(struct phrases_text *text);

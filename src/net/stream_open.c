@@ -61,13 +61,13 @@ record_challenge(struct connecting *connecting, const char *text, size_t size)
 	connecting->challenge = challenge ? challenge : g_strdup("no reason given");
 }
 
-/* ---- Replies of an SMTP server ---- */
-
-/* After the last line of a reply, libcurl takes its next step. */
+/*
+ * After the last line of a reply, or a result, libcurl takes its next step.  A positive
+ * one has the code 200, or that of SMTP.
+ */
 static void
-record_smtp_reply(struct connecting *connecting)
+record_reply(struct connecting *connecting)
 {
-	const struct stream_options *options = connecting->options;
 	bool is_positive = connecting->code / 100 == 2;
 
 	connecting->is_reply_complete = true;
@@ -80,7 +80,8 @@ record_smtp_reply(struct connecting *connecting)
 		/* After a rejected EHLO libcurl sends HELO, without TLS. */
 		if (!is_positive)
 			break;
-		if (options->tls == STREAM_TLS_STARTTLS && !connecting->is_secured)
+		if (connecting->options->tls == STREAM_TLS_STARTTLS &&
+		    !connecting->is_secured)
 			connecting->step = STREAM_STEP_STARTTLS;
 		else
 			connecting->step = STREAM_STEP_LOGIN;
@@ -89,10 +90,12 @@ record_smtp_reply(struct connecting *connecting)
 		connecting->is_secured = is_positive;
 		break;
 	case STREAM_STEP_LOGIN:
-		connecting->is_logged_in = connecting->code == 235;
+		connecting->is_logged_in = is_positive;
 		break;
 	}
 }
+
+/* ---- Replies of an SMTP server ---- */
 
 static void
 begin_reply(struct connecting *connecting)
@@ -137,7 +140,7 @@ record_smtp_line(struct connecting *connecting, const char *line, size_t size)
 	if (connecting->code == 334 && size >= 4)
 		record_challenge(connecting, line + 4, size - 4);
 	if (mark == ' ')
-		record_smtp_reply(connecting);
+		record_reply(connecting);
 	return true;
 }
 
@@ -189,34 +192,6 @@ code_from_text(const char *text, size_t size)
 	return 0;
 }
 
-/* After a result, libcurl takes its next step. */
-static void
-record_imap_result(struct connecting *connecting)
-{
-	bool is_good = connecting->code == 200;
-
-	connecting->is_reply_complete = true;
-	switch (connecting->step) {
-	case STREAM_STEP_CONNECT:
-		if (is_good)
-			connecting->step = STREAM_STEP_HELLO;
-		break;
-	case STREAM_STEP_HELLO:
-		if (connecting->options->tls == STREAM_TLS_STARTTLS &&
-		    !connecting->is_secured)
-			connecting->step = STREAM_STEP_STARTTLS;
-		else
-			connecting->step = STREAM_STEP_LOGIN;
-		break;
-	case STREAM_STEP_STARTTLS:
-		connecting->is_secured = is_good;
-		break;
-	case STREAM_STEP_LOGIN:
-		connecting->is_logged_in = is_good;
-		break;
-	}
-}
-
 static bool
 record_imap_line(struct connecting *connecting, const char *line, size_t size)
 {
@@ -253,7 +228,7 @@ record_imap_line(struct connecting *connecting, const char *line, size_t size)
 	connecting->code = code;
 	g_string_append_len(connecting->reply, line, (gssize)size);
 	g_string_append_c(connecting->reply, '\n');
-	record_imap_result(connecting);
+	record_reply(connecting);
 	return true;
 }
 
@@ -592,8 +567,6 @@ set_failure(const struct connecting *connecting, CURLcode result, const char *me
 	make_printable(cause);
 	pb_fail(error, code_from_kind(kind), "cannot connect to %s port %u: %s",
 	    options->host, (unsigned)options->port, cause);
-	if (!failure)
-		return;
 	failure->kind = kind;
 	failure->step = connecting->step;
 	failure->is_not_tls = is_not_tls(connecting, result);
@@ -675,12 +648,10 @@ get_token(const struct stream_options *options, const char *rejected,
 	pb_fail(error, is_temporary ? PB_ERROR_TEMPORARY : PB_ERROR_PERMANENT,
 	    "cannot log in to %s port %u: %s", options->host, (unsigned)options->port,
 	    problem->message);
-	if (failure)
-		*failure = (struct stream_error){
-		    .kind =
-		        is_temporary ? STREAM_ERROR_UNREACHABLE : STREAM_ERROR_LOGIN,
-		    .step = STREAM_STEP_LOGIN,
-		};
+	*failure = (struct stream_error){
+	    .kind = is_temporary ? STREAM_ERROR_UNREACHABLE : STREAM_ERROR_LOGIN,
+	    .step = STREAM_STEP_LOGIN,
+	};
 	return NULL;
 }
 
@@ -689,11 +660,10 @@ static struct stream *
 open_again(const struct stream_options *options, const char *token,
     struct stream_error *failure, GError **error)
 {
-	struct stream_error own = {0};
 	g_autoptr(GError) problem = NULL;
-	struct stream *stream = open_once(options, token, false, &own, &problem);
+	struct stream *stream = open_once(options, token, false, failure, &problem);
 
-	if (problem && own.is_token_rejected)
+	if (problem && failure->is_token_rejected)
 		pb_fail(error, (enum pb_error)problem->code,
 		    "%s; a new one was rejected, too: check the user name, and that "
 		    "oauth.scope includes %s",
@@ -701,10 +671,6 @@ open_again(const struct stream_options *options, const char *token,
 		    options->protocol == STREAM_PROTOCOL_SMTP ? "SMTP" : "IMAP");
 	else
 		pb_error_forward(error, &problem);
-	if (failure)
-		*failure = own;
-	else
-		stream_error_clear(&own);
 	return stream;
 }
 
@@ -717,23 +683,19 @@ open_by_tokens(
     const struct stream_options *options, struct stream_error *failure, GError **error)
 {
 	char *token = get_token(options, NULL, failure, error);
-	pb_local(stream_error) first = {0};
 	g_autoptr(GError) problem = NULL;
 	struct stream *stream = NULL;
 	char *other = NULL;
 
 	if (token)
-		stream = open_once(options, token, false, &first, &problem);
-	if (problem && first.is_token_rejected) {
+		stream = open_once(options, token, false, failure, &problem);
+	if (problem && failure->is_token_rejected) {
+		stream_error_clear(failure);
 		other = get_token(options, token, failure, error);
 		if (other)
 			stream = open_again(options, other, failure, error);
 	} else if (problem) {
 		pb_error_forward(error, &problem);
-		if (failure) {
-			*failure = first;
-			first.reply = NULL;
-		}
 	}
 	oauth_secret_free(token);
 	oauth_secret_free(other);
@@ -745,24 +707,17 @@ static struct stream *
 open_checked(
     const struct stream_options *options, struct stream_error *failure, GError **error)
 {
-	struct stream_error first = {0};
 	g_autoptr(GError) problem = NULL;
 	struct stream *stream;
 
 	if (options->user && options->tokens)
 		return open_by_tokens(options, failure, error);
-	stream = open_once(options, NULL, false, &first, &problem);
+	stream = open_once(options, NULL, false, failure, &problem);
 	if (stream)
 		return stream;
-	if (wants_any_login(options, &first)) {
-		stream_error_clear(&first);
+	if (wants_any_login(options, failure))
 		return open_once(options, NULL, true, failure, error);
-	}
 	pb_error_forward(error, &problem);
-	if (failure)
-		*failure = first;
-	else
-		stream_error_clear(&first);
 	return NULL;
 }
 
@@ -775,32 +730,25 @@ open_detecting(
     const struct stream_options *options, struct stream_error *failure, GError **error)
 {
 	struct stream_options attempt = *options;
-	struct stream_error first = {0}, second = {0};
-	g_autoptr(GError) problem = NULL;
-	GError *other = NULL;
+	pb_local(stream_error) second = {0};
+	g_autoptr(GError) problem = NULL, other = NULL;
 	struct stream *stream;
 
 	attempt.tls = STREAM_TLS_IMPLICIT;
-	stream = open_checked(&attempt, &first, &problem);
-	if (!stream && first.is_not_tls) {
+	stream = open_checked(&attempt, failure, &problem);
+	if (!stream && failure->is_not_tls) {
 		attempt.tls = STREAM_TLS_STARTTLS;
 		stream = open_checked(&attempt, &second, &other);
 	}
 	/* If STARTTLS did not connect, the error of the TLS handshake says more. */
 	if (other && second.step != STREAM_STEP_CONNECT) {
-		g_propagate_error(error, other);
-		stream_error_clear(&first);
-		first = second;
-	} else {
-		g_clear_error(&other);
-		stream_error_clear(&second);
-		if (!stream)
-			pb_error_forward(error, &problem);
+		pb_error_forward(error, &other);
+		stream_error_clear(failure);
+		*failure = second;
+		second.reply = NULL;
+	} else if (!stream) {
+		pb_error_forward(error, &problem);
 	}
-	if (failure && !stream)
-		*failure = first;
-	else
-		stream_error_clear(&first);
 	return stream;
 }
 
@@ -808,13 +756,18 @@ struct stream *
 stream_open(
     const struct stream_options *options, struct stream_error *failure, GError **error)
 {
-	if (!check_options(options, error)) {
-		if (failure)
-			*failure = (struct stream_error){
-			    .kind = STREAM_ERROR_SETTINGS, .step = STREAM_STEP_CONNECT};
+	pb_local(stream_error) own = {0};
+	struct stream *stream;
+
+	failure = failure ? failure : &own;
+	*failure = (struct stream_error){
+	    .kind = STREAM_ERROR_SETTINGS, .step = STREAM_STEP_CONNECT};
+	if (!check_options(options, error))
 		return NULL;
-	}
-	return options->tls == STREAM_TLS_DETECT
-	           ? open_detecting(options, failure, error)
-	           : open_checked(options, failure, error);
+	stream = options->tls == STREAM_TLS_DETECT
+	             ? open_detecting(options, failure, error)
+	             : open_checked(options, failure, error);
+	if (stream)
+		stream_error_clear(failure);
+	return stream;
 }

@@ -372,9 +372,11 @@ static bool
 is_header_block(char *const *lines)
 {
 	g_autofree char *first = g_utf8_casefold(lines[0], -1);
+	bool has_from = quote_patterns_is_from(first);
 	unsigned count = 0;
 
-	if (!quote_patterns_is_from(first))
+	/* Of some programs the date is first. */
+	if (!has_from && !quote_patterns_is_header(first))
 		return false;
 	for (unsigned i = 1, seen = 0; lines[i] && seen < HEADER_LINES; i++) {
 		g_autofree char *line = g_utf8_casefold(lines[i], -1);
@@ -382,9 +384,10 @@ is_header_block(char *const *lines)
 		if (is_empty(line))
 			continue;
 		seen++;
+		has_from = has_from || quote_patterns_is_from(line);
 		count += quote_patterns_is_header(line);
 	}
-	return count >= HEADER_COUNT;
+	return has_from && count >= HEADER_COUNT;
 }
 
 /* Whether the text ends here. */

@@ -14,6 +14,17 @@
 
 /* ---- names of authors ---- */
 
+static const char *const suffixes[] = {
+    "jr", "jr.", "sr", "sr.", "ii", "iii", "iv", NULL};
+
+/* Words that names of people do not have. */
+static const char *const group_words[] = {"ai", "and", "collaboration", "consortium",
+    "contributors", "gmbh", "group", "inc", "inc.", "institute", "lab", "labs", "llc",
+    "ltd", "ltd.", "research", "team", "the", "university", "&", NULL};
+
+/* Particles that some write with a capital: "Guy Van den Broeck". */
+static const char *const particles[] = {"de", "van", "von", NULL};
+
 static bool
 is_any(const char *word, const char *const *words)
 {
@@ -21,35 +32,6 @@ is_any(const char *word, const char *const *words)
 		if (g_ascii_strcasecmp(word, *words) == 0)
 			return true;
 	return false;
-}
-
-static bool
-is_suffix(const char *word)
-{
-	static const char *const suffixes[] = {
-	    "jr", "jr.", "sr", "sr.", "ii", "iii", "iv", NULL};
-
-	return is_any(word, suffixes);
-}
-
-/* A word that names of people do not have. */
-static bool
-is_group_word(const char *word)
-{
-	static const char *const words[] = {"ai", "and", "collaboration", "consortium",
-	    "contributors", "gmbh", "group", "inc", "inc.", "institute", "lab", "labs",
-	    "llc", "ltd", "ltd.", "research", "team", "the", "university", "&", NULL};
-
-	return is_any(word, words);
-}
-
-/* A particle that some write with a capital: "Guy Van den Broeck". */
-static bool
-is_particle(const char *word)
-{
-	static const char *const particles[] = {"de", "van", "von", NULL};
-
-	return is_any(word, particles);
 }
 
 static bool
@@ -66,7 +48,8 @@ find_family(char *const *words, unsigned count)
 
 	while (first < count - 1 && !is_lower(words[first]))
 		first++;
-	while (first > 1 && is_lower(words[first]) && is_particle(words[first - 1]))
+	while (
+	    first > 1 && is_lower(words[first]) && is_any(words[first - 1], particles))
 		first--;
 	return first;
 }
@@ -92,12 +75,12 @@ attach_name_init(struct attach_name *name, const char *author)
 
 	*name = (struct attach_name){0};
 	for (unsigned i = 0; i < count; i++) {
-		if (is_group_word(words[i])) {
+		if (is_any(words[i], group_words)) {
 			name->family = g_steal_pointer(&line);
 			return;
 		}
 	}
-	if (count > 2 && is_suffix(words[count - 1])) {
+	if (count > 2 && is_any(words[count - 1], suffixes)) {
 		name->suffix = g_strdup(words[--count]);
 		g_strdelimit(words[count - 1], ",", ' ');
 		g_strchomp(words[count - 1]);
@@ -129,12 +112,10 @@ attach_name_clear(struct attach_name *name)
 static void
 get_day(const struct digest_entry *entry, char day[DAY_BYTES])
 {
-	int64_t at = entry->paper->published_at;
-	g_autoptr(GDateTime) time =
-	    at == PAPER_UNKNOWN ? NULL : g_date_time_new_from_unix_utc(at);
-	g_autofree char *text = time ? g_date_time_format(time, "%Y-%m-%d") : NULL;
-
-	g_strlcpy(day, text ? text : entry->day, DAY_BYTES);
+	if (entry->paper->published_at == PAPER_UNKNOWN)
+		g_strlcpy(day, entry->day, DAY_BYTES);
+	else
+		day_format(entry->paper->published_at, day);
 }
 
 /* @return the title as the digest shows it; owned by the caller; may be empty */
@@ -334,7 +315,7 @@ append_keywords(GString *out, const GPtrArray *keywords)
 static void
 append_bibtex(GString *out, const struct attach_input *input, unsigned index)
 {
-	const struct digest_entry *entry = input->assembled->entries->pdata[index];
+	const struct digest_entry *entry = input->page->entries->pdata[index];
 	const struct paper *paper = entry->paper;
 	g_autofree char *page = format_page(paper);
 	g_autofree char *code = sanitize_is_web_url(paper->code_url)
@@ -431,7 +412,7 @@ append_links(GString *out, const struct paper *paper)
 static void
 append_ris(GString *out, const struct attach_input *input, unsigned index)
 {
-	const struct digest_entry *entry = input->assembled->entries->pdata[index];
+	const struct digest_entry *entry = input->page->entries->pdata[index];
 	const struct paper *paper = entry->paper;
 	g_autofree char *title = format_title(paper);
 
@@ -546,15 +527,15 @@ append_quoted(GString *out, const char *text)
 static void
 append_markdown_head(GString *out, const struct attach_input *input)
 {
-	const struct assembled_message *assembled = input->assembled;
+	const struct page *message = input->page;
 
 	g_string_append(out, "---\ntitle: ");
-	append_quoted(out, assemble_get_subject(assembled));
+	append_quoted(out, message->subject);
 	g_string_append_printf(out, "\ndate: %s\nlist: ", input->digest->date);
 	append_quoted(out, input->list_name);
-	g_string_append_printf(out, "\ncount: %u\npapers:\n", assembled->shown);
-	for (unsigned i = 0; i < assembled->shown; i++) {
-		const struct digest_entry *entry = assembled->entries->pdata[i];
+	g_string_append_printf(out, "\ncount: %u\npapers:\n", message->shown);
+	for (unsigned i = 0; i < message->shown; i++) {
+		const struct digest_entry *entry = message->entries->pdata[i];
 
 		g_string_append(out, "  - ");
 		append_quoted(out, entry->paper->id);
@@ -621,8 +602,8 @@ append_summary(GString *out, const struct attach_input *input,
 static void
 append_title_markdown(GString *out, const struct attach_input *input, unsigned index)
 {
-	const struct assembled_message *assembled = input->assembled;
-	const struct digest_entry *entry = assembled->entries->pdata[index];
+	const struct page *message = input->page;
+	const struct digest_entry *entry = message->entries->pdata[index];
 	g_autofree char *title = format_title(entry->paper);
 	g_autofree char *page = format_page(entry->paper);
 
@@ -630,7 +611,7 @@ append_title_markdown(GString *out, const struct attach_input *input, unsigned i
 		g_free(title);
 		title = locale_format_text(input->format, N_("(untitled)"));
 	}
-	if (index == assembled->full) {
+	if (index == message->full) {
 		g_autofree char *more =
 		    locale_format_text(input->format, N_("More by title"));
 
@@ -638,7 +619,7 @@ append_title_markdown(GString *out, const struct attach_input *input, unsigned i
 		append_escaped_markdown(out, more);
 		g_string_append(out, "\n\n");
 	}
-	g_string_append(out, index < assembled->full ? "\n## " : "- ");
+	g_string_append(out, index < message->full ? "\n## " : "- ");
 	append_link(out, title, page);
 	g_string_append_c(out, '\n');
 }
@@ -646,18 +627,18 @@ append_title_markdown(GString *out, const struct attach_input *input, unsigned i
 static void
 append_markdown(GString *out, const struct attach_input *input, unsigned index)
 {
-	const struct digest_entry *entry = input->assembled->entries->pdata[index];
+	const struct digest_entry *entry = input->page->entries->pdata[index];
 	const struct paper *paper = entry->paper;
 	g_autofree char *authors = NULL;
 
 	append_title_markdown(out, input, index);
-	if (index >= input->assembled->full)
+	if (index >= input->page->full)
 		return;
 	authors =
 	    locale_format_names(input->format, paper->authors, BOUNDS_DIGEST_AUTHORS);
 	append_paragraph(out, authors);
 	append_details(out, entry);
-	append_summary(out, input, paper, assemble_get_depth(input->assembled, index));
+	append_summary(out, input, paper, page_get_depth(input->page, index));
 }
 
 /* ---- formats ---- */
@@ -688,7 +669,7 @@ attach_new_file(const struct attach_format *format, const struct attach_input *i
 
 	if (format->append_head)
 		format->append_head(out, input);
-	for (unsigned i = 0; i < input->assembled->shown; i++)
+	for (unsigned i = 0; i < input->page->shown; i++)
 		format->append_paper(out, input, i);
 	return out;
 }

@@ -7,14 +7,13 @@
 
 #include <glib.h>
 
-#include "render/assemble.h"
-#include "render/entry_view.h"
 #include "render/locale_format.h"
+#include "render/page.h"
 
 /* All are borrowed. */
 struct attach_input {
 	const struct digest *digest;
-	const struct assembled_message *assembled;
+	const struct page *page;
 	const struct locale_format *format;
 	const char *list_name;
 };

@@ -3,9 +3,9 @@
  */
 #include "render/locale_format.h"
 
-#include <stdbool.h>
-#include <string.h>
+#include <stdlib.h>
 
+#include "base/day.h"
 #include "message/sanitize.h"
 
 char *
@@ -29,30 +29,6 @@ get_word(const struct locale_format *format, const char *phrase, unsigned number
 	g_auto(GStrv) all = g_strsplit_set(text, " \n", -1);
 
 	return g_strdup(number <= g_strv_length(all) ? all[number - 1] : "?");
-}
-
-static bool
-parse_day(const char *day, GDate *out)
-{
-	static const char shape[] = "dddd-dd-dd";
-	unsigned year;
-	unsigned month;
-	unsigned mday;
-
-	for (size_t i = 0; i < strlen(shape); i++) {
-		if (shape[i] == 'd' ? !g_ascii_isdigit(day[i]) : day[i] != shape[i])
-			return false;
-	}
-	if (day[strlen(shape)] != '\0')
-		return false;
-	year = (unsigned)g_ascii_strtoull(day, NULL, 10);
-	month = (unsigned)g_ascii_strtoull(day + 5, NULL, 10);
-	mday = (unsigned)g_ascii_strtoull(day + 8, NULL, 10);
-	if (!g_date_valid_dmy((GDateDay)mday, (GDateMonth)month, (GDateYear)year))
-		return false;
-	g_date_clear(out, 1);
-	g_date_set_dmy(out, (GDateDay)mday, (GDateMonth)month, (GDateYear)year);
-	return true;
 }
 
 char *
@@ -81,14 +57,16 @@ locale_format_day(const struct locale_format *format, const char *day,
 	g_autofree char *month = NULL;
 	g_autofree char *mday = NULL;
 	g_autofree char *year = NULL;
-	GDate date;
+	g_autoptr(GDate) date = NULL;
 
-	if (!parse_day(day, &date))
+	if (!day_is_valid(day))
 		return NULL;
-	weekday = get_word(format, names[length].weekdays, g_date_get_weekday(&date));
-	month = get_word(format, names[length].months, g_date_get_month(&date));
-	mday = g_strdup_printf("%d", g_date_get_day(&date));
-	year = g_strdup_printf("%d", g_date_get_year(&date));
+	date = g_date_new_dmy(
+	    (GDateDay)atoi(day + 8), (GDateMonth)atoi(day + 5), (GDateYear)atoi(day));
+	weekday = get_word(format, names[length].weekdays, g_date_get_weekday(date));
+	month = get_word(format, names[length].months, g_date_get_month(date));
+	mday = g_strdup_printf("%d", g_date_get_day(date));
+	year = g_strdup_printf("%d", g_date_get_year(date));
 	return catalog_format(format->catalog, format->language, names[length].date,
 	    "weekday", weekday, "day", mday, "month", month, "year", year, NULL);
 }

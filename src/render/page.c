@@ -1,5 +1,5 @@
 /*
- * page.c - the parts of a digest around its papers.
+ * page.c - both parts of a digest: its papers, and what is around them.
  */
 #include "render/page.h"
 
@@ -10,279 +10,185 @@
 #include "message/sanitize.h"
 #include "render/view.h"
 
-/* Numbers of pages or subjects, counts and titles after which all are replaced by empty
- * tables (pages_renew_if_full()); a day has some hundred titles. */
-#define PAGES_MAX  1000
-#define COUNTS_MAX 5000
-#define TITLES_MAX 5000
+/* Maximum number of notices; the last one holds the rest. */
+#define NOTICES_MAX 4
 
-/* Control characters, which templates and sanitized text cannot contain. */
-#define MARKER_PAPERS "\x01"
-#define MARKER_TITLES "\x02"
+/* Maximum number of filters that are named; others are counted. */
+#define FILTERS_MAX 10
+
+/* Maximum number of papers in a digest that does not say how it is ordered. */
+#define UNORDERED_MAX 4
+
+/* Number of full papers that are kept in a digest that is too large as long as titles
+ * can be left out. */
+#define FULL_KEPT 20
+
+/* Counts of filters in the preheader are shown up to this size, bytes. */
+#define COUNTS_BYTES 40
+
+/* Place of the papers: a control character, which templates and sanitized text lack. */
+#define MARKER "\x03"
 
 const char *const page_names[] = {"change_url", "commands", "count", "count_new",
-    "count_papers", "coverage", "date", "date_long", "edit_url", "fewer_address",
-    "fewer_url", "filters", "first_title", "has_counts", "has_edit", "has_subjects",
-    "has_titles", "is_grouped", "is_first", "is_last", "is_note", "is_overlapping",
-    "label", "lang", "list_name", "more_filters", "notices", "number", "owner",
-    "owner_url", "papers", "pause_address", "pause_url", "preheader", "recipient",
-    "rest", "stop_address", "stop_url", "subject", "title", "titles", "titles_start",
-    "top", "url", "view_url", "weekly_address", "weekly_url", NULL};
+    "coverage", "date", "date_long", "fewer_address", "fewer_url", "filters",
+    "first_title", "has_counts", "has_edit", "has_papers", "has_subjects", "is_failed",
+    "is_last", "is_note", "is_page", "is_welcome", "label", "lang", "list_name",
+    "more_filters", "notices", "number", "order", "owner", "owner_url", "papers",
+    "pause_address", "pause_url", "preheader", "recipient", "rest", "stop_address",
+    "stop_url", "subject", "text", "view_url", "weekly_address", "weekly_url", NULL};
 
-struct pages {
-	struct page_settings settings;
-	char *phrases[PAGE_PHRASES];
-	GMutex lock;          /* of the tables, also while a value is made */
-	GHashTable *entries;  /* parameters as text -> struct page * */
-	GHashTable *subjects; /* parameters as text -> struct compiled_template * */
-	GHashTable *counts;   /* number and phrase -> char * */
-	GHashTable *titles;   /* title -> struct page_title * */
-};
+/* ---- entries ---- */
 
 static void
-clear_part(struct page_part *part)
+append_entry(struct page *page, const struct digest *digest, unsigned index)
 {
-	compiled_template_free(part->head);
-	compiled_template_free(part->middle);
-	compiled_template_free(part->tail);
+	unsigned number = index + 1;
+
+	g_ptr_array_add(page->entries, digest->entries->pdata[index]);
+	g_array_append_val(page->numbers, number);
 }
 
+/* Numbers are those of the digest, which commands refer to: `why 3`. */
 static void
-page_free(struct page *page)
+choose_entries(struct page *page, const struct digest *digest)
 {
-	if (!page)
-		return;
-	clear_part(&page->text);
-	clear_part(&page->html);
-	g_free(page);
-}
-PB_DEFINE_AUTO(page, page_free);
+	g_autoptr(GArray) titles = g_array_new(FALSE, FALSE, sizeof(unsigned));
 
-static void
-free_title(void *data)
-{
-	struct page_title *title = data;
+	for (unsigned i = 0; i < digest->entries->len; i++) {
+		const struct digest_entry *entry = digest->entries->pdata[i];
 
-	g_free(title->line);
-	g_free(title->short_line);
-	g_free(title);
-}
-
-struct pages *
-pages_new(const struct page_settings *settings)
-{
-	static const char *const phrases[] = {
-	    [PAGE_PHRASE_ALSO] = N_("Also:"),
-	    [PAGE_PHRASE_NOTHING_NEW] =
-	        N_("Nothing new matched your filters since the last digest."),
-	    [PAGE_PHRASE_NO_NEW_PAPERS] = N_("No new papers"),
-	    [PAGE_PHRASE_NO_PAPERS] = N_("No papers"),
-	};
-	struct pages *pages = g_atomic_rc_box_new0(struct pages);
-
-	g_mutex_init(&pages->lock);
-	pages->settings = *settings;
-	pages->entries = g_hash_table_new_full(
-	    g_str_hash, g_str_equal, g_free, (GDestroyNotify)page_free);
-	pages->subjects = g_hash_table_new_full(
-	    g_str_hash, g_str_equal, g_free, (GDestroyNotify)compiled_template_free);
-	pages->counts = g_hash_table_new_full(NULL, NULL, NULL, g_free);
-	pages->titles =
-	    g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_title);
-	for (size_t i = 0; i < G_N_ELEMENTS(phrases); i++)
-		pages->phrases[i] = locale_format_text(settings->format, phrases[i]);
-	return pages;
-}
-
-static void
-clear(void *data)
-{
-	struct pages *pages = data;
-
-	g_hash_table_unref(pages->entries);
-	g_hash_table_unref(pages->subjects);
-	g_hash_table_unref(pages->counts);
-	g_hash_table_unref(pages->titles);
-	for (size_t i = 0; i < PAGE_PHRASES; i++)
-		g_free(pages->phrases[i]);
-	g_mutex_clear(&pages->lock);
-}
-
-struct pages *
-pages_ref(struct pages *pages)
-{
-	return g_atomic_rc_box_acquire(pages);
-}
-
-void
-pages_unref(struct pages *pages)
-{
-	if (pages)
-		g_atomic_rc_box_release_full(pages, clear);
-}
-
-void
-pages_renew_if_full(struct pages **pages)
-{
-	struct pages *old = *pages;
-	bool is_full;
-
-	g_mutex_lock(&old->lock);
-	is_full = g_hash_table_size(old->entries) >= PAGES_MAX ||
-	          g_hash_table_size(old->subjects) >= PAGES_MAX ||
-	          g_hash_table_size(old->counts) >= COUNTS_MAX ||
-	          g_hash_table_size(old->titles) >= TITLES_MAX;
-	g_mutex_unlock(&old->lock);
-	if (!is_full)
-		return;
-	*pages = pages_new(&old->settings);
-	pages_unref(old);
-}
-
-const char *
-pages_get_phrase(const struct pages *pages, enum page_phrase phrase)
-{
-	return pages->phrases[phrase];
-}
-
-const struct page_title *
-pages_get_title(struct pages *pages, const char *text)
-{
-	struct page_title *title;
-
-	g_mutex_lock(&pages->lock);
-	title = g_hash_table_lookup(pages->titles, text);
-	if (!title) {
-		title = g_new0(struct page_title, 1);
-		title->line = sanitize_paper_text(text, BOUNDS_SUBJECT_TITLE_CHARS);
-		title->short_line =
-		    sanitize_line(title->line, BOUNDS_PREHEADER_TITLE_CHARS);
-		g_hash_table_insert(pages->titles, g_strdup(text), title);
+		if (entry->shown == DIGEST_DETAIL_FULL &&
+		    page->entries->len < BOUNDS_DIGEST_FULL_MAX)
+			append_entry(page, digest, i);
+		else if (entry->shown != DIGEST_DETAIL_COUNT)
+			g_array_append_val(titles, i);
 	}
-	g_mutex_unlock(&pages->lock);
-	return title;
+	page->full = page->entries->len;
+	for (unsigned i = 0; i < MIN(titles->len, BOUNDS_DIGEST_TITLES_MAX); i++)
+		append_entry(page, digest, g_array_index(titles, unsigned, i));
+	page->shown = page->entries->len;
 }
 
-/* Cut the line of a marker out of a text. @param rest  set to what follows it */
-static bool
-cut_at(char *text, const char *marker, char **rest)
+enum entry_depth
+page_get_depth(const struct page *page, unsigned index)
 {
-	char *found = strstr(text, marker);
-
-	if (!found || strstr(found + 1, marker) || found[1] != '\n' ||
-	    (found > text && found[-1] != '\n'))
-		return false;
-	*found = '\0';
-	*rest = found + 2;
-	return true;
+	if (index >= page->full)
+		return ENTRY_DEPTH_TITLE;
+	switch (page->abstract) {
+	case PREFERENCE_ABSTRACT_BRIEF:
+		return page->is_single ? ENTRY_DEPTH_SUMMARY : ENTRY_DEPTH_BRIEF;
+	case PREFERENCE_ABSTRACT_SHORT:
+		return ENTRY_DEPTH_EXCERPT;
+	case PREFERENCE_ABSTRACT_FULL:
+		return ENTRY_DEPTH_FULL;
+	case PREFERENCE_ABSTRACT_NONE:
+		break;
+	}
+	return ENTRY_DEPTH_NO_ABSTRACT;
 }
 
-/* @param label  the template's name in errors */
-static bool
-init_part(struct page_part *part, const char *label, const struct template *template,
-    const struct view *view, unsigned columns, GError **error)
-{
-	g_autoptr(GString) whole = g_string_new(NULL);
-	bool has_titles = view_is_true(view_find(view, "has_titles"));
-	char *middle;
-	char *tail = NULL;
-
-	template_append(template, view, whole);
-	if (!cut_at(whole->str, MARKER_PAPERS, &middle) ||
-	    (has_titles ? !cut_at(middle, MARKER_TITLES, &tail)
-	                : strstr(middle, MARKER_TITLES) != NULL))
-		return pb_fail(error, PB_ERROR_INPUT,
-		    "%s: expected {{{papers}}} once, and after it {{{titles}}} once "
-		    "where has_titles is true, each alone on a line",
-		    label);
-	part->head = compiled_template_new(whole->str, columns);
-	part->middle = compiled_template_new(middle, columns);
-	part->tail = compiled_template_new(tail ? tail : "", columns);
-	return true;
-}
-
-/* ---- counts and dates ---- */
-
-/* @param phrase  a number for this text */
+/* The filter that a paper counts for. */
 static const char *
-get_count(struct pages *pages, unsigned number, unsigned phrase, const char *text)
+get_group(const struct page *page, unsigned index)
 {
-	void *key = GSIZE_TO_POINTER((size_t)number * 4 + phrase);
-	char *count;
+	const GPtrArray *reasons =
+	    ((const struct digest_entry *)page->entries->pdata[index])->reasons;
 
-	g_mutex_lock(&pages->lock);
-	count = g_hash_table_lookup(pages->counts, key);
-	if (!count) {
-		count = locale_format_count(pages->settings.format, number, text);
-		g_hash_table_insert(pages->counts, key, count);
-	}
-	g_mutex_unlock(&pages->lock);
-	return count;
+	return reasons->len ? ((const struct digest_reason *)reasons->pdata[0])->filter
+	                    : "";
 }
 
-void
-pages_set_counts(
-    struct pages *pages, const struct page_params *params, const char **values)
+static struct entry *
+new_block(const struct page *page, const struct page_settings *settings,
+    const struct digest *digest, const char *token, unsigned index)
 {
-	if (params->is_note) {
-		values[PAGE_COUNT_NEW] = pages->phrases[PAGE_PHRASE_NO_NEW_PAPERS];
-		values[PAGE_COUNT_PAPERS] = pages->phrases[PAGE_PHRASE_NO_PAPERS];
-	} else {
-		values[PAGE_COUNT_NEW] = get_count(
-		    pages, params->total, 0, PL_("1 new paper", "{count} new papers"));
-		values[PAGE_COUNT_PAPERS] = get_count(
-		    pages, params->total, 1, PL_("1 paper", "{count} papers"));
-	}
-	if (params->shown < params->total)
-		values[PAGE_REST] = get_count(pages, params->total - params->shown, 2,
+	bool is_grouped = digest->style.group == PREFERENCE_GROUP_ON;
+	bool is_start = is_grouped && index < page->full &&
+	                (index == 0 || strcmp(get_group(page, index),
+	                                   get_group(page, index - 1)) != 0);
+	const struct entry_params params = {
+	    .entry = page->entries->pdata[index],
+	    .depth = page_get_depth(page, index),
+	    .heading = is_start ? get_group(page, index) : NULL,
+	    .is_first_title = page->full > 0 && index == page->full,
+	    .is_grouped = is_grouped,
+	    .is_filter_hidden = digest->filters->len == 1 && !is_grouped,
+	    .is_page = settings->is_page,
+	    .number = g_array_index(page->numbers, unsigned, index),
+	    .token = digest->style.feedback == PREFERENCE_FEEDBACK_ON ? token : NULL,
+	};
+
+	return entry_new(settings->cache, &params);
+}
+
+/* ---- the view of the rest ---- */
+
+static void
+put_counts(struct view *view, const struct page *page,
+    const struct page_settings *settings, const struct digest *digest)
+{
+	const struct locale_format *format = settings->format;
+	unsigned total = digest->entries->len;
+	g_autofree char *count = NULL;
+
+	if (digest->style.is_failed && digest->is_note)
+		count = locale_format_text(format, N_("No papers could be fetched"));
+	else if (digest->is_note)
+		count = locale_format_text(format, N_("No new papers"));
+	else
+		count = locale_format_count(
+		    format, total, PL_("1 new paper", "{count} new papers"));
+	view_put_text(view, "count_new", count);
+	if (page->shown < total) {
+		g_autofree char *rest = locale_format_count(format, total - page->shown,
 		    PL_("1 more paper", "{count} more papers"));
+
+		view_put_text(view, "rest", rest);
+	}
 }
 
+/* "20 of 56, best first" */
 static void
-put_counts(struct view *view, const struct page_params *params)
+put_order(struct view *view, const struct page *page,
+    const struct page_settings *settings, const struct digest *digest)
 {
-	g_autofree char *start = g_strdup_printf("%u", params->titles_start);
+	static const char *const orders[] = {
+	    [PREFERENCE_ORDER_SCORE] = N_("best first"),
+	    [PREFERENCE_ORDER_VOTES] = N_("most votes first"),
+	    [PREFERENCE_ORDER_DATE] = N_("newest first"),
+	};
+	const struct locale_format *format = settings->format;
+	bool is_grouped = digest->style.group == PREFERENCE_GROUP_ON;
+	g_autofree char *order = locale_format_text(
+	    format, is_grouped ? N_("by filter") : orders[digest->style.order]);
+	g_autofree char *full = g_strdup_printf("%u", page->full);
+	g_autofree char *total = g_strdup_printf("%u", digest->entries->len);
+	g_autofree char *line = NULL;
 
-	compiled_template_put_placeholder(view, "count_new", PAGE_COUNT_NEW);
-	compiled_template_put_placeholder(view, "count_papers", PAGE_COUNT_PAPERS);
-	view_put_text(view, "titles_start", start);
-	if (params->shown < params->total)
-		compiled_template_put_placeholder(view, "rest", PAGE_REST);
-}
-
-/* ---- links of the reader ---- */
-
-/* Put an address or link with the token of the reader. */
-static void
-put_with_token(struct view *view, const char *name,
-    const struct subaddress_template *template, const char *end)
-{
-	char token[COMPILED_TEMPLATE_PLACEHOLDER_BYTES];
-	g_autofree char *text = NULL;
-	g_autofree char *whole = NULL;
-
-	compiled_template_format_placeholder(PAGE_LEAVE_TOKEN, token);
-	text = subaddress_template_expand(template, token);
-	whole = g_strconcat(text, end, NULL);
-	view_put_text(view, name, whole);
+	if (digest->entries->len <= UNORDERED_MAX)
+		return;
+	if (page->full == digest->entries->len)
+		line = g_steal_pointer(&order);
+	else
+		line = catalog_format(format->catalog, format->language,
+		    N_("{shown} of {total}, {order}"), "shown", full, "total", total,
+		    "order", order, NULL);
+	view_put_text(view, "order", line);
 }
 
 static void
 put_page_url(struct view *view, const char *name, const char *base, const char *path,
-    enum page_value value, const char *fragment)
+    const char *token, const char *fragment)
 {
-	char token[COMPILED_TEMPLATE_PLACEHOLDER_BYTES];
-	g_autofree char *url = NULL;
+	g_autofree char *url = g_strconcat(base, path, token, fragment, NULL);
 
-	compiled_template_format_placeholder(value, token);
-	url = g_strconcat(base, path, token, fragment, NULL);
 	view_put_text(view, name, url);
 }
 
 /* Put links to the web page.  Digests are forwarded, so that none leads to the
  * preferences: with "change_url" the page mails a link to them to the subscriber. */
 static void
-put_page_links(struct view *view, const char *base)
+put_page_links(struct view *view, const char *base, const struct sender_links *tokens)
 {
 	static const char *const links[][2] = {{"stop_url", ""},
 	    {"pause_url", "#pause"}, {"weekly_url", "#weekly"}, {"fewer_url", "#fewer"},
@@ -290,12 +196,13 @@ put_page_links(struct view *view, const char *base)
 
 	for (size_t i = 0; i < G_N_ELEMENTS(links); i++)
 		put_page_url(
-		    view, links[i][0], base, "/u/", PAGE_LEAVE_TOKEN, links[i][1]);
-	put_page_url(view, "view_url", base, "/d/", PAGE_VIEW_TOKEN, "");
+		    view, links[i][0], base, "/u/", tokens->leave_token, links[i][1]);
+	put_page_url(view, "view_url", base, "/d/", tokens->view_token, "");
 }
 
 static void
-put_mail_links(struct view *view, const struct sender_identity *sender)
+put_mail_links(struct view *view, const struct sender_identity *sender,
+    const struct sender_links *tokens)
 {
 	static const char *const links[][2] = {
 	    [SENDER_STOP] = {"stop_url", "stop_address"},
@@ -308,242 +215,381 @@ put_mail_links(struct view *view, const struct sender_identity *sender)
 		view_put_text(view, "stop_url", sender->stop_url);
 		return;
 	}
-	if (!sender->has_subaddresses)
-		view_put(view, "has_subjects", view_new_bool(true));
+	view_put(view, "has_subjects", view_new_bool(!sender->has_subaddresses));
 	for (size_t i = 0; i < G_N_ELEMENTS(links); i++) {
 		const struct sender_link *link = &sender->links[i];
+		g_autofree char *url =
+		    subaddress_template_expand(&link->url, tokens->leave_token);
+		g_autofree char *whole = g_strconcat(url, link->end, NULL);
+		g_autofree char *address =
+		    subaddress_template_expand(&link->address, tokens->leave_token);
 
-		put_with_token(view, links[i][0], &link->url, link->end);
-		put_with_token(view, links[i][1], &link->address, "");
+		view_put_text(view, links[i][0], whole);
+		view_put_text(view, links[i][1], address);
 	}
 }
 
 static void
-put_links(struct view *view, const struct sender_identity *sender)
+put_links(struct view *view, const struct sender_identity *sender,
+    const struct sender_links *tokens)
 {
 	view_put_text(view, "owner", sender->owner);
 	view_put_text(view, "owner_url", sender->change_url);
 	if (sender->has_commands)
 		view_put_text(view, "commands", sender->owner);
 	if (sender->web_url)
-		put_page_links(view, sender->web_url);
+		put_page_links(view, sender->web_url, tokens);
 	else
-		put_mail_links(view, sender);
-}
-
-/* ---- the overview ---- */
-
-static struct view *
-new_filters(const struct page_params *params, bool has_edit)
-{
-	static const char *const names[] = {
-	    [PAGE_FILTER_NUMBER] = "number",
-	    [PAGE_FILTER_LABEL] = "label",
-	    [PAGE_FILTER_COUNT] = "count",
-	    [PAGE_FILTER_EDIT_URL] = "edit_url",
-	};
-	struct view *list = view_new_list();
-
-	for (unsigned i = 0; i < params->filters; i++) {
-		struct view *filter = view_new_map();
-
-		for (unsigned j = 0; j < G_N_ELEMENTS(names); j++)
-			if (j != PAGE_FILTER_EDIT_URL || has_edit)
-				compiled_template_put_placeholder(filter, names[j],
-				    PAGE_FILTERS + i * PAGE_FILTER_VALUES + j);
-		view_put(filter, "is_last", view_new_bool(i + 1 == params->filters));
-		view_append(list, filter);
-	}
-	return list;
-}
-
-static struct view *
-new_top(const struct page_params *params)
-{
-	static const char *const names[] = {
-	    [PAGE_TOP_NUMBER] = "number",
-	    [PAGE_TOP_TITLE] = "title",
-	    [PAGE_TOP_URL] = "url",
-	};
-	struct view *list = view_new_list();
-
-	for (unsigned i = 0; i < params->top; i++) {
-		struct view *paper = view_new_map();
-
-		for (unsigned j = 0; j < G_N_ELEMENTS(names); j++)
-			if (j != PAGE_TOP_URL || params->top_linked & 1U << i)
-				compiled_template_put_placeholder(paper, names[j],
-				    PAGE_TOP + i * PAGE_TOP_VALUES + j);
-		view_put(paper, "is_first", view_new_bool(i == 0));
-		view_put(paper, "is_last", view_new_bool(i + 1 == params->top));
-		view_append(list, paper);
-	}
-	return list;
+		put_mail_links(view, sender, tokens);
 }
 
 static void
-put_overview(struct view *view, const struct page_settings *settings,
-    const struct page_params *params)
+put_filters(struct view *view, const struct page_settings *settings,
+    const struct digest *digest)
 {
-	struct view *notices = view_new_list();
+	const GPtrArray *filters = digest->filters;
+	unsigned count = MIN(filters->len, FILTERS_MAX);
+	struct view *list = view_new_list();
 
-	for (unsigned i = 0; i < params->notices; i++) {
-		char placeholder[COMPILED_TEMPLATE_PLACEHOLDER_BYTES];
+	for (unsigned i = 0; i < count; i++) {
+		const struct digest_filter *filter = filters->pdata[i];
+		struct view *item = view_new_map();
+		g_autofree char *label = sanitize_line(filter->label, 0);
+		g_autofree char *number = g_strdup_printf("%d", filter->number);
+		g_autofree char *papers = g_strdup_printf("%u", filter->papers);
 
-		compiled_template_format_placeholder(PAGE_NOTICES + i, placeholder);
-		view_append(notices, view_new_text(placeholder));
+		view_put_text(item, "label", label);
+		view_put_text(item, "number", number);
+		view_put_text(item, "count", papers);
+		view_put(item, "is_last", view_new_bool(i + 1 == count));
+		view_append(list, item);
 	}
-	view_put(view, "notices", notices);
-	view_put(view, "top", new_top(params));
-	view_put(view, "filters", new_filters(params, settings->sender->has_commands));
+	view_put(view, "filters", list);
+	view_put(view, "has_counts", view_new_bool(count > 1));
 	view_put(view, "has_edit",
-	    view_new_bool(params->filters > 0 && settings->sender->has_commands));
-	view_put(view, "has_counts", view_new_bool(params->filters > 1));
-	view_put(view, "is_overlapping", view_new_bool(params->is_overlapping));
-	if (params->more_filters) {
+	    view_new_bool(count > 0 && settings->sender->has_commands &&
+	                  !settings->sender->web_url));
+	if (filters->len > count) {
 		g_autofree char *more = locale_format_count(settings->format,
-		    params->more_filters, PL_("and 1 more", "and {count} more"));
+		    filters->len - count, PL_("and 1 more", "and {count} more"));
 
 		view_put_text(view, "more_filters", more);
 	}
 }
 
+static void
+put_notices(struct view *view, const struct digest *digest)
+{
+	bool is_first = digest->slot && g_str_has_prefix(digest->slot, "first-");
+	g_auto(GStrv) lines = NULL;
+	struct view *list = view_new_list();
+
+	view_put(view, "notices", list);
+	if (!digest->notices || !*digest->notices)
+		return;
+	lines = g_strsplit(digest->notices, "\n", NOTICES_MAX);
+	for (unsigned i = 0; lines[i]; i++) {
+		g_autofree char *text = sanitize_line(lines[i], 0);
+		struct view *item = view_new_map();
+
+		view_put_text(item, "text", text);
+		view_put(item, "is_welcome", view_new_bool(is_first && i == 0));
+		view_append(list, item);
+	}
+}
+
+/* ---- subject and preheader ---- */
+
+static char *
+format_title(const struct page *page, unsigned index, size_t chars)
+{
+	const struct digest_entry *entry = page->entries->pdata[index];
+
+	return sanitize_paper_text(entry->paper->title, chars);
+}
+
+/* "rlhf 8, agents 4"; nothing if it is long. */
+static void
+append_counts(GString *line, const GPtrArray *filters)
+{
+	size_t before = line->len;
+
+	for (unsigned i = 0; i < filters->len; i++) {
+		const struct digest_filter *filter = filters->pdata[i];
+		g_autofree char *label = sanitize_line(filter->label, 0);
+
+		g_string_append_printf(
+		    line, "%s%s %u", i ? ", " : " \xc2\xb7 ", label, filter->papers);
+		if (line->len - before > COUNTS_BYTES) {
+			g_string_truncate(line, before);
+			return;
+		}
+	}
+}
+
+/* The next titles, or the counts of the filters. */
+static char *
+format_next(const struct page *page, const struct page_settings *settings,
+    const struct digest *digest)
+{
+	g_autofree char *also = locale_format_text(settings->format, N_("Also:"));
+	g_autofree char *second = format_title(page, 1, BOUNDS_PREHEADER_TITLE_CHARS);
+	GString *line = g_string_new(also);
+	size_t end;
+
+	g_string_append_printf(line, " %s", second);
+	end = line->len;
+	if (digest->filters->len > 1)
+		append_counts(line, digest->filters);
+	if (line->len == end && page->entries->len > 2) {
+		g_autofree char *third =
+		    format_title(page, 2, BOUNDS_PREHEADER_TITLE_CHARS);
+
+		g_string_append_printf(line, "; %s", third);
+	}
+	return g_string_free(line, FALSE);
+}
+
+/* The subject has the first title: the preheader goes on from there. */
+static char *
+format_preheader(const struct page *page, const struct page_settings *settings,
+    const struct digest *digest)
+{
+	const struct digest_entry *first =
+	    page->entries->len ? page->entries->pdata[0] : NULL;
+	const char *text = NULL;
+
+	if (page->entries->len > 1)
+		return format_next(page, settings, digest);
+	if (first)
+		text = first->paper->summary && *first->paper->summary
+		           ? first->paper->summary
+		           : first->paper->abstract;
+	if (text && *text)
+		return sanitize_paper_text(text, BOUNDS_PREHEADER_CHARS);
+	if (digest->notices && *digest->notices)
+		return sanitize_line(digest->notices, BOUNDS_PREHEADER_CHARS);
+	if (first)
+		return format_title(page, 0, BOUNDS_PREHEADER_CHARS);
+	return locale_format_text(settings->format,
+	    N_("Nothing new matched your filters since the last digest."));
+}
+
+static void
+put_subject(struct view *view, struct page *page, const struct page_settings *settings)
+{
+	g_autofree char *title = page->entries->len
+	                             ? format_title(page, 0, BOUNDS_SUBJECT_TITLE_CHARS)
+	                             : NULL;
+	g_autoptr(GString) subject = g_string_new(NULL);
+
+	view_put_text(view, "first_title", title);
+	template_append(settings->subject, view, subject);
+	g_free(page->subject);
+	page->subject = sanitize_line(subject->str, BOUNDS_SUBJECT_CHARS);
+	view_put_text(view, "subject", page->subject);
+}
+
 /* @return NULL for an invalid date */
 static struct view *
-new_view(const struct page_settings *settings, const struct page_params *params,
-    GError **error)
+new_view(struct page *page, const struct page_settings *settings,
+    const struct digest *digest, const struct sender_links *links, GError **error)
 {
-	const struct sender_identity *sender = settings->sender;
-	g_autofree char *list_name = sanitize_line(sender->list_name, 0);
+	const struct locale_format *format = settings->format;
+	g_autofree char *list_name = sanitize_line(settings->sender->list_name, 0);
 	g_autofree char *date =
-	    locale_format_day(settings->format, params->date, LOCALE_FORMAT_SHORT);
+	    locale_format_day(format, digest->date, LOCALE_FORMAT_SHORT);
 	g_autofree char *date_long =
-	    locale_format_day(settings->format, params->date, LOCALE_FORMAT_LONG);
-	g_autofree char *coverage =
-	    params->coverage ? sanitize_line(params->coverage, 0) : NULL;
+	    locale_format_day(format, digest->date, LOCALE_FORMAT_LONG);
+	g_autofree char *coverage = sanitize_line(digest->coverage, 0);
+	g_autofree char *recipient = sanitize_line(digest->recipient, 0);
+	g_autofree char *preheader = format_preheader(page, settings, digest);
 	struct view *view;
 
 	if (!date) {
 		pb_fail(
-		    error, PB_ERROR_INPUT, "invalid digest date '%s'", params->date);
+		    error, PB_ERROR_INPUT, "invalid digest date '%s'", digest->date);
 		return NULL;
 	}
 	view = view_new_map();
 	view_put_text(view, "list_name", list_name);
 	view_put_text(view, "date", date);
-	view_put_text(view, "lang", settings->format->language);
 	view_put_text(view, "date_long", date_long);
+	view_put_text(view, "lang", format->language);
 	view_put_text(view, "coverage", coverage);
-	view_put_text(view, "papers", MARKER_PAPERS);
-	view_put_text(view, "titles", MARKER_TITLES);
-	view_put(view, "has_titles", view_new_bool(params->has_titles));
-	view_put(view, "is_grouped", view_new_bool(params->is_grouped));
-	view_put(view, "is_note", view_new_bool(params->is_note));
-	compiled_template_put_placeholder(view, "recipient", PAGE_RECIPIENT);
-	compiled_template_put_placeholder(view, "preheader", PAGE_PREHEADER);
-	put_counts(view, params);
-	put_links(view, sender);
+	view_put_text(view, "recipient", recipient);
+	view_put_text(view, "preheader", preheader);
+	view_put_text(view, "papers", MARKER);
+	view_put(view, "has_papers", view_new_bool(page->shown > 0));
+	view_put(view, "is_note", view_new_bool(digest->is_note));
+	view_put(view, "is_failed",
+	    view_new_bool(digest->is_note && digest->style.is_failed));
+	view_put(view, "is_page", view_new_bool(settings->is_page));
+	put_counts(view, page, settings, digest);
+	put_order(view, page, settings, digest);
+	put_links(view, settings->sender, links);
+	put_filters(view, settings, digest);
+	put_notices(view, digest);
+	put_subject(view, page, settings);
 	return view;
 }
 
-static struct compiled_template *
-new_subject(struct pages *pages, const struct page_params *params, bool has_title,
+/* ---- parts ---- */
+
+/*
+ * Render and encode what is around the papers.
+ *
+ * @param head  set to what comes before them, and tail to the rest
+ */
+static bool
+render_frame(const struct template *template, const struct view *view, bool is_html,
+    bool has_papers, GString **head, GString **tail, GError **error)
+{
+	g_autoptr(GString) whole = g_string_sized_new(8192);
+	char *marker, *rest;
+
+	template_append(template, view, whole);
+	if (whole->len && whole->str[whole->len - 1] != '\n')
+		g_string_append_c(whole, '\n');
+	marker = strstr(whole->str, MARKER);
+	rest = marker ? marker + strlen(MARKER) : whole->str + whole->len;
+	if (marker ? *rest != '\n' || strstr(rest, MARKER) ||
+	                 (marker > whole->str && marker[-1] != '\n')
+	           : has_papers)
+		return pb_fail(error, PB_ERROR_INPUT,
+		    "digest.%s: expected {{{papers}}} once, alone on a line",
+		    is_html ? "html" : "txt");
+	if (marker) {
+		*marker = '\0';
+		rest++;
+	}
+	*head = g_string_sized_new(whole->len + whole->len / 8);
+	*tail = g_string_sized_new(2048);
+	entry_encode(*head, whole->str, is_html);
+	entry_encode(*tail, rest, is_html);
+	return true;
+}
+
+static bool
+render_part(GString **part, const struct page *page,
+    const struct page_settings *settings, const struct view *view, bool is_html,
     GError **error)
 {
-	g_autoptr(GString) text = g_string_new(NULL);
-	pb_auto(view) view = new_view(&pages->settings, params, error);
+	g_autoptr(GString) tail = NULL;
 
-	if (!view)
-		return NULL;
-	if (has_title)
-		compiled_template_put_placeholder(
-		    view, "first_title", PAGE_FIRST_TITLE);
-	template_append(pages->settings.subject, view, text);
-	return compiled_template_new(text->str, 0);
+	if (*part)
+		g_string_free(g_steal_pointer(part), TRUE);
+	if (!render_frame(is_html ? settings->html : settings->text, view, is_html,
+	        page->shown > 0, part, &tail, error))
+		return false;
+	for (unsigned i = 0; i < page->shown; i++)
+		entry_append(page->blocks->pdata[i], is_html, *part);
+	g_string_append_len(*part, tail->str, (gssize)tail->len);
+	return true;
 }
 
-static struct page *
-new_page(const struct page_settings *settings, const struct page_params *params,
+static size_t
+count_html(const struct entry *block)
+{
+	g_autoptr(GString) html = g_string_new(NULL);
+
+	entry_append(block, true, html);
+	return html->len;
+}
+
+/* Show the last full paper by title only, or omit the last title; of these, titles go
+ * first when FULL_KEPT full papers are left. @return the bytes of
+ * HTML that this saves */
+static size_t
+demote_last(struct page *page, const struct page_settings *settings,
+    const struct digest *digest, const char *token)
+{
+	bool has_titles = page->shown > page->full;
+	unsigned last =
+	    page->full > (has_titles ? FULL_KEPT : 0) ? --page->full : --page->shown;
+	struct entry *old = page->blocks->pdata[last];
+	size_t saved = count_html(old);
+
+	if (last == page->shown) {
+		g_ptr_array_set_size(page->blocks, (int)last);
+		return saved;
+	}
+	page->blocks->pdata[last] = new_block(page, settings, digest, token, last);
+	saved -= count_html(page->blocks->pdata[last]);
+	entry_free(old);
+	/* The heading of the titles moves up. */
+	if (last + 1 < page->shown) {
+		entry_free(page->blocks->pdata[last + 1]);
+		page->blocks->pdata[last + 1] =
+		    new_block(page, settings, digest, token, last + 1);
+	}
+	return saved;
+}
+
+/* Counts change with the papers, so that all is rendered again after papers were
+ * demoted. */
+static bool
+render_both(struct page *page, const struct page_settings *settings,
+    const struct digest *digest, const struct sender_links *links, const char *token,
     GError **error)
 {
-	pb_auto(view) view = new_view(settings, params, error);
-	pb_auto(page) page = g_new0(struct page, 1);
+	for (;;) {
+		pb_auto(view) view = new_view(page, settings, digest, links, error);
+		size_t bytes;
 
-	if (!view)
-		return NULL;
-	put_overview(view, settings, params);
-	compiled_template_put_placeholder(view, "subject", PAGE_SUBJECT);
-	if (!params->is_note)
-		compiled_template_put_placeholder(
-		    view, "first_title", PAGE_FIRST_TITLE);
-	if (!init_part(&page->text, "digest.txt", settings->text, view,
-	        BOUNDS_TEXT_COLUMNS, error) ||
-	    !init_part(&page->html, "digest.html", settings->html, view, 0, error))
-		return NULL;
-	return g_steal_pointer(&page);
+		if (!view ||
+		    !render_part(&page->html, page, settings, view, true, error))
+			return false;
+		bytes = page->html->len;
+		if (bytes <= BOUNDS_HTML_PART_BYTES || settings->is_page)
+			return render_part(
+			    &page->text, page, settings, view, false, error);
+		if (page->shown == 0)
+			return pb_fail(error, PB_ERROR_LIMIT,
+			    "digest.html without papers is larger than %d bytes",
+			    BOUNDS_HTML_PART_BYTES);
+		while (page->shown > 0 && bytes > BOUNDS_HTML_PART_BYTES)
+			bytes -= demote_last(page, settings, digest, token);
+	}
 }
 
-/* Date, numbers and coverage. */
-static char *
-format_key(const struct page_params *params, const unsigned *numbers, size_t count)
+bool
+page_init(struct page *page, const struct page_settings *settings,
+    const struct digest *digest, const struct sender_links *links, GError **error)
 {
-	GString *key = g_string_sized_new(256);
+	g_autofree char *token = sender_format_answer_token(settings->sender, digest);
+	struct page result = {
+	    .entries = g_ptr_array_new(),
+	    .numbers = g_array_new(FALSE, FALSE, sizeof(unsigned)),
+	    .is_single = digest->entries->len == 1,
+	    .abstract = digest->style.abstract,
+	    .blocks = g_ptr_array_new_with_free_func((GDestroyNotify)entry_free),
+	};
 
-	g_string_append(key, params->date);
-	for (size_t i = 0; i < count; i++) {
-		/* Seven bits per byte, and never a NUL. */
-		for (unsigned rest = numbers[i]; rest; rest >>= 7)
-			g_string_append_c(key, (char)(rest | 128));
-		g_string_append_c(key, '\n');
+	choose_entries(&result, digest);
+	for (unsigned i = 0; i < result.shown; i++)
+		g_ptr_array_add(
+		    result.blocks, new_block(&result, settings, digest, token, i));
+	if ((digest->entries->len || digest->is_note ||
+	        pb_fail(error, PB_ERROR_INPUT, "a digest without papers")) &&
+	    render_both(&result, settings, digest, links, token, error)) {
+		*page = result;
+		return true;
 	}
-	g_string_append(key, params->coverage ? params->coverage : "");
-	return g_string_free(key, FALSE);
+	page_clear(&result);
+	return false;
 }
 
-const struct page *
-pages_get(struct pages *pages, const struct page_params *params, GError **error)
+void
+page_clear(struct page *page)
 {
-	const unsigned numbers[] = {params->shown < params->total, params->has_titles,
-	    params->titles_start, params->is_note, params->is_grouped, params->notices,
-	    params->top, params->top_linked, params->filters, params->more_filters,
-	    params->is_overlapping};
-	g_autofree char *key = format_key(params, numbers, G_N_ELEMENTS(numbers));
-	struct page *page;
-
-	g_mutex_lock(&pages->lock);
-	page = g_hash_table_lookup(pages->entries, key);
-	if (!page) {
-		page = new_page(&pages->settings, params, error);
-		if (page)
-			g_hash_table_insert(
-			    pages->entries, g_steal_pointer(&key), page);
-	}
-	g_mutex_unlock(&pages->lock);
-	return page;
-}
-
-char *
-pages_format_subject(struct pages *pages, const struct page_params *params,
-    const char *const *values, GError **error)
-{
-	bool has_title = values[PAGE_FIRST_TITLE][0] != '\0';
-	const unsigned numbers[] = {params->shown < params->total, params->has_titles,
-	    params->titles_start, params->is_note, params->is_grouped, has_title};
-	g_autofree char *key = format_key(params, numbers, G_N_ELEMENTS(numbers));
-	g_autoptr(GString) line = g_string_new(NULL);
-	struct compiled_template *subject;
-
-	g_mutex_lock(&pages->lock);
-	subject = g_hash_table_lookup(pages->subjects, key);
-	if (!subject) {
-		subject = new_subject(pages, params, has_title, error);
-		if (subject)
-			g_hash_table_insert(
-			    pages->subjects, g_steal_pointer(&key), subject);
-	}
-	g_mutex_unlock(&pages->lock);
-	if (!subject)
-		return NULL;
-	compiled_template_append_plain(subject, values, line);
-	return sanitize_line(line->str, BOUNDS_SUBJECT_CHARS);
+	g_ptr_array_unref(page->entries);
+	g_array_unref(page->numbers);
+	g_ptr_array_unref(page->blocks);
+	if (page->text)
+		g_string_free(page->text, TRUE);
+	if (page->html)
+		g_string_free(page->html, TRUE);
+	g_free(page->subject);
+	*page = (struct page){0};
 }

@@ -10,16 +10,98 @@
 #include "base/error.h"
 #include "base/token.h"
 #include "message/compose.h"
-#include "render/assemble.h"
 #include "render/attach.h"
-#include "render/cache_key.h"
 #include "render/catalog.h"
-#include "render/entry_block.h"
-#include "render/entry_reasons.h"
+#include "render/entry.h"
 #include "render/locale_format.h"
 #include "render/page.h"
-#include "render/reply_view.h"
 #include "render/sender.h"
+
+/* ---- the view of a reply for the template reply.html ---- */
+
+static const char *const reply_names[] = {"lang", "subject", "is_titled", "blocks",
+    "title", "link", "is_confirm", "quote", "lines", "text", NULL};
+
+static bool
+is_link(const char *block)
+{
+	return g_regex_match_simple("^https?://\\S+$", block, 0, 0);
+}
+
+/* Indented, quoted, or after a word in the margin. */
+static bool
+has_lines(const char *block)
+{
+	return g_regex_match_simple(
+	    "^(?:> | +\\S|[\\w-]+ {2,}|confirm |undo )", block, G_REGEX_MULTILINE, 0);
+}
+
+#define ITEM "-      " /* as wide as the margin of what goes on below it */
+#define REST "       "
+
+/* Items are lines of any length. */
+static char *
+join_items(char *const *lines)
+{
+	GString *text = g_string_new(NULL);
+	bool is_item = false;
+
+	for (; *lines; lines++) {
+		bool goes_on = is_item && g_str_has_prefix(*lines, REST);
+
+		is_item = goes_on || g_str_has_prefix(*lines, ITEM);
+		g_string_append(text, goes_on ? " " : text->len ? "\n" : "");
+		g_string_append(text, is_item && !goes_on ? "\u2022 " : "");
+		g_string_append(text, *lines + (is_item ? strlen(ITEM) : 0));
+	}
+	return g_string_free(text, FALSE);
+}
+
+static void
+add_block(struct view *blocks, const char *block, bool is_first, bool is_confirm)
+{
+	struct view *map = view_new_map();
+	g_auto(GStrv) lines = g_strsplit(block, "\n", -1);
+	g_autofree char *joined = g_strjoinv(" ", lines);
+	g_autofree char *items = join_items(lines);
+
+	if (is_link(block)) {
+		view_put_text(map, "link", block);
+		view_put(map, "is_confirm", view_new_bool(is_confirm));
+	} else if (!strchr(block, '\n') && g_str_has_prefix(block, "> ")) {
+		view_put_text(map, "quote", block + strlen("> "));
+	} else {
+		bool is_text = !has_lines(block);
+
+		view_put_text(map,
+		    !is_text   ? "lines"
+		    : is_first ? "title"
+		               : "text",
+		    is_text ? joined : items);
+	}
+	view_append(blocks, map);
+}
+
+static struct view *
+new_reply_view(const char *language, const char *subject, const char *text)
+{
+	struct view *view = view_new_map(), *blocks = view_new_list();
+	g_auto(GStrv) parts = g_strsplit(text, "\n\n", -1);
+
+	view_put(view, "is_titled", view_new_bool(!has_lines(parts[0])));
+	for (char **part = parts; *part; part++) {
+		/* Blanks at the start of a line are of its block. */
+		while (**part == '\n')
+			memmove(*part, *part + 1, strlen(*part));
+		if (*g_strchomp(*part))
+			add_block(
+			    blocks, *part, part == parts, strstr(text, "\nconfirm "));
+	}
+	view_put_text(view, "lang", language);
+	view_put_text(view, "subject", subject);
+	view_put(view, "blocks", blocks);
+	return view;
+}
 
 /* ---- the templates of each language, with their caches ---- */
 
@@ -29,10 +111,6 @@ enum locale_file {
 	LOCALE_HTML,
 	LOCALE_PAPER_TEXT,
 	LOCALE_PAPER_HTML,
-	LOCALE_GROUP_TEXT,
-	LOCALE_GROUP_HTML,
-	LOCALE_ANSWER_TEXT,
-	LOCALE_ANSWER_HTML,
 	LOCALE_REPLY_HTML,
 	LOCALE_FILES
 };
@@ -41,9 +119,7 @@ struct locale {
 	char *language;
 	struct locale_format format;
 	struct template *templates[LOCALE_FILES];
-	struct entry_view_context *context;
-	struct entry_block_cache *cache;
-	struct pages *pages; /* set by the renderer, which has the settings */
+	struct entry_cache *cache;
 };
 
 struct locales {
@@ -53,6 +129,9 @@ struct locales {
 
 #define ENGLISH "en"
 
+/* To be changed with code that changes the output. */
+#define CACHE_KEY_VERSION "16"
+
 static const struct {
 	const char *name;
 	enum template_kind kind;
@@ -61,12 +140,8 @@ static const struct {
     [LOCALE_SUBJECT] = {"digest.subject", TEMPLATE_TEXT, page_names},
     [LOCALE_TEXT] = {"digest.txt", TEMPLATE_TEXT, page_names},
     [LOCALE_HTML] = {"digest.html", TEMPLATE_HTML, page_names},
-    [LOCALE_PAPER_TEXT] = {"paper.txt", TEMPLATE_TEXT, entry_view_names},
-    [LOCALE_PAPER_HTML] = {"paper.html", TEMPLATE_HTML, entry_view_names},
-    [LOCALE_GROUP_TEXT] = {"group.txt", TEMPLATE_TEXT, entry_block_heading_names},
-    [LOCALE_GROUP_HTML] = {"group.html", TEMPLATE_HTML, entry_block_heading_names},
-    [LOCALE_ANSWER_TEXT] = {"answer.txt", TEMPLATE_TEXT, entry_block_answer_names},
-    [LOCALE_ANSWER_HTML] = {"answer.html", TEMPLATE_HTML, entry_block_answer_names},
+    [LOCALE_PAPER_TEXT] = {"paper.txt", TEMPLATE_TEXT, entry_names},
+    [LOCALE_PAPER_HTML] = {"paper.html", TEMPLATE_HTML, entry_names},
     [LOCALE_REPLY_HTML] = {"reply.html", TEMPLATE_HTML, reply_names},
 };
 
@@ -75,9 +150,7 @@ locale_free(struct locale *locale)
 {
 	if (!locale)
 		return;
-	entry_block_cache_free(locale->cache);
-	entry_view_context_free(locale->context);
-	pages_unref(locale->pages);
+	entry_cache_free(locale->cache);
 	for (size_t i = 0; i < LOCALE_FILES; i++)
 		template_free(locale->templates[i]);
 	g_free(locale->language);
@@ -85,22 +158,10 @@ locale_free(struct locale *locale)
 }
 PB_DEFINE_AUTO(locale, locale_free);
 
-/* Reasons are rendered without the rest of the paper. */
-static bool
-check_reasons(const struct template *template, const char *name, GError **error)
-{
-	if (template_is_separable(template, "reasons", entry_reasons_names))
-		return true;
-	return pb_fail(error, PB_ERROR_INPUT,
-	    "%s: expected {{#reasons}} at most once, with filter, words and "
-	    "is_later only",
-	    name);
-}
-
 /* @param texts  of the templates, by enum locale_file */
 static struct locale *
 locale_new(const struct catalog *catalog, const char *language, char *const *texts,
-    GError **error)
+    const struct sender_identity *sender, GError **error)
 {
 	pb_auto(locale) locale = g_new0(struct locale, 1);
 
@@ -113,8 +174,7 @@ locale_new(const struct catalog *catalog, const char *language, char *const *tex
 		locale->templates[i] = text ? template_parse(files[i].name, text,
 		                                  files[i].kind, files[i].names, error)
 		                            : NULL;
-		if (!locale->templates[i] ||
-		    !check_reasons(locale->templates[i], files[i].name, error))
+		if (!locale->templates[i])
 			return NULL;
 	}
 	if (template_is_blank(locale->templates[LOCALE_SUBJECT])) {
@@ -122,25 +182,17 @@ locale_new(const struct catalog *catalog, const char *language, char *const *tex
 		    error, PB_ERROR_INPUT, "%s is empty", files[LOCALE_SUBJECT].name);
 		return NULL;
 	}
-	locale->context = entry_view_context_new(&locale->format);
-	locale->cache = entry_block_cache_new(&(struct entry_block_templates){
-	    .text = locale->templates[LOCALE_PAPER_TEXT],
-	    .html = locale->templates[LOCALE_PAPER_HTML],
-	    .heading_text = locale->templates[LOCALE_GROUP_TEXT],
-	    .heading_html = locale->templates[LOCALE_GROUP_HTML],
-	    .answer_text = locale->templates[LOCALE_ANSWER_TEXT],
-	    .answer_html = locale->templates[LOCALE_ANSWER_HTML],
-	    .format = &locale->format,
-	    .context = locale->context,
-	});
+	locale->cache = entry_cache_new(locale->templates[LOCALE_PAPER_TEXT],
+	    locale->templates[LOCALE_PAPER_HTML], &locale->format, sender);
 	return g_steal_pointer(&locale);
 }
 
 static bool
-add_locale(
-    struct locales *locales, const char *language, char *const *texts, GError **error)
+add_locale(struct locales *locales, const char *language, char *const *texts,
+    const struct sender_identity *sender, GError **error)
 {
-	struct locale *locale = locale_new(locales->catalog, language, texts, error);
+	struct locale *locale =
+	    locale_new(locales->catalog, language, texts, sender, error);
 
 	if (locale)
 		g_ptr_array_add(locales->list, locale);
@@ -152,12 +204,13 @@ add_locale(
  *
  * @param locales   zeroed by the caller; to be passed to locales_clear() even after
  *                  a failure
+ * @param sender    borrowed for their lifetime
  * @param checksum  updated with everything read, for renderer_get_cache_key()
  * @return false with PB_ERROR_INPUT, PB_ERROR_NOT_FOUND or PB_ERROR_LIMIT
  */
 static bool
-locales_load(struct locales *locales, const char *dir, const char *po_dir,
-    GChecksum *checksum, GError **error)
+locales_load(struct locales *locales, const struct renderer_settings *settings,
+    const struct sender_identity *sender, GChecksum *checksum, GError **error)
 {
 	const char *const *languages;
 
@@ -166,20 +219,21 @@ locales_load(struct locales *locales, const char *dir, const char *po_dir,
 	locales->list = g_ptr_array_new_with_free_func((GDestroyNotify)locale_free);
 	for (size_t i = 0; i < LOCALE_FILES; i++) {
 		const char *name = files[i].name;
-		g_autofree char *path = g_build_filename(dir, name, NULL);
+		g_autofree char *path =
+		    g_build_filename(settings->template_dir, name, NULL);
 
 		texts[i] = template_load_file(path, error);
 		if (!texts[i])
 			return false;
-		cache_key_add(checksum, texts[i]);
+		sender_hash_text(checksum, texts[i]);
 	}
-	locales->catalog = catalog_load(po_dir, error);
+	locales->catalog = catalog_load(settings->po_dir, error);
 	if (!locales->catalog)
 		return false;
 	catalog_add_to_checksum(locales->catalog, checksum);
 	languages = catalog_get_languages(locales->catalog);
 	for (; *languages; languages++)
-		if (!add_locale(locales, *languages, texts, error))
+		if (!add_locale(locales, *languages, texts, sender, error))
 			return false;
 	return true;
 }
@@ -210,25 +264,7 @@ struct renderer {
 	struct sender_identity sender;
 	struct locales locales;
 	char *key;
-	GMutex lock; /* of the pages of all locales, to replace them */
 };
-
-static void
-make_pages(struct renderer *renderer)
-{
-	for (unsigned i = 0; i < renderer->locales.list->len; i++) {
-		struct locale *locale = renderer->locales.list->pdata[i];
-		const struct page_settings settings = {
-		    .subject = locale->templates[LOCALE_SUBJECT],
-		    .text = locale->templates[LOCALE_TEXT],
-		    .html = locale->templates[LOCALE_HTML],
-		    .format = &locale->format,
-		    .sender = &renderer->sender,
-		};
-
-		locale->pages = pages_new(&settings);
-	}
-}
 
 /* Render sample digests: some errors in templates show only when they are used. */
 static bool
@@ -279,15 +315,13 @@ renderer_new(const struct renderer_settings *settings, GError **error)
 	pb_auto(renderer) renderer = g_new0(struct renderer, 1);
 	g_autoptr(GChecksum) checksum = g_checksum_new(G_CHECKSUM_SHA256);
 
-	g_mutex_init(&renderer->lock);
 	if (!sender_identity_init(&renderer->sender, settings, error) ||
-	    !locales_load(&renderer->locales, settings->template_dir, settings->po_dir,
-	        checksum, error))
+	    !locales_load(
+	        &renderer->locales, settings, &renderer->sender, checksum, error))
 		return NULL;
-	cache_key_add(checksum, CACHE_KEY_VERSION);
+	sender_hash_text(checksum, CACHE_KEY_VERSION);
 	sender_identity_hash(&renderer->sender, checksum);
 	renderer->key = g_strdup(g_checksum_get_string(checksum));
-	make_pages(renderer);
 	if (!check_templates(renderer, error))
 		return NULL;
 	return g_steal_pointer(&renderer);
@@ -300,7 +334,6 @@ renderer_free(struct renderer *renderer)
 		return;
 	locales_clear(&renderer->locales);
 	sender_identity_clear(&renderer->sender);
-	g_mutex_clear(&renderer->lock);
 	g_free(renderer->key);
 	g_free(renderer);
 }
@@ -317,50 +350,23 @@ renderer_get_cache_key(const struct renderer *renderer)
 	return renderer->key;
 }
 
-/* @return a reference */
-static struct pages *
-get_pages(struct renderer *renderer, struct locale *locale)
+static bool
+init_page(struct page *page, struct renderer *renderer, const struct digest *digest,
+    const struct sender_links *links, bool is_page, GError **error)
 {
-	struct pages *pages;
+	const struct locale *locale =
+	    locales_get(&renderer->locales, digest->style.language);
+	const struct page_settings settings = {
+	    .subject = locale->templates[LOCALE_SUBJECT],
+	    .text = locale->templates[LOCALE_TEXT],
+	    .html = locale->templates[LOCALE_HTML],
+	    .format = &locale->format,
+	    .sender = &renderer->sender,
+	    .cache = locale->cache,
+	    .is_page = is_page,
+	};
 
-	g_mutex_lock(&renderer->lock);
-	pages_renew_if_full(&locale->pages);
-	pages = pages_ref(locale->pages);
-	g_mutex_unlock(&renderer->lock);
-	return pages;
-}
-
-/*
- * List the spans of one part.  Chunks are encoded in quoted-printable already; base64
- * cannot be concatenated and is encoded here.
- *
- * @param bytes  set to storage for base64, to be kept until the message is built
- */
-static unsigned
-list_part(const struct assembled_message *assembled, bool is_html, GArray *spans,
-    GString **bytes, enum encoding *encoding)
-{
-	const struct assembled_part *part =
-	    is_html ? &assembled->html : &assembled->text;
-	unsigned before = spans->len;
-
-	*encoding = chunk_stats_get_encoding(&part->stats);
-	switch (*encoding) {
-	case ENCODING_QUOTED_PRINTABLE:
-		assemble_list_spans(assembled, is_html, spans);
-		break;
-	case ENCODING_BASE64: {
-		g_autoptr(GString) plain = assemble_format_plain(assembled, is_html);
-		struct compose_span span;
-
-		*bytes = g_string_new(NULL);
-		encoding_append_base64(*bytes, plain->str, plain->len);
-		span = (struct compose_span){(*bytes)->str, (*bytes)->len};
-		g_array_append_val(spans, span);
-		break;
-	}
-	}
-	return spans->len - before;
+	return page_init(page, &settings, digest, links, error);
 }
 
 /* Referenced by the fields of a message. */
@@ -382,21 +388,21 @@ attached_file_clear(struct attached_file *file)
 static void
 attach_file(struct compose_headers *fields, struct attached_file *file,
     const struct renderer *renderer, const struct digest *digest,
-    const struct assembled_message *assembled)
+    const struct page *page)
 {
 	const struct locale *locale =
 	    locales_get(&renderer->locales, digest->style.language);
 	const struct attach_format *format = attach_get_format(digest->style.attach);
 	const struct attach_input input = {
 	    .digest = digest,
-	    .assembled = assembled,
+	    .page = page,
 	    .format = &locale->format,
 	    .list_name = renderer->sender.list_name,
 	};
 	g_autoptr(GString) text = NULL;
 	enum encoding encoding;
 
-	if (!format || !assembled->shown)
+	if (!format || !page->shown)
 		return;
 	text = attach_new_file(format, &input);
 	file->name = g_strdup_printf("paperboy-%s.%s", digest->date, format->extension);
@@ -412,8 +418,7 @@ attach_file(struct compose_headers *fields, struct attached_file *file,
 
 static GBytes *
 build_message(const struct renderer *renderer, const struct digest *digest,
-    const struct sender_links *links, const struct assembled_message *assembled,
-    GError **error)
+    const struct sender_links *links, const struct page *page, GError **error)
 {
 	const char *token = digest->message_token ? digest->message_token : "preview";
 	g_autofree char *id = digest->message_token
@@ -441,78 +446,82 @@ build_message(const struct renderer *renderer, const struct digest *digest,
 	    g_strconcat("digest.", id, "@", renderer->sender.message_domain, NULL);
 	/* "=_" cannot occur in either encoding (RFC 2045 section 6.7). */
 	g_autofree char *boundary = g_strconcat("=_", token, NULL);
-	g_autoptr(GString) text = NULL;
-	g_autoptr(GString) html = NULL;
+	const struct compose_span text = {page->text->str, page->text->len};
+	const struct compose_span html = {page->html->str, page->html->len};
 	pb_local(attached_file) file = {0};
-	g_autoptr(GArray) spans =
-	    g_array_new(FALSE, FALSE, sizeof(struct compose_span));
 	struct compose_headers fields = {
 	    .date = digest->created_at,
 	    .from = {sender->from_name, sender->from_address},
 	    .to = {digest->recipient_name, digest->recipient},
-	    .subject = assemble_get_subject(assembled),
+	    .subject = page->subject,
 	    .message_id = message_id,
 	    .extra = extra,
 	    .extra_count = G_N_ELEMENTS(extra),
 	    .boundary = boundary,
+	    .text = {&text, 1, ENCODING_QUOTED_PRINTABLE},
+	    .html = {&html, 1, ENCODING_QUOTED_PRINTABLE},
 	};
 
-	fields.text.span_count =
-	    list_part(assembled, false, spans, &text, &fields.text.encoding);
-	fields.html.span_count =
-	    list_part(assembled, true, spans, &html, &fields.html.encoding);
-	fields.text.spans = (const struct compose_span *)(void *)spans->data;
-	fields.html.spans = fields.text.spans + fields.text.span_count;
 	if (digest->style.format == PREFERENCE_FORMAT_HTML)
 		fields.text = (struct compose_part){0};
 	if (digest->style.format == PREFERENCE_FORMAT_TEXT)
 		fields.html = (struct compose_part){0};
-	attach_file(&fields, &file, renderer, digest, assembled);
+	attach_file(&fields, &file, renderer, digest, page);
 	return compose_message(&fields, error);
 }
 
 GBytes *
 renderer_compose(struct renderer *renderer, const struct digest *digest, GError **error)
 {
-	struct locale *locale = locales_get(&renderer->locales, digest->style.language);
-	pb_auto(pages) pages = get_pages(renderer, locale);
 	pb_local(sender_links) links = {0};
-	struct assembled_message assembled;
+	struct page page;
 	GBytes *message = NULL;
 
 	sender_links_init(&links, &renderer->sender, digest);
-	if (assemble_init(&assembled, pages, locale->cache, digest, &renderer->sender,
-	        &links, error)) {
-		message = build_message(renderer, digest, &links, &assembled, error);
-		assemble_clear(&assembled);
+	if (init_page(&page, renderer, digest, &links, false, error)) {
+		message = build_message(renderer, digest, &links, &page, error);
+		page_clear(&page);
 	}
 	return message;
 }
 
 static char *
 format_part(struct renderer *renderer, const struct digest *digest, bool is_html,
-    GError **error)
+    bool is_page, GError **error)
 {
-	struct locale *locale = locales_get(&renderer->locales, digest->style.language);
-	pb_auto(pages) pages = get_pages(renderer, locale);
 	pb_local(sender_links) links = {0};
-	struct assembled_message assembled;
-	char *part = NULL;
+	struct page page;
+	GString *part, *plain;
 
 	sender_links_init(&links, &renderer->sender, digest);
-	if (assemble_init(&assembled, pages, locale->cache, digest, &renderer->sender,
-	        &links, error)) {
-		part = g_string_free(assemble_format_plain(&assembled, is_html), FALSE);
-		assemble_clear(&assembled);
-	}
-	return part;
+	if (!init_page(&page, renderer, digest, &links, is_page, error))
+		return NULL;
+	part = is_html ? page.html : page.text;
+	plain = g_string_sized_new(part->len);
+	encoding_append_decoded(plain, part->str, part->len);
+	page_clear(&page);
+	return g_string_free(plain, FALSE);
 }
 
 char *
 renderer_format_text(
     struct renderer *renderer, const struct digest *digest, GError **error)
 {
-	return format_part(renderer, digest, false, error);
+	return format_part(renderer, digest, false, false, error);
+}
+
+char *
+renderer_format_html(
+    struct renderer *renderer, const struct digest *digest, GError **error)
+{
+	return format_part(renderer, digest, true, false, error);
+}
+
+char *
+renderer_format_page(
+    struct renderer *renderer, const struct digest *digest, GError **error)
+{
+	return format_part(renderer, digest, true, true, error);
 }
 
 char *
@@ -520,16 +529,9 @@ renderer_format_reply(struct renderer *renderer, const char *language,
     const char *subject, const char *text)
 {
 	const struct locale *locale = locales_get(&renderer->locales, language);
-	pb_auto(view) view = reply_view_new(locale->language, subject, text);
+	pb_auto(view) view = new_reply_view(locale->language, subject, text);
 	GString *html = g_string_new(NULL);
 
 	template_append(locale->templates[LOCALE_REPLY_HTML], view, html);
 	return g_string_free(html, FALSE);
-}
-
-char *
-renderer_format_html(
-    struct renderer *renderer, const struct digest *digest, GError **error)
-{
-	return format_part(renderer, digest, true, error);
 }

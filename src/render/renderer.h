@@ -6,10 +6,9 @@
  * after a crash; renderer_get_cache_key() shows whether the second would be identical.
  *
  * Templates are read once, from one directory: `digest.subject`, `digest.txt` and
- * `digest.html` for the whole digest, `paper.txt` and `paper.html` for one paper,
- * `group.txt` and `group.html` for the heading of a group of papers, `answer.txt` and
- * `answer.html` for the links that answer a paper; `reply.html` for replies.
- * Their first comments list the names that they may use.
+ * `digest.html` for the whole digest, `paper.txt` and `paper.html` for one paper and
+ * the heading before it; `reply.html` for replies. Their first comments list the names
+ * that they may use.
  */
 #pragma once
 
@@ -80,4 +79,8 @@ char *renderer_format_reply(struct renderer *renderer, const char *language,
 char *renderer_format_text(
     struct renderer *renderer, const struct digest *digest, GError **error);
 char *renderer_format_html(
+    struct renderer *renderer, const struct digest *digest, GError **error);
+
+/** Format the HTML part for a browser: all papers, with their abstracts on demand. */
+char *renderer_format_page(
     struct renderer *renderer, const struct digest *digest, GError **error);

@@ -9,7 +9,6 @@
 #include "base/error.h"
 #include "message/address.h"
 #include "message/header.h"
-#include "render/cache_key.h"
 
 static bool
 check_address(const char *name, const char *text, struct address *out, GError **error)
@@ -64,6 +63,7 @@ set_commands(struct sender_identity *sender, const struct subaddress_base *base)
 		link->end = actions[i].ends[base->delimiter == 0];
 	}
 	subaddress_template_init(&sender->reply, base, SUBADDRESS_REPLY, false);
+	subaddress_template_init(&sender->reply_url, base, SUBADDRESS_REPLY, true);
 	sender->has_commands = true;
 	sender->has_subaddresses = base->delimiter != 0;
 	sender->list_subscribe_value = g_strdup_printf("<%s>", subscribe);
@@ -72,7 +72,7 @@ set_commands(struct sender_identity *sender, const struct subaddress_base *base)
 	sender->owner = g_strdup(base->address.text);
 	g_free(sender->change_url);
 	sender->change_url = address_format_mailto(&base->address, "help");
-	sender->edit_url = address_format_mailto(&base->address, "edit ");
+	sender->mail_url = address_format_mailto(&base->address, NULL);
 }
 
 /* A list id has the form of a domain name (RFC 2919 section 2). */
@@ -158,6 +158,7 @@ sender_identity_clear(struct sender_identity *sender)
 		subaddress_template_clear(&sender->links[i].address);
 	}
 	subaddress_template_clear(&sender->reply);
+	subaddress_template_clear(&sender->reply_url);
 	g_free(sender->from_name);
 	g_free(sender->from_address);
 	g_free(sender->message_domain);
@@ -170,7 +171,7 @@ sender_identity_clear(struct sender_identity *sender)
 	g_free(sender->owner);
 	g_free(sender->stop_url);
 	g_free(sender->change_url);
-	g_free(sender->edit_url);
+	g_free(sender->mail_url);
 	g_free(sender->web_url);
 	*sender = (struct sender_identity){0};
 }
@@ -181,18 +182,18 @@ sender_identity_hash(const struct sender_identity *sender, GChecksum *checksum)
 {
 	g_autofree char *token = token_derive(sender->secret, "render-key", 0);
 
-	cache_key_add(checksum, sender->from_name);
-	cache_key_add(checksum, sender->from_address);
-	cache_key_add(checksum, sender->message_domain);
-	cache_key_add(checksum, sender->list_id_value);
-	cache_key_add(checksum, sender->list_name);
-	cache_key_add(checksum, sender->owner);
-	cache_key_add(checksum, sender->stop_url);
-	cache_key_add(checksum, sender->list_help_value);
-	cache_key_add(checksum, sender->feedback_value);
-	cache_key_add(checksum, sender->web_url);
-	cache_key_add(checksum, sender->has_one_click ? SENDER_ONE_CLICK : NULL);
-	cache_key_add(checksum, token);
+	sender_hash_text(checksum, sender->from_name);
+	sender_hash_text(checksum, sender->from_address);
+	sender_hash_text(checksum, sender->message_domain);
+	sender_hash_text(checksum, sender->list_id_value);
+	sender_hash_text(checksum, sender->list_name);
+	sender_hash_text(checksum, sender->owner);
+	sender_hash_text(checksum, sender->stop_url);
+	sender_hash_text(checksum, sender->list_help_value);
+	sender_hash_text(checksum, sender->feedback_value);
+	sender_hash_text(checksum, sender->web_url);
+	sender_hash_text(checksum, sender->has_one_click ? SENDER_ONE_CLICK : NULL);
+	sender_hash_text(checksum, token);
 }
 
 char *
@@ -234,17 +235,39 @@ sender_links_clear(struct sender_links *links)
 }
 
 char *
+sender_format_answer_token(
+    const struct sender_identity *sender, const struct digest *digest)
+{
+	if (!sender->has_commands)
+		return NULL;
+	if (!sender->has_subaddresses)
+		return g_strdup("");
+	return token_signer_sign(
+	    sender->tokens, SUBADDRESS_TOKEN_REPLY, digest->id, digest->created_at);
+}
+
+char *
 sender_identity_format_reply_to(
     const struct sender_identity *sender, const struct digest *digest)
 {
-	g_autofree char *token = NULL;
+	g_autofree char *token = sender_format_answer_token(sender, digest);
 
-	if (!sender->has_commands)
+	if (!token)
 		return NULL;
 	/* The Message-ID identifies the digest in replies. */
-	if (!sender->has_subaddresses)
-		return g_strdup(sender->owner);
-	token = token_signer_sign(
-	    sender->tokens, SUBADDRESS_TOKEN_REPLY, digest->id, digest->created_at);
-	return subaddress_template_expand(&sender->reply, token);
+	return *token ? subaddress_template_expand(&sender->reply, token)
+	              : g_strdup(sender->owner);
+}
+
+char *
+sender_format_answer_url(const struct sender_identity *sender, const char *verb,
+    const char *id, const char *token)
+{
+	g_autofree char *command = g_strconcat(verb, " ", id, NULL);
+	g_autofree char *subject = g_uri_escape_string(command, NULL, FALSE);
+	g_autofree char *url = sender->has_subaddresses ? subaddress_template_expand(
+	                                                      &sender->reply_url, token)
+	                                                : g_strdup(sender->mail_url);
+
+	return g_strconcat(url, "?subject=", subject, NULL);
 }

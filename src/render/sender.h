@@ -5,6 +5,7 @@
 
 #include <glib.h>
 #include <stdbool.h>
+#include <string.h>
 
 #include "base/token.h"
 #include "message/compose.h"
@@ -35,8 +36,9 @@ struct sender_identity {
 	GBytes *secret;
 	struct sender_link links[SENDER_ACTIONS]; /* empty without commands */
 	struct subaddress_template reply;
-	char *edit_url;        /* start of a mailto link that edits a filter; NULL
-	                          without commands */
+	struct subaddress_template reply_url; /* mailto link */
+	char *mail_url;        /* mailto link to the address for commands; NULL without
+	                        * commands */
 	bool has_commands;     /* else people write to the owner */
 	bool has_subaddresses; /* else tokens are in the subject */
 	char *from_name;       /* or NULL */
@@ -65,6 +67,15 @@ struct sender_identity {
 bool sender_identity_init(struct sender_identity *sender,
     const struct renderer_settings *settings, GError **error);
 void sender_identity_clear(struct sender_identity *sender);
+
+/** Add a text with its NUL, so that fields cannot run together. @param text or NULL */
+static inline void
+sender_hash_text(GChecksum *checksum, const char *text)
+{
+	if (!text)
+		text = "";
+	g_checksum_update(checksum, (const guchar *)text, (gssize)strlen(text) + 1);
+}
 
 /** Add everything that appears in digests, for renderer_get_cache_key(). */
 void sender_identity_hash(const struct sender_identity *sender, GChecksum *checksum);
@@ -102,3 +113,17 @@ void sender_links_clear(struct sender_links *links);
  */
 char *sender_identity_format_reply_to(
     const struct sender_identity *sender, const struct digest *digest);
+
+/**
+ * Format the token of a digest in the links that answer its papers.
+ *
+ * @return owned by the caller; "" with tokens in the subject; NULL without commands by
+ *         mail
+ */
+char *sender_format_answer_token(
+    const struct sender_identity *sender, const struct digest *digest);
+
+/** Format a link that mails an answer to a paper. @param verb  such as "like" @return
+ * owned by the caller */
+char *sender_format_answer_url(const struct sender_identity *sender, const char *verb,
+    const char *id, const char *token);

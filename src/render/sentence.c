@@ -190,28 +190,31 @@ sentence_find_key(const char *abstract)
 
 /* ---- the beginning ---- */
 
+char *
+sentence_cut(const char *text)
+{
+	g_autofree char *line = sanitize_paper_text(text, 0);
+	g_autoptr(GArray) sentences = split(line);
+
+	if (sentences->len)
+		line[g_array_index(sentences, struct sentence, 0).end - line] = '\0';
+	return sanitize_line(line, SENTENCE_CHARS);
+}
+
 #define ELLIPSIS "\xe2\x80\xa6"
 
 char *
 sentence_format_excerpt(const char *text)
 {
 	g_autofree char *line = sanitize_paper_text(text, 0);
+	g_autoptr(GArray) sentences = split(line);
+	const struct sentence *last;
 	g_autofree char *head = NULL;
-	unsigned sentences = 0;
-	const char *end = NULL;
 
-	for (const char *at = line; *at && sentences < EXCERPT_SENTENCES;
-	     at = g_utf8_next_char(at)) {
-		const char *behind = find_end(line, at);
-
-		if (!behind)
-			continue;
-		sentences++;
-		end = behind;
-	}
-	if (sentences < EXCERPT_SENTENCES || !*end)
+	if (sentences->len <= EXCERPT_SENTENCES)
 		return sanitize_line(line, EXCERPT_CHARS);
-	head = g_strndup(line, (size_t)(end - line));
+	last = &g_array_index(sentences, struct sentence, EXCERPT_SENTENCES - 1);
+	head = g_strndup(line, (size_t)(last->end - line));
 	if (g_utf8_strlen(head, -1) > EXCERPT_CHARS - 2)
 		return sanitize_line(head, EXCERPT_CHARS);
 	return g_strconcat(head, " " ELLIPSIS, NULL);

@@ -6,8 +6,10 @@
 
 #include <glib.h>
 
-/* Maximum length of a key sentence in characters, including the ellipsis. */
-#define SENTENCE_CHARS 400
+/* Maximum length of the sentence of a paper in characters, including the ellipsis: six
+ * lines on a phone.  With a larger one a digest of 20 papers is longer than 6,000 px.
+ */
+#define SENTENCE_CHARS 240
 
 /**
  * Find the sentence that states the idea or the result of an English abstract, by a few
@@ -18,6 +20,14 @@
  *         caller
  */
 char *sentence_find_key(const char *abstract);
+
+/**
+ * Format the first sentence of a summary that a source generated.
+ *
+ * @param text  any text
+ * @return one sanitized line of at most SENTENCE_CHARS, owned by the caller
+ */
+char *sentence_cut(const char *text);
 
 /* Maximum length of an excerpt in characters, including the ellipsis, and number of its
  * sentences. */

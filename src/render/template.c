@@ -3,8 +3,6 @@
  */
 #include "render/template.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/bounds.h"
@@ -368,8 +366,6 @@ template_is_blank(const struct template *template)
 struct stack {
 	const struct view *views[BOUNDS_TEMPLATE_DEPTH + 1];
 	size_t depth;
-	const char *marked; /* section to be replaced by the marker, or NULL */
-	const char *marker;
 };
 
 static const struct view *
@@ -401,11 +397,6 @@ append_section(
 
 	if (view_is_true(view) != (node->kind == NODE_SECTION))
 		return;
-	if (stack->marked && node->kind == NODE_SECTION &&
-	    strcmp(node->text, stack->marked) == 0) {
-		g_string_append(out, stack->marker);
-		return;
-	}
 	if (node->kind == NODE_INVERTED) {
 		append_nodes(template, index + 1, node->end, stack, out);
 		return;
@@ -464,86 +455,23 @@ template_append(const struct template *template, const struct view *view, GStrin
 	append_nodes(template, 0, template->nodes->len, &stack, out);
 }
 
-void
-template_append_with_marker(const struct template *template, const struct view *view,
-    const char *section, const char *marker, GString *out)
-{
-	struct stack stack = {
-	    .views = {view}, .depth = 1, .marked = section, .marker = marker};
-
-	append_nodes(template, 0, template->nodes->len, &stack, out);
-}
-
-/* @return an index, or the number of nodes */
-static size_t
-find_section(const struct template *template, const char *section, size_t from)
-{
-	for (size_t i = from; i < template->nodes->len; i++) {
-		const struct node *node =
-		    &g_array_index(template->nodes, struct node, i);
-
-		if (node->kind == NODE_SECTION && strcmp(node->text, section) == 0)
-			return i;
-	}
-	return template->nodes->len;
-}
-
-void
-template_append_section(const struct template *template, const struct view *view,
-    const char *section, GString *out)
-{
-	size_t at = find_section(template, section, 0);
-	struct stack stack = {.views = {view}, .depth = 1};
-
-	if (at < template->nodes->len)
-		append_section(template, at, &stack, out);
-}
-
-bool
-template_is_separable(
-    const struct template *template, const char *section, const char *const *names)
-{
-	size_t count = template->nodes->len;
-	size_t at = find_section(template, section, 0);
-
-	if (at == count)
-		return true;
-	for (size_t i = at + 1; i < g_array_index(template->nodes, struct node, at).end;
-	     i++) {
-		const struct node *node =
-		    &g_array_index(template->nodes, struct node, i);
-
-		if (node->kind != NODE_LITERAL && !g_strv_contains(names, node->text))
-			return false;
-	}
-	return find_section(template, section, at + 1) == count;
-}
-
 /* ---- files ---- */
 
-/* Reads at most one byte more than allowed, whatever kind of file it is. */
 char *
 template_load_file(const char *path, GError **error)
 {
-	g_autofree char *text = g_malloc(BOUNDS_TEMPLATE_BYTES + 2);
-	FILE *file = fopen(path, "re");
-	size_t size = file ? fread(text, 1, BOUNDS_TEMPLATE_BYTES + 1, file) : 0;
-	int saved = errno;
-	bool is_read = file && !ferror(file);
+	g_autofree char *text = NULL;
+	g_autoptr(GError) problem = NULL;
+	size_t size;
 
-	if (file)
-		fclose(file);
-	if (!is_read) {
-		pb_fail(error, saved == ENOENT ? PB_ERROR_NOT_FOUND : PB_ERROR_INPUT,
-		    "cannot read '%s': %s", path, g_strerror(saved));
+	if (!g_file_get_contents(path, &text, &size, &problem)) {
+		pb_fail(error,
+		    g_error_matches(problem, G_FILE_ERROR, G_FILE_ERROR_NOENT)
+		        ? PB_ERROR_NOT_FOUND
+		        : PB_ERROR_INPUT,
+		    "%s", problem->message);
 		return NULL;
 	}
-	if (size > BOUNDS_TEMPLATE_BYTES) {
-		pb_fail(error, PB_ERROR_LIMIT, "'%s' is larger than %d bytes", path,
-		    BOUNDS_TEMPLATE_BYTES);
-		return NULL;
-	}
-	text[size] = '\0';
 	if (strlen(text) != size) {
 		pb_fail(error, PB_ERROR_INPUT, "'%s' contains a NUL byte", path);
 		return NULL;

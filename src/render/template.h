@@ -25,8 +25,7 @@ struct template;
 /**
  * Load the text of a template from a file.
  *
- * @return NULL with PB_ERROR_NOT_FOUND, PB_ERROR_INPUT or PB_ERROR_LIMIT; owned by the
- *         caller
+ * @return NULL with PB_ERROR_NOT_FOUND or PB_ERROR_INPUT; owned by the caller
  */
 char *template_load_file(const char *path, GError **error);
 
@@ -48,23 +47,6 @@ PB_DEFINE_AUTO(template, template_free);
 
 /** Whether every view gives white space only. */
 bool template_is_blank(const struct template *template);
-
-/**
- * Whether there is at most one section of that name, which uses the given names only:
- * it can be rendered without the rest of the view.
- *
- * @param names  ends with NULL
- */
-bool template_is_separable(
-    const struct template *template, const char *section, const char *const *names);
-
-/** As template_append(), but sections of that name are replaced by a marker. */
-void template_append_with_marker(const struct template *template,
-    const struct view *view, const char *section, const char *marker, GString *out);
-
-/** Append the section of that name only; nothing if there is none. */
-void template_append_section(const struct template *template, const struct view *view,
-    const char *section, GString *out);
 
 /** Append a text with & < > " ' escaped. */
 void template_append_escaped(GString *out, const char *text);

@@ -1,5 +1,5 @@
 /*
- * wrap.c - line wrapping of plain text and of HTML.
+ * wrap.c - line wrapping of plain text.
  */
 #include "render/wrap.h"
 
@@ -121,16 +121,10 @@ wrap_line(GString *out, const char *line, const char *end, unsigned columns)
 			before = (gunichar)p[-1];
 			continue;
 		}
-		if (word) {
-			append_line(out, from == line ? 0 : indent, from, break_end);
-			p = from = break_next;
-			column = indent;
-			break_end = NULL;
-			before = 0;
-			continue;
-		}
 		c = (unsigned char)*p < 0x80 ? (gunichar)*p : g_utf8_get_char(p);
-		if (c == ' ') {
+		if (word) {
+			/* It is broken before the word. */
+		} else if (c == ' ') {
 			if (before != ' ' && before != 0)
 				break_end = p;
 			break_next = p + 1;
@@ -138,7 +132,8 @@ wrap_line(GString *out, const char *line, const char *end, unsigned columns)
 		           may_break_between(before, c)) {
 			break_end = break_next = p;
 		}
-		if (c != ' ' && break_end && column + get_width(c) > columns) {
+		if (word ||
+		    (c != ' ' && break_end && column + get_width(c) > columns)) {
 			append_line(out, from == line ? 0 : indent, from, break_end);
 			p = from = break_next;
 			column = indent;
@@ -153,9 +148,11 @@ wrap_line(GString *out, const char *line, const char *end, unsigned columns)
 	append_line(out, from == line ? 0 : indent, from, end);
 }
 
-void
-wrap_append_text(GString *out, const char *text, unsigned columns)
+char *
+wrap_format_text(const char *text, unsigned columns)
 {
+	GString *out = g_string_sized_new(strlen(text) + strlen(text) / 16);
+
 	while (*text) {
 		const char *end = strchrnul(text, '\n');
 
@@ -166,66 +163,5 @@ wrap_append_text(GString *out, const char *text, unsigned columns)
 			wrap_line(out, text, end, columns);
 		text = *end ? end + 1 : end;
 	}
-}
-
-char *
-wrap_format_text(const char *text, unsigned columns)
-{
-	GString *out = g_string_sized_new(strlen(text) + strlen(text) / 16);
-
-	wrap_append_text(out, text, columns);
 	return g_string_free(out, FALSE);
-}
-
-/* Quoted-printable needs three bytes for one that is not plain. */
-static unsigned
-get_encoded_bytes(char c)
-{
-	return c == '=' || (unsigned char)c >= 0x80 ? 3 : 1;
-}
-
-/* Count the leading characters that are neither blanks nor markup, and encoded as is.
- */
-static unsigned
-measure_plain(const char *text)
-{
-	static const bool plain[256] = {['!' ... ';'] = true, ['?' ... '~'] = true};
-	unsigned n = 0;
-
-	while (plain[(unsigned char)text[n]])
-		n++;
-	return n;
-}
-
-void
-wrap_html(char *html, unsigned columns)
-{
-	unsigned column = 0, after_blank = 0;
-	char *blank = NULL; /* the last one in this line outside of tags */
-	bool is_tag = false;
-
-	for (char *at = html; *at;) {
-		unsigned size = measure_plain(at), bytes = size;
-
-		if (size == 0) {
-			is_tag = *at == '<' || (is_tag && *at != '>');
-			if (*at == ' ' && !is_tag) {
-				blank = at;
-				after_blank = 0;
-			}
-			size = 1;
-			bytes = get_encoded_bytes(*at);
-		}
-		column += bytes;
-		after_blank += bytes;
-		if (at[size - 1] == '\n') {
-			column = 0;
-			blank = NULL;
-		} else if (column > columns && blank) {
-			*blank = '\n';
-			column = after_blank - 1;
-			blank = NULL;
-		}
-		at += size;
-	}
 }

@@ -1,5 +1,5 @@
 /*
- * wrap.h - line wrapping of plain text and of HTML.
+ * wrap.h - line wrapping of plain text.
  */
 #pragma once
 
@@ -21,13 +21,3 @@
  * @return owned by the caller; ends in LF unless it is empty
  */
 char *wrap_format_text(const char *text, unsigned columns);
-
-/** The same as wrap_format_text(), appended. */
-void wrap_append_text(GString *out, const char *text, unsigned columns);
-
-/**
- * Replace blanks outside of tags by line breaks, so that most lines are at most
- * `columns` bytes long in quoted-printable.  A line without such a blank is not broken;
- * the size does not change.
- */
-void wrap_html(char *html, unsigned columns);

@@ -136,12 +136,12 @@ connect_socket(struct connecting *connecting, int64_t deadline, GError **error)
 static bool
 connect_port(struct connecting *connecting, int64_t deadline, GError **error)
 {
-	const struct addrinfo query_stats = {
+	const struct addrinfo wanted = {
 	    .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
 	g_autofree char *port =
 	    g_strdup_printf("%u", (unsigned)connecting->options->port);
 	struct addrinfo *found = NULL;
-	int rc = getaddrinfo(connecting->options->host, port, &query_stats, &found);
+	int rc = getaddrinfo(connecting->options->host, port, &wanted, &found);
 	int number = EHOSTUNREACH;
 
 	if (rc != 0)

@@ -11,8 +11,6 @@
 #define URLENCODED "application/x-www-form-urlencoded"
 #define MULTIPART  "multipart/form-data"
 
-#define BAD_REQUEST 400
-
 static bool
 is_name(const char *text)
 {
@@ -249,7 +247,7 @@ parse_multipart(const char *boundary, const char *body, size_t size)
 }
 
 GHashTable *
-form_parse(const char *type, const char *body, size_t size, int *status)
+form_parse(const char *type, const char *body, size_t size)
 {
 	size_t length = type ? strcspn(type, "; \t") : 0;
 	const char *parameters =
@@ -267,8 +265,6 @@ form_parse(const char *type, const char *body, size_t size, int *status)
 		if (boundary && *boundary && strlen(boundary) <= BOUNDS_BOUNDARY_BYTES)
 			fields = parse_multipart(boundary, body, size);
 	}
-	if (!fields)
-		*status = BAD_REQUEST;
 	return fields;
 }
 

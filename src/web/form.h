@@ -16,10 +16,9 @@
  *
  * @param type    value of Content-Type, or NULL
  * @param body    any bytes
- * @param status  set on failure: 400
  * @return char * → char *, NULL if anything is invalid, repeated or too much
  */
-GHashTable *form_parse(const char *type, const char *body, size_t size, int *status);
+GHashTable *form_parse(const char *type, const char *body, size_t size);
 
 /**
  * Parse the named fields of a query.  Others are ignored: programs that forward links

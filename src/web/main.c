@@ -1,8 +1,9 @@
 /*
- * main.c - paperboy-web: options, settings, exit status.
+ * main.c - paperboy-web: sockets, connections and their responses, options.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <glib-unix.h>
 #include <glib.h>
 #include <locale.h>
 #include <signal.h>
@@ -10,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -34,7 +36,6 @@
 #include "web/http_request.h"
 #include "web/negotiate.h"
 #include "web/routes.h"
-#include "web/server.h"
 #include "web/web_page.h"
 #include "web/web_response.h"
 
@@ -202,9 +203,9 @@ format_error(const struct responder *responder, const struct http_request *reque
 }
 
 static GBytes *
-responder_refuse(void *data, const struct http_request *request, int status)
+responder_refuse(
+    const struct responder *responder, const struct http_request *request, int status)
 {
-	const struct responder *responder = data;
 	g_autofree char *language = routes_get_language(&responder->routes, request);
 
 	return format_error(responder, request, status, language,
@@ -236,9 +237,8 @@ format_reply(const struct responder *responder, const struct http_request *reque
 }
 
 static GBytes *
-responder_answer(void *data, const struct http_request *request)
+responder_answer(struct responder *responder, const struct http_request *request)
 {
-	struct responder *responder = data;
 	struct route_refusal refusal;
 	pb_auto(web_request) asked =
 	    routes_parse(&responder->routes, request, &refusal);
@@ -269,6 +269,405 @@ responder_answer(void *data, const struct http_request *request)
 	report(responder, error);
 	return out ? out
 	           : format_error(responder, request, status, asked->language, NULL);
+}
+
+/* ---- connections: one request each, many at a time ----
+ *
+ * One thread reads and writes all connections without blocking; complete requests are
+ * answered by a few threads.  Each phase of a connection has a deadline for the whole
+ * of it, so slow clients cannot stay; when there are too many connections, those that
+ * have been slow for longest are closed.
+ */
+
+/* They only wait for paperboyd, which answers two requests at a time. */
+#define THREADS       8
+#define ACCEPTS       64 /* of a listener, handled before other sources */
+#define READ_BYTES    (16 * 1024)
+#define TICK_MS       1000
+#define OTHER_FILES   64 /* descriptors besides those of connections */
+#define STATUS_LIMITS 503
+
+/* In the order in which connections are closed when there are too many. */
+enum phase {
+	PHASE_LINGERING, /* answered; the client has to close */
+	PHASE_READING,
+	PHASE_SENDING,
+	PHASE_WORKING, /* owned by a thread: never closed */
+	PHASES
+};
+
+static const int phase_s[PHASES] = {
+    [PHASE_LINGERING] = BOUNDS_WEB_LINGER_S,
+    [PHASE_READING] = BOUNDS_WEB_REQUEST_S,
+    [PHASE_SENDING] = BOUNDS_WEB_SEND_S,
+    [PHASE_WORKING] = BOUNDS_WEB_ANSWER_S,
+};
+
+struct connection {
+	int fd;
+	guint source; /* that waits for it, once; 0: none */
+	GList link;   /* in the queue of its phase */
+	enum phase phase;
+	gint64 deadline; /* monotonic, us; of the phase */
+	struct server *server;
+	struct http_request *request;
+	GBytes *out;
+	gsize sent;
+};
+
+struct server {
+	struct responder *responder;
+	const GArray *sockets; /* of int: listening */
+	GMainLoop *loop;
+	guint tick, signals[2];
+	GArray *listeners; /* of guint, sources */
+	GThreadPool *pool;
+	GQueue queues[PHASES]; /* oldest deadline first */
+	unsigned count, most;  /* connections */
+	bool is_stopping;
+};
+
+static void
+set_phase(struct server *server, struct connection *connection, enum phase phase)
+{
+	g_queue_unlink(&server->queues[connection->phase], &connection->link);
+	connection->phase = phase;
+	connection->deadline = g_get_monotonic_time() + phase_s[phase] * G_USEC_PER_SEC;
+	g_queue_push_tail_link(&server->queues[phase], &connection->link);
+}
+
+static void
+close_connection(struct server *server, struct connection *connection)
+{
+	g_clear_handle_id(&connection->source, g_source_remove);
+	close(connection->fd);
+	g_queue_unlink(&server->queues[connection->phase], &connection->link);
+	http_request_free(connection->request);
+	g_clear_pointer(&connection->out, g_bytes_unref);
+	g_free(connection);
+	server->count--;
+	if (server->is_stopping && server->count == 0)
+		g_main_loop_quit(server->loop);
+}
+
+static gboolean handle_connection(gint fd, GIOCondition condition, gpointer data);
+
+static void
+wait_for(struct connection *connection, GIOCondition condition)
+{
+	connection->source =
+	    g_unix_fd_add(connection->fd, condition, handle_connection, connection);
+}
+
+/* Wait until the client closes: unread bytes would reset the connection, and the
+ * client might lose the response (RFC 9112 section 9.6). */
+static void
+linger(struct server *server, struct connection *connection)
+{
+	g_clear_pointer(&connection->out, g_bytes_unref);
+	if (shutdown(connection->fd, SHUT_WR) != 0) {
+		close_connection(server, connection);
+		return;
+	}
+	set_phase(server, connection, PHASE_LINGERING);
+	wait_for(connection, G_IO_IN);
+}
+
+static void
+send_more(struct server *server, struct connection *connection)
+{
+	gsize size;
+	const char *data = g_bytes_get_data(connection->out, &size);
+	gssize sent = send(connection->fd, data + connection->sent,
+	    size - connection->sent, MSG_NOSIGNAL);
+
+	if (sent < 0 && errno != EAGAIN && errno != EINTR) {
+		close_connection(server, connection);
+		return;
+	}
+	connection->sent += sent > 0 ? (gsize)sent : 0;
+	if (connection->sent == size)
+		linger(server, connection);
+	else
+		wait_for(connection, G_IO_OUT);
+}
+
+/* @param out  taken */
+static void
+start_sending(struct server *server, struct connection *connection, GBytes *out)
+{
+	connection->out = out;
+	g_clear_pointer(&connection->request, http_request_free);
+	set_phase(server, connection, PHASE_SENDING);
+	send_more(server, connection);
+}
+
+static void
+refuse(struct server *server, struct connection *connection, int status)
+{
+	start_sending(server, connection,
+	    responder_refuse(server->responder, connection->request, status));
+}
+
+static void
+finish_reading(struct server *server, struct connection *connection, int status)
+{
+	if (status == HTTP_OK &&
+	    g_thread_pool_unprocessed(server->pool) >= BOUNDS_WEB_WAITING)
+		status = STATUS_LIMITS;
+	if (status != HTTP_OK) {
+		refuse(server, connection, status);
+		return;
+	}
+	set_phase(server, connection, PHASE_WORKING);
+	g_thread_pool_push(server->pool, connection, NULL);
+}
+
+static void
+read_more(struct server *server, struct connection *connection)
+{
+	char buffer[READ_BYTES];
+	gssize size = recv(connection->fd, buffer, sizeof(buffer), 0);
+	int status = 0;
+
+	if (size == 0 || (size < 0 && errno != EAGAIN && errno != EINTR)) {
+		close_connection(server, connection);
+		return;
+	}
+	if (size > 0 && connection->phase == PHASE_READING)
+		status = http_request_feed(connection->request, buffer, (size_t)size);
+	if (status)
+		finish_reading(server, connection, status);
+	else
+		wait_for(connection, G_IO_IN);
+}
+
+/* Once: a connection is not watched while it is handled. */
+static gboolean
+handle_connection(gint fd, GIOCondition condition, gpointer data)
+{
+	struct connection *connection = data;
+
+	(void)fd;
+	(void)condition;
+	connection->source = 0;
+	if (connection->phase == PHASE_SENDING)
+		send_more(connection->server, connection);
+	else
+		read_more(connection->server, connection);
+	return G_SOURCE_REMOVE;
+}
+
+/* From the main loop. */
+static gboolean
+send_answer(gpointer data)
+{
+	struct connection *connection = data;
+	struct server *server = connection->server;
+
+	start_sending(server, connection, connection->out);
+	return G_SOURCE_REMOVE;
+}
+
+static void
+answer(gpointer data, gpointer user_data)
+{
+	struct connection *connection = data;
+	const struct server *server = user_data;
+	bool is_late = g_get_monotonic_time() > connection->deadline;
+
+	connection->out =
+	    is_late ? responder_refuse(
+	                  server->responder, connection->request, STATUS_LIMITS)
+	            : responder_answer(server->responder, connection->request);
+	g_idle_add_full(G_PRIORITY_DEFAULT, send_answer, connection, NULL);
+}
+
+/* @return false if all connections are busy */
+static bool
+close_slowest(struct server *server)
+{
+	for (unsigned phase = 0; phase < PHASE_WORKING; phase++) {
+		struct connection *slowest = g_queue_peek_head(&server->queues[phase]);
+
+		if (slowest) {
+			close_connection(server, slowest);
+			return true;
+		}
+	}
+	return false;
+}
+
+static gboolean
+close_late(gpointer data)
+{
+	struct server *server = data;
+	gint64 now = g_get_monotonic_time();
+
+	for (unsigned phase = 0; phase < PHASE_WORKING; phase++) {
+		struct connection *first;
+
+		while ((first = g_queue_peek_head(&server->queues[phase])) &&
+		       first->deadline <= now)
+			close_connection(server, first);
+	}
+	if (server->count > 0)
+		return G_SOURCE_CONTINUE;
+	server->tick = 0;
+	return G_SOURCE_REMOVE;
+}
+
+static void
+add_connection(struct server *server, int fd, const struct sockaddr *peer)
+{
+	struct connection *connection;
+
+	if (server->count >= server->most && !close_slowest(server)) {
+		close(fd);
+		return;
+	}
+	connection = g_new0(struct connection, 1);
+	connection->fd = fd;
+	connection->link.data = connection;
+	connection->server = server;
+	connection->request = http_request_new();
+	connection->request->peer = client_network_get_peer(peer);
+	connection->phase = PHASE_READING;
+	connection->deadline =
+	    g_get_monotonic_time() + BOUNDS_WEB_REQUEST_S * G_USEC_PER_SEC;
+	g_queue_push_tail_link(&server->queues[PHASE_READING], &connection->link);
+	server->count++;
+	if (!server->tick)
+		server->tick = g_timeout_add(TICK_MS, close_late, server);
+	wait_for(connection, G_IO_IN);
+}
+
+static gboolean
+handle_listener(gint listener, GIOCondition condition, gpointer data)
+{
+	struct server *server = data;
+
+	(void)condition;
+	for (unsigned i = 0; i < ACCEPTS; i++) {
+		struct sockaddr_storage peer = {0};
+		socklen_t size = sizeof(peer);
+		int fd = accept4(listener, (struct sockaddr *)&peer, &size,
+		    SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+		if (fd >= 0)
+			add_connection(server, fd, (struct sockaddr *)&peer);
+		else if ((errno != EMFILE && errno != ENFILE && errno != ENOMEM) ||
+		         !close_slowest(server))
+			break;
+	}
+	return G_SOURCE_CONTINUE;
+}
+
+static void
+close_phase(struct server *server, enum phase phase)
+{
+	struct connection *connection;
+
+	while ((connection = g_queue_peek_head(&server->queues[phase])))
+		close_connection(server, connection);
+}
+
+static void
+remove_listeners(struct server *server)
+{
+	for (unsigned i = 0; i < server->listeners->len; i++)
+		g_source_remove(g_array_index(server->listeners, guint, i));
+	g_array_set_size(server->listeners, 0);
+}
+
+static gboolean
+handle_signal(gpointer data)
+{
+	struct server *server = data;
+	struct connection *connection;
+
+	/* Connections that wait would be reset. */
+	for (unsigned i = 0; i < server->listeners->len; i++)
+		handle_listener(
+		    g_array_index(server->sockets, int, i), G_IO_IN, server);
+	remove_listeners(server);
+	server->is_stopping = true;
+	while ((connection = g_queue_peek_head(&server->queues[PHASE_READING]))) {
+		/* The request may have arrived, but not been read. */
+		g_clear_handle_id(&connection->source, g_source_remove);
+		read_more(server, connection);
+		if (connection == g_queue_peek_head(&server->queues[PHASE_READING]))
+			close_connection(server, connection);
+	}
+	if (server->count == 0)
+		g_main_loop_quit(server->loop);
+	return G_SOURCE_CONTINUE;
+}
+
+/* As many connections as there may be descriptors. */
+static unsigned
+allow_files(unsigned wanted)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+		return wanted;
+	if (limit.rlim_cur < wanted + OTHER_FILES) {
+		limit.rlim_cur = MIN(limit.rlim_max, wanted + OTHER_FILES);
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
+	return limit.rlim_cur > 2 * OTHER_FILES
+	           ? (unsigned)MIN(wanted, limit.rlim_cur - OTHER_FILES)
+	           : OTHER_FILES;
+}
+
+static void
+server_free(struct server *server)
+{
+	if (!server)
+		return;
+	if (server->pool)
+		g_thread_pool_free(server->pool, FALSE, TRUE);
+	remove_listeners(server);
+	g_clear_handle_id(&server->tick, g_source_remove);
+	for (size_t i = 0; i < G_N_ELEMENTS(server->signals); i++)
+		g_clear_handle_id(&server->signals[i], g_source_remove);
+	for (unsigned phase = 0; phase < PHASES; phase++)
+		close_phase(server, phase);
+	g_main_loop_unref(server->loop);
+	g_array_unref(server->listeners);
+	g_free(server);
+}
+PB_DEFINE_AUTO(server, server_free);
+
+/*
+ * Start the threads and accept connections.
+ *
+ * @return NULL with PB_ERROR_TEMPORARY; owned by the caller
+ */
+static struct server *
+server_new(struct responder *responder, const GArray *sockets, GError **error)
+{
+	pb_auto(server) server = g_new0(struct server, 1);
+
+	server->responder = responder;
+	server->sockets = sockets;
+	server->listeners = g_array_new(FALSE, FALSE, sizeof(guint));
+	server->most = allow_files(BOUNDS_WEB_CONNECTIONS);
+	server->loop = g_main_loop_new(NULL, FALSE);
+	server->signals[0] = g_unix_signal_add(SIGTERM, handle_signal, server);
+	server->signals[1] = g_unix_signal_add(SIGINT, handle_signal, server);
+	/* Exclusive: all threads start now, none later. */
+	server->pool = g_thread_pool_new(answer, server, THREADS, TRUE, error);
+	if (!server->pool)
+		return NULL;
+	for (unsigned i = 0; i < sockets->len; i++) {
+		guint source = g_unix_fd_add(
+		    g_array_index(sockets, int, i), G_IO_IN, handle_listener, server);
+
+		g_array_append_val(server->listeners, source);
+	}
+	return g_steal_pointer(&server);
 }
 
 /* ---- the command line of paperboy-web ---- */
@@ -363,26 +762,17 @@ web_options_load(const struct web_options *options, GPtrArray *problems)
 
 /* ---- main ---- */
 
-/* They only wait for paperboyd, which answers two requests at a time. */
-#define THREADS 8
-
+/* Serve until SIGTERM or SIGINT; requests that are complete are answered first. */
 static bool
 serve(const struct settings *settings, struct responder *responder, GError **error)
 {
 	g_autoptr(GArray) fds = g_array_new(FALSE, FALSE, sizeof(int));
-	struct server_options options = {.max_connections = BOUNDS_WEB_CONNECTIONS,
-	    .threads = THREADS,
-	    .answer = responder_answer,
-	    .refuse = responder_refuse,
-	    .data = responder};
 	pb_auto(server) server = NULL;
 	bool is_filtered;
 
 	if (!web_listen_open(settings->web_listen, fds, error))
 		return false;
-	options.listeners = (const int *)(void *)fds->data;
-	options.listener_count = fds->len;
-	server = server_new(&options, error);
+	server = server_new(responder, fds, error);
 	if (!server)
 		return false;
 	if (!sandbox_limit(SANDBOX_SERVER) ||
@@ -392,7 +782,7 @@ serve(const struct settings *settings, struct responder *responder, GError **err
 	fprintf(stderr, "paperboy-web: paperboy-web %s started%s\n", PACKAGE_VERSION,
 	    is_filtered ? "" : ", without a filter of system calls");
 	notify_send("READY=1");
-	server_run(server);
+	g_main_loop_run(server->loop);
 	notify_send("STOPPING=1");
 	fputs("paperboy-web: paperboy-web ended\n", stderr);
 	return true;

@@ -190,9 +190,8 @@ parse_post(const struct routes *routes, const struct http_request *request,
     const struct route *route, struct route_refusal *refusal)
 {
 	pb_auto(web_request) out = web_request_new(route->on_post);
-	int status = BAD_REQUEST;
-	g_autoptr(GHashTable) fields = form_parse(request->fields[HTTP_CONTENT_TYPE],
-	    request->body, request->body_size, &status);
+	g_autoptr(GHashTable) fields = form_parse(
+	    request->fields[HTTP_CONTENT_TYPE], request->body, request->body_size);
 
 	if (route->on_post == WEB_OP_LEAVE && is_one_click(request, fields)) {
 		out->op = WEB_OP_ONE_CLICK;
@@ -201,13 +200,8 @@ parse_post(const struct routes *routes, const struct http_request *request,
 	if (!negotiate_is_same_origin(routes->origin, request->fields[HTTP_ORIGIN],
 	        request->fields[HTTP_SEC_FETCH_SITE]))
 		return refuse(refusal, FORBIDDEN);
-	if (!fields)
-		return refuse(refusal, status);
-	if (!add_fields(out, fields) || !*web_request_get(out, "csrf"))
+	if (!fields || !add_fields(out, fields) || !*web_request_get(out, "csrf"))
 		return refuse(refusal, BAD_REQUEST);
-	if (out->op == WEB_OP_SUBSCRIBE &&
-	    strcmp(web_request_get(out, "action"), "try") == 0)
-		out->op = WEB_OP_TRY;
 	return g_steal_pointer(&out);
 }
 

@@ -10,10 +10,11 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "render/catalog.h"
+#include "base/text.h"
+#include "message/sanitize.h"
+#include "render/locale_format.h"
 #include "render/template.h"
 #include "render/view.h"
-#include "web/page_values.h"
 
 /* ---- the Content-Security-Policy of a page ---- */
 
@@ -91,17 +92,556 @@ web_policy_format(const char *html)
 	return g_string_free(policy, FALSE);
 }
 
-/* ---- a feed as JSON Feed 1 ---- */
+/* ---- the values of a reply as input of templates ----
+ *
+ * Unknown names are dropped, control characters replaced.  Values that templates cannot
+ * compute are added.
+ */
 
-#define FEED_VERSION "https://jsonfeed.org/version/1.1"
+/* The bar chart: 10 units a day; the width of a bar is the stroke's, in the style. */
+#define CHART_DAY    10
+#define CHART_HEIGHT 40
+#define CHART_DAYS   120
+
+/* Maximum characters of a filter or a title in a list. */
+#define SHORT_CHARS 120
+
+/* An error in a filter is shown in a line that fits into 320 px. */
+#define EXCERPT_CHARS  32
+#define EXCERPT_BEFORE 20
+
+/* Of values that fill the fields of forms. */
+#define FORM_PREFIX "form_"
+
+#define REPLACEMENT "\xef\xbf\xbd"
+
+/* Names before `content` come from paperboyd, the others are added here. */
+static const char *const value_names[] = {"abstract", "address", "authors", "backtest",
+    "blocks", "canonical", "column", "count", "csrf", "day", "days", "entries", "etag",
+    "feeds", "field", "filters", "forecast", "form_address", "form_filter", "form_max",
+    "form_name", "form_note", "form_zone", "has_search", "html", "id", "is_applied",
+    "imprint_url", "is_first", "is_landing", "is_liked", "is_last", "is_selected",
+    "is_sent", "key", "kind", "label", "line", "lowering", "max", "messages", "name",
+    "next", "next_page", "note", "number", "options", "owner", "page", "pages",
+    "papers", "path", "paused_until", "previous_page", "privacy_url", "proposals",
+    "published", "query", "raising", "reasons", "service", "settings", "sharing",
+    "show", "state", "subscriber", "text", "title", "undo", "updated", "url",
+    "valid_until", "value", "zones", "content", "bars", "base", "busiest", "caret",
+    "chart_width", "code", "day_text", "error_address", "error_filter", "error_max",
+    "error_name", "error_until", "error_zone", "excerpt", "first_day", "found",
+    "groups", "has_blocks", "has_error", "has_feeds", "has_messages", "has_options",
+    "has_pager", "has_papers", "has_wait", "hint", "is_account", "is_active", "is_at",
+    "is_blocks", "is_current", "is_days", "is_error", "is_filter", "is_ok", "is_paused",
+    "is_preferences", "is_settings", "is_suspended", "is_taste", "is_tz", "is_wait",
+    "lang", "languages", "last_day", "link_query", "own_name", "problem", "short",
+    "suggestions", NULL};
+#define FIRST_ADDED "content"
+
+/* Texts whose value makes a flag: with the kind "error", is_error is set. */
+static const char *const flagged[] = {"key", "kind", "show", "state", NULL};
+
+/* Sections of the settings, with their keys; the last one has all others. */
+static const struct {
+	const char *phrase;
+	const char *keys[5];
+} setting_groups[] = {
+    {N_("When digests come"), {"when", "days", "at", "tz"}},
+    {N_("What they contain, and how they look"), {NULL}},
+};
+
+/* Labels of settings, and of their values; "hint" is a sentence about the field. */
+static const struct {
+	const char *key, *value, *text;
+} setting_texts[] = {
+    {"when", NULL, N_("How often")},
+    {"when", "now", N_("as soon as there are papers")},
+    {"when", "daily", N_("daily")},
+    {"when", "weekdays", N_("Monday to Friday")},
+    {"when", "weekly", N_("weekly")},
+    {"days", NULL, N_("Days")},
+    {"days", "hint", N_("of weekly digests")},
+    {"days", "mon", N_("Monday")},
+    {"days", "tue", N_("Tuesday")},
+    {"days", "wed", N_("Wednesday")},
+    {"days", "thu", N_("Thursday")},
+    {"days", "fri", N_("Friday")},
+    {"days", "sat", N_("Saturday")},
+    {"days", "sun", N_("Sunday")},
+    {"at", NULL, N_("Time")},
+    {"tz", NULL, N_("Time zone")},
+    {"max", NULL, N_("Papers with abstract")},
+    {"max", "hint", N_("1 to 200; further ones are listed by title")},
+    {"order", NULL, N_("Order")},
+    {"order", "votes", N_("most votes first")},
+    {"order", "score", N_("best match first")},
+    {"order", "date", N_("newest first")},
+    {"abstract", NULL, N_("Abstracts")},
+    {"abstract", "full", N_("whole")},
+    {"abstract", "brief", N_("one sentence")},
+    {"abstract", "short", N_("the first two sentences")},
+    {"abstract", "none", NC_("abstract", "none")},
+    {"group", NULL, N_("Group by filter")},
+    {"group", "on", N_("yes")},
+    {"group", "off", N_("no")},
+    {"updates", NULL, N_("New versions of papers")},
+    {"updates", "on", N_("include")},
+    {"updates", "off", N_("leave out")},
+    {"crosslist", NULL, N_("Papers from other sections")},
+    {"crosslist", "on", N_("include")},
+    {"crosslist", "off", N_("leave out")},
+    {"quiet", NULL, N_("Days without papers")},
+    {"quiet", "off", N_("no mail")},
+    {"quiet", "note", N_("a short note")},
+    {"language", NULL, N_("Language")},
+    {"name", NULL, N_("Your name")},
+    {"format", NULL, N_("Format")},
+    {"format", "both", N_("HTML and text")},
+    {"format", "text", N_("text only")},
+    {"format", "html", N_("HTML only")},
+    {"feedback", NULL, N_("Like and hide")},
+    {"feedback", "off", N_("no links")},
+    {"feedback", "on", N_("links with each paper")},
+    {"checkup", NULL, N_("Monthly report")},
+    {"checkup", "on", N_("what could be better about my filters")},
+    {"checkup", "off", NC_("checkup", "none")},
+    {"attach", NULL, N_("Attachment")},
+    {"attach", "none", NC_("attach", "none")},
+    {"attach", "bibtex", N_("BibTeX")},
+    {"attach", "ris", N_("RIS")},
+    {"attach", "markdown", N_("Markdown")},
+};
+
+/* @return NULL if it is missing */
+static const char *
+find_text(const struct view *map, const char *name)
+{
+	const struct view *found = view_find(map, name);
+
+	return found && found->kind == VIEW_TEXT ? found->text : NULL;
+}
 
 static const char *
 get_text(const struct view *map, const char *name)
 {
+	const char *text = find_text(map, name);
+
+	return text ? text : "";
+}
+
+static GPtrArray *
+get_list(const struct view *map, const char *name)
+{
 	const struct view *found = view_find(map, name);
 
-	return found && found->kind == VIEW_TEXT ? found->text : "";
+	return found && found->kind == VIEW_LIST ? found->list : NULL;
 }
+
+static struct view *convert_map(const struct locale_format *format, GVariant *values);
+
+/*
+ * Find a static name.
+ *
+ * @param end  the first name that is not considered; NULL: all are
+ * @return NULL if there is none
+ */
+static const char *
+find_name(const char *prefix, const char *text, const char *end)
+{
+	g_autofree char *wanted = g_strconcat(prefix, text, NULL);
+
+	for (const char *const *name = value_names; *name && g_strcmp0(*name, end) != 0;
+	     name++)
+		if (strcmp(*name, wanted) == 0)
+			return *name;
+	return NULL;
+}
+
+/* XML 1.0 has no control characters, and no U+FFFE and U+FFFF. */
+static bool
+is_allowed(gunichar c)
+{
+	return (c >= ' ' && c != 0x7f && c != 0xfffe && c != 0xffff) || c == '\n' ||
+	       c == '\t';
+}
+
+static struct view *
+convert_text(const char *name, const char *text)
+{
+	g_autoptr(GString) out = NULL;
+	bool is_link = g_str_has_suffix(name, "url");
+
+	if (is_link && !g_str_has_prefix(text, "http://") &&
+	    !g_str_has_prefix(text, "https://"))
+		return view_new_text(NULL);
+	out = g_string_new(NULL);
+	for (const char *at = text; *at; at = g_utf8_next_char(at)) {
+		if (is_allowed(g_utf8_get_char(at)))
+			g_string_append_len(out, at, g_utf8_next_char(at) - at);
+		else
+			g_string_append(out, REPLACEMENT);
+	}
+	return view_new_text(out->str);
+}
+
+static struct view *
+convert_list(const struct locale_format *format, GVariant *values)
+{
+	struct view *list = view_new_list();
+	GVariantIter iter;
+	GVariant *item;
+
+	g_variant_iter_init(&iter, values);
+	while ((item = g_variant_iter_next_value(&iter))) {
+		view_append(list, convert_map(format, item));
+		g_variant_unref(item);
+	}
+	return list;
+}
+
+static struct view *
+convert_value(const struct locale_format *format, const char *name, GVariant *value)
+{
+	if (g_variant_is_of_type(value, G_VARIANT_TYPE_STRING))
+		return convert_text(name, g_variant_get_string(value, NULL));
+	if (g_variant_is_of_type(value, G_VARIANT_TYPE_BOOLEAN))
+		return view_new_bool(g_variant_get_boolean(value));
+	if (g_variant_is_of_type(value, G_VARIANT_TYPE_VARDICT))
+		return convert_map(format, value);
+	if (g_variant_is_of_type(value, G_VARIANT_TYPE("aa{sv}")))
+		return convert_list(format, value);
+	return view_new_text(NULL);
+}
+
+/* ---- values that templates cannot compute ---- */
+
+/* A section cannot ask for a list without repeating its content: has_papers can. */
+static void
+add_flags(struct view *map)
+{
+	unsigned count = map->map->len;
+
+	for (unsigned i = 0; i < count; i++) {
+		const struct view_member member =
+		    g_array_index(map->map, struct view_member, i);
+		const char *flag = NULL;
+
+		if (member.value->kind == VIEW_LIST)
+			flag = find_name("has_", member.name, NULL);
+		else if (member.value->kind == VIEW_TEXT &&
+		         g_strv_contains(flagged, member.name))
+			flag = find_name("is_", member.value->text, NULL);
+		if (flag)
+			view_put(map, flag, view_new_bool(view_is_true(member.value)));
+	}
+}
+
+/* Append one column of an error's line, and what stands below it. */
+static void
+append_column(GString *excerpt, GString *below, gunichar c, bool is_before)
+{
+	bool is_invisible = c < ' ' || text_is_stripped_char(c) ||
+	                    g_unichar_iszerowidth(c) || !is_allowed(c);
+
+	g_string_append_unichar(excerpt, is_invisible ? 0xfffd : c);
+	if (is_before)
+		g_string_append(below, g_unichar_iswide(c) ? "  " : " ");
+}
+
+/* Cut the line of an error around its column, and put a caret below it. */
+static void
+add_caret(struct view *message)
+{
+	const char *line = find_text(message, "line");
+	const char *column_text = find_text(message, "column");
+	g_autoptr(GString) excerpt = g_string_new(NULL);
+	g_autoptr(GString) below = g_string_new(NULL);
+	long column = column_text ? strtol(column_text, NULL, 10) : 0;
+	long length = line ? g_utf8_strlen(line, -1) : 0;
+	long from, number;
+
+	if (!line || column < 1 || column > length + 1)
+		return;
+	from = length > EXCERPT_CHARS && column > EXCERPT_BEFORE
+	           ? column - EXCERPT_BEFORE
+	           : 0;
+	if (from > 0)
+		append_column(excerpt, below, 0x2026, true);
+	number = from + 1;
+	for (const char *at = g_utf8_offset_to_pointer(line, from);
+	     *at && number <= from + EXCERPT_CHARS; at = g_utf8_next_char(at)) {
+		append_column(excerpt, below, g_utf8_get_char(at), number < column);
+		number++;
+	}
+	if (number <= length)
+		g_string_append(excerpt, "\xe2\x80\xa6");
+	g_string_append_c(below, '^');
+	view_put_text(message, "excerpt", excerpt->str);
+	view_put_text(message, "caret", below->str);
+}
+
+/* Put flags for the kinds of messages, and errors of fields by their names. */
+static void
+add_errors(struct view *map)
+{
+	const GPtrArray *messages = get_list(map, "messages");
+
+	for (unsigned i = 0; messages && i < messages->len; i++) {
+		const struct view *message = messages->pdata[i];
+		const char *field = find_text(message, "field"), *name;
+		struct view *error;
+
+		if (view_find(message, "is_wait"))
+			view_put(map, "has_wait", view_new_bool(true));
+		if (!view_find(message, "is_error"))
+			continue;
+		view_put(map, "has_error", view_new_bool(true));
+		name = field ? find_name("error_", field, NULL) : NULL;
+		if (!name)
+			continue;
+		error = view_new_map();
+		view_put_text(error, "text", find_text(message, "text"));
+		view_put_text(error, "excerpt", find_text(message, "excerpt"));
+		view_put_text(error, "caret", find_text(message, "caret"));
+		view_put(map, name, error);
+	}
+}
+
+static long
+get_papers(const struct view *day)
+{
+	const char *text = find_text(day, "papers");
+	long papers = text ? strtol(text, NULL, 10) : 0;
+
+	return CLAMP(papers, 0, 99999);
+}
+
+/* The day with the most papers. @param days  not empty */
+static const struct view *
+find_busiest(const GPtrArray *days)
+{
+	const struct view *busiest = days->pdata[0];
+
+	for (unsigned i = 1; i < days->len; i++)
+		if (get_papers(days->pdata[i]) > get_papers(busiest))
+			busiest = days->pdata[i];
+	return busiest;
+}
+
+static void
+add_busiest(
+    const struct locale_format *format, struct view *map, const struct view *day)
+{
+	g_autofree char *papers = locale_format_count(
+	    format, get_papers(day), PL_("1 paper", "{count} papers"));
+	g_autofree char *text = catalog_format(format->catalog, format->language,
+	    N_("Most on {day}: {papers}"), "day", find_text(day, "day_text"), "papers",
+	    papers, NULL);
+
+	view_put_text(map, "busiest", text);
+}
+
+/* Draw papers by day as one path of vertical lines (SVG 2 section 9.3). */
+static void
+add_chart(const struct locale_format *format, struct view *map)
+{
+	const GPtrArray *days = get_list(map, "days");
+	g_autoptr(GString) bars = g_string_new(NULL);
+	g_autofree char *width = NULL;
+	long most;
+
+	if (!days || days->len == 0 || days->len > CHART_DAYS)
+		return;
+	for (unsigned i = 0; i < days->len; i++)
+		if (!find_text(days->pdata[i], "day_text"))
+			return;
+	most = get_papers(find_busiest(days));
+	for (unsigned i = 0; i < days->len; i++) {
+		long papers = get_papers(days->pdata[i]);
+		long height = papers ? MAX(papers * CHART_HEIGHT / most, 2) : 0;
+
+		if (papers)
+			g_string_append_printf(bars, "M%u %dv-%ld",
+			    i * CHART_DAY + CHART_DAY / 2, CHART_HEIGHT, height);
+	}
+	if (most == 0)
+		return;
+	width = g_strdup_printf("%u", days->len * CHART_DAY);
+	view_put_text(map, "bars", bars->str);
+	view_put_text(map, "chart_width", width);
+	view_put_text(map, "first_day", find_text(days->pdata[0], "day_text"));
+	view_put_text(
+	    map, "last_day", find_text(days->pdata[days->len - 1], "day_text"));
+	add_busiest(format, map, find_busiest(days));
+}
+
+/* Get a text of a setting. @return NULL if there is none */
+static char *
+format_label(const struct locale_format *format, const char *key, const char *value)
+{
+	/* Languages are named in themselves. */
+	if (value && strcmp(key, "language") == 0 &&
+	    catalog_has_language(format->catalog, value))
+		return catalog_format(format->catalog, value, CATALOG_OWN_NAME, NULL);
+	for (size_t i = 0; i < G_N_ELEMENTS(setting_texts); i++)
+		if (strcmp(setting_texts[i].key, key) == 0 &&
+		    g_strcmp0(setting_texts[i].value, value) == 0)
+			return locale_format_text(format, setting_texts[i].text);
+	return NULL;
+}
+
+/* Labels of a setting and its options; their names if there is no text. */
+static void
+add_labels(const struct locale_format *format, struct view *setting)
+{
+	const char *key = find_text(setting, "key");
+	g_autofree char *label = format_label(format, key, NULL);
+	g_autofree char *hint = format_label(format, key, "hint");
+	const GPtrArray *options = get_list(setting, "options");
+
+	view_put_text(setting, "label", label ? label : key);
+	view_put_text(setting, "hint", hint);
+	for (unsigned i = 0; options && i < options->len; i++) {
+		const char *value = find_text(options->pdata[i], "value");
+		g_autofree char *text = value ? format_label(format, key, value) : NULL;
+
+		view_put_text(options->pdata[i], "label", text ? text : value);
+	}
+}
+
+/* The error of a setting, beside its field. */
+static void
+add_problem(struct view *setting, const GPtrArray *messages)
+{
+	const char *key = find_text(setting, "key");
+	const char *other = g_strcmp0(key, "tz") == 0 ? "zone" : key;
+
+	for (unsigned i = 0; messages && i < messages->len; i++)
+		if (view_is_true(view_find(messages->pdata[i], "is_error")) &&
+		    g_strcmp0(find_text(messages->pdata[i], "field"), other) == 0)
+			view_put_text(
+			    setting, "problem", find_text(messages->pdata[i], "text"));
+}
+
+/* @return index of setting_groups[] */
+static size_t
+find_group(const struct view *setting)
+{
+	for (size_t i = 0; i + 1 < G_N_ELEMENTS(setting_groups); i++)
+		if (g_strv_contains(setting_groups[i].keys, get_text(setting, "key")))
+			return i;
+	return G_N_ELEMENTS(setting_groups) - 1;
+}
+
+/* Settings move to groups. */
+static void
+add_groups(const struct locale_format *format, struct view *map)
+{
+	GPtrArray *settings = get_list(map, "settings");
+	struct view *groups = settings ? view_new_list() : NULL;
+
+	for (size_t i = 0; settings && i < G_N_ELEMENTS(setting_groups); i++) {
+		struct view *group = view_new_map(), *list = view_new_list();
+		g_autofree char *title =
+		    locale_format_text(format, setting_groups[i].phrase);
+
+		for (unsigned s = 0; s < settings->len;) {
+			struct view *setting = settings->pdata[s++];
+
+			if (find_group(setting) != i)
+				continue;
+			add_problem(setting, get_list(map, "messages"));
+			view_append(list, g_ptr_array_steal_index(settings, --s));
+		}
+		view_put_text(group, "title", title);
+		view_put(group, "settings", list);
+		view_append(groups, group);
+	}
+	if (groups)
+		view_put(map, "groups", groups);
+}
+
+static void
+append_parameter(GString *query, const struct view *map, const char *name)
+{
+	const char *value = find_text(map, name);
+	g_autofree char *escaped =
+	    value ? g_uri_escape_string(value, NULL, false) : NULL;
+
+	if (escaped && *escaped)
+		g_string_append_printf(query, "&%s=%s",
+		    g_str_has_prefix(name, FORM_PREFIX) ? name + strlen(FORM_PREFIX)
+		                                        : name,
+		    escaped);
+}
+
+/* Parameters for the language switch, so that it shows the same view. */
+static void
+add_link_query(struct view *map)
+{
+	g_autoptr(GString) query = g_string_new(NULL);
+	const char *show = find_text(map, "show");
+	const GPtrArray *filters = get_list(map, "filters");
+
+	append_parameter(query, map, show ? "show" : FORM_PREFIX "filter");
+	if (show && strcmp(show, "filter") == 0 && filters && filters->len > 0)
+		append_parameter(query, filters->pdata[0], "number");
+	else if (show)
+		append_parameter(query, map, "page");
+	view_put_text(map, "link_query", query->str);
+}
+
+static void
+add_derived(const struct locale_format *format, struct view *map)
+{
+	const char *day = find_text(map, "day");
+	const char *query = find_text(map, "query");
+	const char *title = find_text(map, "title");
+	g_autofree char *day_text =
+	    day ? locale_format_day(format, day, LOCALE_FORMAT_NO_YEAR) : NULL;
+	g_autofree char *shortened =
+	    query || title ? sanitize_line(query ? query : title, SHORT_CHARS) : NULL;
+
+	view_put_text(map, "day_text", day_text);
+	view_put_text(map, "short", shortened);
+	if (find_text(map, "key"))
+		add_labels(format, map);
+	if (find_text(map, "previous_page") || find_text(map, "next_page"))
+		view_put(map, "has_pager",
+		    view_new_bool(*find_text(map, "previous_page") ||
+		                  *find_text(map, "next_page")));
+	if (query && g_strcmp0(query, find_text(map, "canonical")) == 0)
+		view_put_text(map, "canonical", "");
+	add_caret(map);
+	add_chart(format, map);
+	add_groups(format, map);
+	add_link_query(map);
+}
+
+static struct view *
+convert_map(const struct locale_format *format, GVariant *values)
+{
+	struct view *map = view_new_map();
+	GVariantIter iter;
+	const char *sent_name;
+	GVariant *value;
+
+	g_variant_iter_init(&iter, values);
+	while (g_variant_iter_next(&iter, "{&sv}", &sent_name, &value)) {
+		const char *name = find_name("", sent_name, FIRST_ADDED);
+
+		if (name)
+			view_put(map, name, convert_value(format, name, value));
+		g_variant_unref(value);
+	}
+	add_flags(map);
+	add_errors(map);
+	add_derived(format, map);
+	return map;
+}
+
+/* ---- a feed as JSON Feed 1 ---- */
+
+#define FEED_VERSION "https://jsonfeed.org/version/1.1"
 
 /* Set a member unless it is empty. */
 static void
@@ -109,14 +649,6 @@ set_text(json_t *object, const char *key, const char *text)
 {
 	if (*text)
 		json_object_set_new(object, key, json_string(text));
-}
-
-static const GPtrArray *
-get_list(const struct view *map, const char *name)
-{
-	const struct view *found = view_find(map, name);
-
-	return found && found->kind == VIEW_LIST ? found->list : NULL;
 }
 
 static json_t *
@@ -181,6 +713,8 @@ json_feed_format(const struct view *view)
 	return text;
 }
 
+/* ---- pages ---- */
+
 #define TYPE_HTML "text/html; charset=utf-8"
 #define TYPE_TEXT "text/plain; charset=utf-8"
 #define TYPE_ATOM "application/atom+xml; charset=utf-8"
@@ -197,6 +731,7 @@ enum file {
 	FILE_FILTER,
 	FILE_BLOCKS,
 	FILE_SETTINGS,
+	FILE_TASTE,
 	FILE_ACCOUNT,
 	FILE_SEARCH,
 	FILE_MESSAGE,
@@ -216,6 +751,7 @@ static const char *const file_names[FILES] = {
     [FILE_FILTER] = "web-filter.html",
     [FILE_BLOCKS] = "web-blocks.html",
     [FILE_SETTINGS] = "web-settings.html",
+    [FILE_TASTE] = "web-taste.html",
     [FILE_ACCOUNT] = "web-account.html",
     [FILE_SEARCH] = "web-search.html",
     [FILE_MESSAGE] = "web-message.html",
@@ -234,6 +770,7 @@ static const struct {
     {"filter", FILE_FILTER, N_("Filter {number}")},
     {"blocks", FILE_BLOCKS, N_("Your blocks")},
     {"settings", FILE_SETTINGS, N_("Your settings")},
+    {"taste", FILE_TASTE, N_("What you like and hide")},
     {"account", FILE_ACCOUNT, N_("Address and data")},
 };
 
@@ -322,7 +859,7 @@ pages_new(const struct catalog *catalog, const char *language, char *const *text
 		    catalog_expand(catalog, language, file_names[i], texts[i], error);
 
 		pages->templates[i] = text ? template_parse(file_names[i], text,
-		                                 TEMPLATE_HTML, page_value_names, error)
+		                                 TEMPLATE_HTML, value_names, error)
 		                           : NULL;
 		if (!pages->templates[i])
 			return NULL;
@@ -640,8 +1177,7 @@ web_page_render(const struct web_pages *pages, const struct web_reply *reply,
 {
 	struct rendering rendering = {
 	    .all = pages, .pages = find_language(pages, reply->language)};
-	struct page_values_context context = {
-	    pages->catalog, rendering.pages->language};
+	const struct locale_format format = {pages->catalog, rendering.pages->language};
 	pb_auto(view) view = NULL;
 
 	if (reply->page == WEB_PAGE_NONE) {
@@ -650,7 +1186,7 @@ web_page_render(const struct web_pages *pages, const struct web_reply *reply,
 	}
 	if (reply->page == WEB_PAGE_DIGEST && reply->status == WEB_STATUS_OK)
 		return render_digest(reply, body, error);
-	view = page_values_convert(&context, reply->values);
+	view = convert_map(&format, reply->values);
 	rendering.view = view;
 	if (reply->page == WEB_PAGE_FEED && reply->status == WEB_STATUS_OK)
 		render_feed(&rendering, path, body);

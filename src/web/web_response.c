@@ -35,21 +35,14 @@ get_reason(int status)
 	g_assert_not_reached();
 }
 
-/* IMF-fixdate (RFC 9110 section 5.6.7), in any locale. */
+/* IMF-fixdate (RFC 9110 section 5.6.7); the locale is C.UTF-8. */
 static void
 add_date(GString *out, int64_t now)
 {
-	static const char days[7][4] = {
-	    "Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"};
-	static const char months[12][4] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
-	    "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
 	g_autoptr(GDateTime) date = g_date_time_new_from_unix_utc(now);
+	g_autofree char *text = g_date_time_format(date, "%a, %d %b %Y %H:%M:%S GMT");
 
-	g_string_append_printf(out, "Date: %s, %02d %s %04d %02d:%02d:%02d GMT\r\n",
-	    days[g_date_time_get_day_of_week(date) - 1],
-	    g_date_time_get_day_of_month(date), months[g_date_time_get_month(date) - 1],
-	    g_date_time_get_year(date), g_date_time_get_hour(date),
-	    g_date_time_get_minute(date), g_date_time_get_second(date));
+	g_string_append_printf(out, "Date: %s\r\n", text);
 }
 
 /* A value without control characters, so that it cannot end its line. */

@@ -144,9 +144,16 @@ class Browser:
                 break
         else:
             raise AssertionError(f"no button {name!r} in:\n{self.text}")
+        self._leave(element.click, name)
+
+    def enter(self, label):
+        """Press Enter in a field, and wait for the next page."""
+        self._leave(lambda: self.field(label).send_keys("\n"), label)
+
+    def _leave(self, action, name):
         before = self.find("html")
         self.run_script("window.isOld = true")
-        element.click()
+        action()
         wait_until(self._is_new, f"the page after {name!r}", WAIT_S)
         del before
 

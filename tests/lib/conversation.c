@@ -5,9 +5,11 @@
 #include "conversation.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/token.h"
+#include "cases.h"
 #include "service/setup/factory.h"
 
 /* The mail server whose results are believed without subaddresses. */
@@ -484,6 +486,10 @@ take_step(struct conversation *conversation, const struct step *step)
 	case STEP_CALL:
 		step->call(conversation);
 		break;
+	case STEP_LET:
+		g_hash_table_insert(
+		    conversation->saved, g_strdup(step->subject), g_strdup(step->text));
+		break;
 	}
 }
 
@@ -495,12 +501,16 @@ conversation_play(struct conversation *conversation, const struct step *steps)
 			take_step(conversation, steps);
 }
 
+/* The steps before the first title of the script. */
+static const struct step *first_steps;
+
 static void
 play_test(const void *data)
 {
 	const struct step *title = data;
 	pb_auto(conversation) conversation = conversation_new();
 
+	conversation_play(conversation, first_steps);
 	conversation_play(conversation, title + 1);
 }
 
@@ -543,23 +553,127 @@ is_about_subaddresses(const struct step *steps)
 	return false;
 }
 
-void
-conversation_add_tests(const struct step *steps)
+/* Fields that a step can have without naming them. */
+#define FIELDS_MIN 6
+
+static int64_t
+read_seconds(const char *text)
 {
-	for (; steps->kind != STEP_END; steps++) {
-		g_autofree char *path = NULL;
+	char *end;
+	int64_t count = g_ascii_strtoll(text, &end, 10);
 
-		if (steps->kind != STEP_TITLE)
+	return count * (*end == 'd' ? DAY : *end == 'h' ? HOUR : 1);
+}
+
+/* @param option  "NAME=VALUE" */
+static void
+read_option(struct step *step, char *option)
+{
+	struct {
+		const char *name, **text;
+	} texts[] = {{"text", &step->text}, {"field", &step->field},
+	    {"envelope", &step->envelope}, {"authserv", &step->authserv}};
+	char *value = strchr(option, '=') + 1;
+
+	value[-1] = '\0';
+	for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
+		if (strcmp(option, texts[i].name) == 0)
+			*texts[i].text = value;
+	if (strcmp(option, "seconds") == 0)
+		step->seconds = read_seconds(value);
+	else if (strcmp(option, "times") == 0)
+		step->times = (unsigned)atoi(value);
+}
+
+static struct step
+read_mail(char **field)
+{
+	struct step step = MAIL(field[1], field[2], field[3], field[4], field[5]);
+
+	for (field += 6; *field; field++)
+		read_option(&step, *field);
+	return step;
+}
+
+static struct step
+find_call(const char *name, const struct conversation_call *calls)
+{
+	while (calls->name && strcmp(calls->name, name) != 0)
+		calls++;
+	if (!calls->name)
+		g_error("no function %s", name);
+	return (struct step){.kind = STEP_CALL, .call = calls->call};
+}
+
+/* @param field  kept @return a step of the kind STEP_END for an unknown word */
+static struct step
+read_step(char **field, const struct conversation_call *calls)
+{
+	const struct {
+		const char *word;
+		struct step step;
+	} words[] = {
+	    {"title", {.kind = STEP_TITLE, .subject = field[1]}},
+	    {"save", SAVE(field[1])},
+	    {"save_undo", SAVE_UNDO(field[1])},
+	    {"let", {.kind = STEP_LET, .subject = field[1], .text = field[2]}},
+	    {"rows", ROWS(field[1], field[2])},
+	    {"run", RUN(field[1])},
+	    {"has", HAS(field[1])},
+	    {"has_not", HAS_NOT(field[1])},
+	};
+
+	if (strcmp(field[0], "mail") == 0)
+		return read_mail(field);
+	if (strcmp(field[0], "call") == 0)
+		return find_call(field[1], calls);
+	if (strcmp(field[0], "later") == 0)
+		return (struct step){
+		    .kind = STEP_LATER, .seconds = read_seconds(field[1])};
+	for (size_t i = 0; i < G_N_ELEMENTS(words); i++)
+		if (strcmp(field[0], words[i].word) == 0)
+			return words[i].step;
+	return (struct step){0};
+}
+
+static void
+add_test(const struct step *title)
+{
+	g_autofree char *path = g_strconcat("/", title->subject, NULL);
+	g_autofree char *without = g_strconcat(path, ", without subaddresses", NULL);
+
+	g_test_add_data_func(path, title, play_test);
+	if (!is_about_subaddresses(title + 1))
+		g_test_add_data_func(without, title, play_without);
+}
+
+void
+conversation_add_script(const char *name, const struct conversation_call *calls)
+{
+	g_auto(GStrv) lines = cases_read_lines(name, "steps");
+	/* Kept until the program ends, with the texts. */
+	static GArray *steps;
+	static GPtrArray *texts;
+
+	steps = g_array_new(TRUE, TRUE, sizeof(struct step));
+	texts = g_ptr_array_new();
+	for (char **line = lines; *line; line++) {
+		g_autoptr(GPtrArray) fields = g_ptr_array_new();
+		struct step step;
+
+		if (cases_split(*line, fields) == 0)
 			continue;
-		path = g_strconcat("/", steps->subject, NULL);
-		g_test_add_data_func(path, steps, play_test);
-		if (!is_about_subaddresses(steps + 1)) {
-			g_autofree char *without =
-			    g_strconcat(path, ", without subaddresses", NULL);
-
-			g_test_add_data_func(without, steps, play_without);
-		}
+		g_ptr_array_extend(texts, fields, NULL, NULL);
+		g_ptr_array_set_size(fields, (int)MAX(fields->len, FIELDS_MIN) + 1);
+		step = read_step((char **)fields->pdata, calls);
+		if (step.kind == STEP_END)
+			g_error("%s.steps: unknown step: %s", name, *line);
+		g_array_append_val(steps, step);
 	}
+	first_steps = (const struct step *)steps->data;
+	for (const struct step *at = first_steps; at->kind != STEP_END; at++)
+		if (at->kind == STEP_TITLE)
+			add_test(at);
 }
 
 void

@@ -123,6 +123,7 @@ enum step_kind {
 	STEP_HAS,
 	STEP_HAS_NOT,
 	STEP_CALL,
+	STEP_LET,
 };
 
 struct step {
@@ -146,17 +147,11 @@ struct step {
 		__VA_ARGS__ \
 	}
 
-/* Each of these is a row; a title starts a test of that name. */
-#define TITLE(title) STEP(.kind = STEP_TITLE, .subject = title)
-
 /* A message with an empty text; the verdict is handler_format_verdict()'s.  Members
  * may follow, such as `.text = "yes"`. */
 #define MAIL(from, to, subject_, verdict_, calls_, ...)                               \
 	STEP(.kind = STEP_MAIL, .sender = from, .recipient = to, .subject = subject_, \
 	    .verdict = verdict_, .calls = calls_, ##__VA_ARGS__)
-
-/* Advance the clock. */
-#define LATER(s) STEP(.kind = STEP_LATER, .seconds = s)
 
 /* Save the Reply-To of the newest mail, or the "undo TOKEN" in its text. */
 #define SAVE(name)      STEP(.kind = STEP_SAVE, .subject = name, .text = "\r\nReply-To: ")
@@ -170,16 +165,30 @@ struct step {
 #define HAS(part)     STEP(.kind = STEP_HAS, .text = part)
 #define HAS_NOT(part) STEP(.kind = STEP_HAS_NOT, .text = part)
 
-#define CALL(function) STEP(.kind = STEP_CALL, .call = function)
-
 /** Take the steps up to the next title. */
 void conversation_play(struct conversation *conversation, const struct step *steps);
 
+/** A function that a script calls. */
+struct conversation_call {
+	const char *name;
+	void (*call)(struct conversation *conversation);
+};
+
 /**
- * Add a test for each title of a table that ends with a row of STEP_END; a second one
+ * Add the tests of a script, tests/tables/NAME.steps: one for each title; a second one
  * without subaddresses, unless it names some.
+ *
+ * A line is a step, with tabs between its fields, which are written as in cases.h:
+ *
+ *     title      name of a test; the steps before the first title begin each test
+ *     mail       From, recipients, subject, verdict, calls of the fake commands ("-":
+ * not checked), and NAME=VALUE for the other members of struct step later      seconds,
+ * hours ("3h") or days ("2d") that pass save, save_undo    name of what SAVE() and
+ * SAVE_UNDO() save let        name, text that $name stands for rows       SQL, the rows
+ * that it selects run        SQL has, has_not       text in the newest mail call name
+ * of one of the functions, which end with a name of NULL
  */
-void conversation_add_tests(const struct step *steps);
+void conversation_add_script(const char *name, const struct conversation_call *calls);
 
 /** Add these tests and those behind them, with and without subaddresses. */
 void conversation_add_functions(struct unit_test *tests);

@@ -14,7 +14,7 @@ from tap import top_builddir
 
 EVA = "eva@example.org"
 HOME = "paperboy@news.example"
-PARSER = os.path.join(top_builddir(), "paperboy-parser")
+PARSER = os.path.join(os.path.abspath(top_builddir()), "paperboy-parser")
 
 # Recipients of a step, found in the mails before it.
 CONFIRMATION = "confirmation"  # Reply-To of the last confirmation request

@@ -1,7 +1,7 @@
 """digest_reader.py - read digests as a person does: the mail alone, each part by itself.
 
-    html = read_html(html_part, language)
-    text = read_text(text_part, language)
+    html = read_html(html_part)
+    text = read_text(text_part)
 
 Nothing of the program is used but the phrases of its templates that stand around the
 details; they are given here.
@@ -10,32 +10,31 @@ details; they are given here.
 import collections
 import re
 
-Phrases = collections.namedtuple("Phrases", "found_by generated votes change more_names"
-                                 " title abstract author org keywords stars hit_votes"
-                                 " by_filter overlapping")
+Phrases = collections.namedtuple("Phrases", "generated title abstract author org keywords"
+                                 " hit_stars orders")
 PHRASES = {
-    "en": Phrases("found by", "AI", r"([\d,]+) votes?",
-                  r" \(([+−][\d,]+) since yesterday\)", r" and ([\d,]+) more",
-                  r"(.+) in the title", r"(.+) in the abstract", r"by (.+)",
+    "en": Phrases("AI", r"(.+) in the title", r"(.+) in the abstract", r"by (.+)",
                   r"(.+) in the organization", r"(.+) in the keywords",
-                  r"([\d,]+) stars?", r"([\d,]+) votes?", "By filter: ",
-                  " (some match several)"),
-    "de": Phrases("gefunden von", "KI", r"([\d.]+) Stimmen?",
-                  r" \(([+−][\d.]+) seit gestern\)", r" und ([\d.]+) weitere",
-                  r"(.+) im Titel", r"(.+) in der Zusammenfassung", r"von (.+)",
+                  r"([\d,]+) stars?", {"score": "best first", "votes": "most votes first",
+                                       "date": "newest first", "group": "by filter"}),
+    "de": Phrases("KI", r"(.+) im Titel", r"(.+) in der Zusammenfassung", r"von (.+)",
                   r"(.+) in der Einrichtung", r"(.+) in den Schlagwörtern",
-                  r"([\d.]+) Sterne?", r"([\d.]+) Stimmen?", "Nach Filter: ",
-                  " (manche passen zu mehreren)"),
+                  r"([\d.]+) Sterne?",
+                  {"score": "die besten zuerst", "votes": "die meisten Stimmen zuerst",
+                   "date": "die neuesten zuerst", "group": "nach Filter"}),
 }
 
-# details: texts; reasons: [(filter, words)]; links: [(label, URL)]; marks: the places of
-# <b> in title, sentence and abstract
+# votes: their line; byline: first author, number of the others, venue; names: of filters,
+# with that of its group; links: [(label, URL)]; marks: the places of <mark> in title,
+# sentence and abstract
 Entry = collections.namedtuple(
-    "Entry", "number is_full title url sentence is_generated details reasons links abstract"
-    " marks")
-# counts: [(label of a filter, papers)]; top: [(number, title)]
-Page = collections.namedtuple("Page", "language heading counts top entries")
-TOP = re.compile(r"(\d+)\. (.*)")
+    "Entry", "number is_full title url sentence is_generated votes byline names links"
+    " abstract marks")
+# In the text part title, sentence, details and the words of each filter are one text.
+TextEntry = collections.namedtuple("TextEntry", "number body url abstract group")
+# counts: [(label of a filter, papers)]; head: the text before the first paper
+Page = collections.namedtuple("Page", "language heading order counts entries")
+TextPage = collections.namedtuple("TextPage", "heading head entries")
 
 
 def number_of(text):
@@ -51,7 +50,7 @@ def one_line(text):
 
 
 class Runs:
-    """Text of an element with white space collapsed, and the places of its <b>."""
+    """Text of an element with white space collapsed, and the places of its <mark>."""
 
     def __init__(self):
         self.text = ""
@@ -71,7 +70,7 @@ class Runs:
             if child.get("class") not in skip:
                 start = len(self.text)
                 self.add_element(child, skip)
-                if child.tag == "b":
+                if child.tag == "mark":
                     self.marks.append((start, len(self.text.rstrip())))
             self.add(child.tail)
 
@@ -91,59 +90,51 @@ def has_class(element, name):
     return name in (element.get("class") or "").split()
 
 
-def read_meta(element, phrases):
-    """The line below a title.  @return details, reasons"""
-    before, reasons = Runs(), []
-    before.add(element.text)
-    for child in element:
-        if child.tag == "a":
-            continue
-        if child.tag != "i":
-            before.add_element(child)
-            before.add(child.tail)
-            continue
-        tail = one_line(child.tail or "").removesuffix("·").strip()
-        reasons.append((text_of(child), tail.removeprefix(":").strip() or None))
-    details = before.text.strip().removesuffix(phrases.found_by).split(" ·")
-    return [fact.strip() for fact in details if fact.strip(" ·")], reasons
-
-
-def read_item(item, number, phrases):
-    """One paper."""
-    found = {"sentence": None, "is_generated": False, "details": [], "reasons": [],
-             "links": [], "abstract": None}
-    marks = {}
-    headings = [child for child in item if child.tag == "h2"]
-    title = headings[0] if headings else item
-    runs = runs_of(title, skip=("meta",))
-    marks["title"] = runs.marks
-    anchor = next(iter(title.iter("a")), None)
+def read_item(item, number, group, phrases):
+    """One paper, a cell of the table.  @return the entry, the name of its group"""
+    found = {"sentence": None, "is_generated": False, "votes": None, "byline": "",
+             "names": [], "links": [], "abstract": None}
+    marks, title = {}, None
     for part in item:
-        if has_class(part, "abstract"):
+        if has_class(part, "group"):
+            group = text_of(part) if part.get("dir") else None
+        elif has_class(part, "filters"):
+            found["names"] = [name for names in part.iter("b")
+                              for name in text_of(names).split(", ")]
+            shown, _, votes = text_of(part).partition("\u25b2 ")
+            found["votes"] = votes or None
+            assert re.match(rf"{number}\b", shown), (number, shown)
+        elif part.tag in ("h2", "h3"):
+            title, is_full = part, True
+        elif has_class(part, "abstract"):
             body = runs_of(part)
             found["abstract"], marks["abstract"] = body.text, body.marks
-        elif part.tag == "p" and not part.get("class"):
-            body = runs_of(part, skip=("meta",))
-            found["sentence"], marks["sentence"] = body.text, body.marks
-            label = [text_of(child) for child in part if has_class(child, "meta")]
-            found["is_generated"] = label == [f"({phrases.generated})"]
-            assert found["is_generated"] or not label, label
         elif has_class(part, "meta"):
             found["links"] = [(text_of(a), a.get("href")) for a in part.iter("a")]
-            found["details"], found["reasons"] = read_meta(part, phrases)
+            found["byline"] = text_of(next(iter(part.iter("span"))))
+        elif title is None:
+            title, is_full = part, False
         else:
-            assert part.tag in ("h2", "a", "b"), (part.tag, part.get("class"))
-    return Entry(number, bool(headings), runs.text,
-                 anchor.get("href") if anchor is not None else None, marks=marks, **found)
+            body = runs_of(part, skip=("ai",))
+            found["sentence"], marks["sentence"] = body.text, body.marks
+            label = [text_of(child) for child in part if has_class(child, "ai")]
+            found["is_generated"] = label == [f"({phrases.generated})"]
+            assert found["is_generated"] or not label, label
+    if group and is_full:
+        found["names"].insert(0, group)
+    runs = runs_of(title)
+    marks["title"] = runs.marks
+    anchor = next(iter(title.iter("a")), None)
+    return Entry(number, is_full, runs.text,
+                 anchor.get("href") if anchor is not None else None, marks=marks,
+                 **found), group
 
 
-def read_counts(line, phrases):
+def read_counts(line):
     """Filters and their numbers of papers: [(label, number)]"""
-    line = line.strip().removeprefix(phrases.by_filter)
-    line = line.removesuffix(phrases.overlapping)
-    found = [re.fullmatch(r"(.*) ([\d.,]+)", part.strip()) for part in line.split(" · ")]
+    found = [re.fullmatch(r"(.*) (\d+)", part.strip()) for part in line.split(" · ")]
     assert all(found), line
-    return [(match[1], number_of(match[2])) for match in found]
+    return [(match[1], int(match[2])) for match in found]
 
 
 def read_html(html):
@@ -151,90 +142,48 @@ def read_html(html):
 
     tree = html5lib.parse(html, namespaceHTMLElements=False)
     language = tree.get("lang")
-    phrases = PHRASES[language]
-    entries, top, counts = [], [], []
-    for block in tree.iter("ol"):
-        number = int(block.get("start", 1))
-        for item in block.iter("li"):
-            entries.append(read_item(item, number, phrases))
-            number += 1
+    entries, counts, order, group = [], [], None, None
+    for cell in tree.iter("td"):
+        if has_class(cell, "paper"):
+            entry, group = read_item(cell, len(entries) + 1, group, PHRASES[language])
+            entries.append(entry)
     for line in tree.iter("p"):
         if has_class(line, "counts"):
-            counts = read_counts(text_of(line), phrases)
-        elif has_class(line, "best") and (match := TOP.fullmatch(text_of(line))):
-            top.append((int(match[1]), match[2]))
+            counts = read_counts(text_of(line))
+        elif has_class(line, "order"):
+            order = text_of(line)
     (heading,) = tree.iter("h1")
-    return Page(language, text_of(heading), counts, top, entries)
+    return Page(language, text_of(heading), order, counts, entries)
 
 
 # ---- plain text -------------------------------------------------------------------
 
 START = re.compile(r"(?=.{3}\.) *(\d+)\. (.*)")
-LINK = re.compile(r"(\S.*): (https?://\S+)$")
+GROUP = re.compile(r"== (.*) ==")
 
 
-def join_links(lines):
-    """Lines with each long URL after its label again."""
-    joined = []
-    for line in lines:
-        if line.startswith("http") and len(joined) > 1 and joined[-1].endswith(":"):
-            joined[-1] += " " + line
-        else:
-            joined.append(line)
-    return joined
+def read_block(number, lines, group):
+    """One paper: a text, its link, and perhaps the abstract."""
+    at = next((at for at, line in enumerate(lines) if line.startswith("http")), len(lines))
+    body = " ".join(line for line in lines[:at] if line)
+    return TextEntry(number, body, lines[at] if at < len(lines) else None,
+                     " ".join(lines[at + 1:]).strip() or None, group)
 
 
-def read_block(number, lines, phrases):
-    """One paper.  The sentence and the details after it are one text: details."""
-    lines = join_links(lines)
-    title, at = [lines[0]], 1
-    while at < len(lines) and lines[at] and not lines[at].startswith("http"):
-        title.append(lines[at])
-        at += 1
-    url = lines[at] if at < len(lines) and lines[at].startswith("http") else None
-    at += bool(url)
-    middle, reasons, links = [], [], []
-    while at < len(lines) and lines[at]:
-        link = LINK.fullmatch(lines[at])
-        if lines[at].startswith(phrases.found_by + " "):
-            reasons.append([lines[at].removeprefix(phrases.found_by + " ")])
-        elif link:
-            links.append(link.groups())
-        else:
-            (reasons[-1] if reasons else middle).append(lines[at])
-        at += 1
-    abstract = " ".join(lines[at:]).strip()
-    return Entry(number, None, " ".join(title), url, None, None, " ".join(middle),
-                 [" ".join(reason) for reason in reasons], links, abstract or None, None)
-
-
-def read_overview(text, phrases):
-    """The lines before the first paper.  @return counts, top"""
-    paragraphs = [line.split("\n") for line in text.split("\n\n")]
-    counts, top = [], []
-    for lines in paragraphs:
-        for at, line in enumerate(lines):
-            if line.startswith(phrases.by_filter):
-                counts = read_counts(" ".join(lines[at:]), phrases)
-            elif match := TOP.fullmatch(line):
-                top.append((int(match[1]), match[2]))
-    return counts, top
-
-
-def read_text(text, language):
-    phrases = PHRASES[language]
-    entries, lines, number = [], None, 0
+def read_text(text):
+    entries, lines, group, start_of = [], None, None, None
     for line in text.split("\n") + ["end"]:
         start = START.match(line)
-        if start and int(start[1]) == number + 1:
-            if lines:
-                entries.append(read_block(number, lines, phrases))
-            number += 1
-            lines = [start[2]]
-        elif lines is not None and (line.startswith("     ") or not line):
-            lines.append(line.strip())
-        elif lines is not None:
-            entries.append(read_block(number, lines, phrases))
+        is_next = start and int(start[1]) == len(entries) + 1 + (lines is not None)
+        if lines is not None and (is_next or line.strip() and not line.startswith("     ")):
+            entries.append(read_block(len(entries) + 1, lines, start_of))
             lines = None
-    counts, top = read_overview(text.partition("\n  1. ")[0], phrases)
-    return Page(language, text.split("\n")[0], counts, top, entries)
+        if is_next:
+            lines, start_of = [start[2]], group
+        elif lines is not None:
+            lines.append(line.strip())
+        elif line:
+            found = GROUP.fullmatch(line)
+            group = found[1] if found else None
+    head = text.partition("\n  1. ")[0]
+    return TextPage(text.split("\n")[0], one_line(head), entries)

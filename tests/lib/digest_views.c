@@ -129,7 +129,8 @@ load_delivered(struct store *store, struct sql_statement *row)
 	}
 }
 
-static void foreach (struct store *store, const char *sql,
+static void
+foreach(struct store *store, const char *sql,
     void (*call)(struct store *store, struct sql_statement *row))
 {
 	sql_auto *row = sql_bind(store, sql, NULL);
@@ -161,13 +162,11 @@ digest_views_load(struct store *store, const char *sql)
 		g_assert_no_error(error);
 	}
 	if (strstr(sql, "digest_item") || strstr(sql, "digest_head"))
-		foreach (store, "SELECT id, contents FROM digest", load_digest)
-			;
+		foreach(store, "SELECT id, contents FROM digest", load_digest);
 	if (strstr(sql, "delivered_paper") && !is_inserting(sql))
-		foreach (store,
+		foreach(store,
 		    "SELECT subscriber_id, digest_id, at, papers FROM delivered",
-		    load_delivered)
-			;
+		    load_delivered);
 }
 
 /* Append a paper to contents that has nothing but its version. */
@@ -218,11 +217,10 @@ void
 digest_views_save(struct store *store, const char *sql)
 {
 	if (is_inserting(sql))
-		foreach (store,
+		foreach(store,
 		    "SELECT subscriber_id, digest_id, at, paper_seq, replacement"
 		    " FROM delivered_paper",
-		    save_delivered)
-			;
+		    save_delivered);
 }
 
 void

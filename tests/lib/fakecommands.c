@@ -186,6 +186,20 @@ command_find_answer(const struct inmail *mail, const char *verb, bool *has_numbe
 	return NULL;
 }
 
+char *
+command_find_language(const char *pending)
+{
+	(void)pending;
+	return NULL;
+}
+
+const char *
+command_find_question(const struct request *request)
+{
+	(void)request;
+	return NULL;
+}
+
 bool
 command_run_line(struct request *request, const char *line, GError **error)
 {

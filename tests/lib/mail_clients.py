@@ -42,10 +42,13 @@ FEATURES = {
     "<p>": Feature("html-p", "2020-05", ALL),
     "<span>": Feature("html-span", "2020-05", ALL),
     **dict.fromkeys(("<h1>", "<h2>", "<h3>"), Feature("html-h1-h6", "2020-05", "yyyyyyuy")),
+    # Word shows its text without the background.
+    "<mark>": Feature("html-mark", "2024-11", "ayyyyyyu", "a mark only adds to the text"),
     "<pre>": Feature("html-pre", "2023-04", "yyyyyyyy"),
     **dict.fromkeys(("<table>", "<tr>", "<td>", "<tbody>"),
                     Feature("html-table", "2019-09", "yyyyyyuy")),
     **dict.fromkeys(("cellpadding=", "cellspacing="), Feature(HTML, "", ALL)),
+    "width=": Feature("html-width", "2019-09", "yyyyyyuy"),
     **dict.fromkeys(("<ol>", "<ul>", "<li>"), Feature(
         "html-lists", "2024-02", "aaaayyyy", "only reversed and value are missing")),
     "class=": Feature("css-selector-class", "2019-10", APPS, UNSTYLED),
@@ -80,8 +83,8 @@ FEATURES = {
     "color-scheme": Feature("css-color-scheme", "2023-09", "nnnnyyyy", DARK),
     "display:none": Feature("css-display", "2021-12", "ayyyyyuy",
                          "Word hides text by mso-hide"),
-    "display:inline": Feature("css-display", "2021-12", "nyyyyyuy",
-                           "a title begins on the line after its number"),
+    "display:inline-block": Feature("css-display", "2021-12", "nyyyyyuy",
+                                 "only the space between links changes"),
     "font": Feature("css-font", "2019-02", "yyaayyuy", UNSTYLED),
     "font-family": Feature("css-font", "2019-02", "yyaayyuy", UNSTYLED),
     "font-size": Feature("css-font-size", "2024-02", "ayyyyyyy", "only rem is missing"),
@@ -89,8 +92,6 @@ FEATURES = {
                         "normal and bold are the same everywhere"),
     "line-height": Feature("css-line-height", "2021-10", "ayyyyyuy",
                         "no unit, where Word differs least"),
-    "list-style-position": Feature("css-list-style-position", "2020-04", "nyyyyyyy",
-                                "numbers are in the margin instead"),
     "margin": Feature("css-margin", "2019-10", "aaaayyyy", SPACE),
     "margin:auto": Feature("css-margin", "2019-10", "nyyyyyyy", "Word gets a table"),
     "max-height": Feature("css-max-height", "2021-11", "nyyyyyyy",
@@ -102,6 +103,7 @@ FEATURES = {
     "padding": Feature("css-padding", "2019-07", "ayyyyyyy", SPACE),
     "text-decoration": Feature("css-text-decoration", "2019-02", "ayaayyuy",
                             "one value; without it links are underlined"),
+    "width": Feature("css-width", "2022-03", "ayyyyyyy", "Word gets an attribute"),
     "white-space": Feature("css-white-space", "2019-02", "nyaayyuy",
                            "a long line then scrolls"),
     "mso-hide": Feature(MICROSOFT, "2020", "ynnnnnnn", "for Word only"),
@@ -110,7 +112,6 @@ FEATURES |= {f"{name}-{side}": FEATURES[name] for name in ("margin", "padding")
           for side in ("top", "bottom", "left", "right")}
 # In comments for Word.
 WORD_FEATURES = {
-    "width=": Feature("html-width", "2019-09", "yyyyyyuy"),
     "align=": Feature(HTML, "", ALL),
 }
 VALUES = ("display", "margin")  # whose words are features of their own

@@ -59,8 +59,8 @@ class Nginx:
 
 
 def nginx_of_readme(directory, chain, web_port):
-    """nginx as README configures it, for https://localhost and paperboy-web on a port."""
-    (block,) = [text for text in blocks("The web page") if "ssl_certificate " in text]
+    """nginx as doc/web.md configures it, for https://localhost and paperboy-web on a port."""
+    (block,) = [text for text in blocks("doc/web.md") if "ssl_certificate " in text]
     port = free_port()
     live = "/etc/letsencrypt/live/papers.example.org"
     return Nginx(directory, adapt(block, {

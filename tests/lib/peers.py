@@ -471,6 +471,8 @@ POSTFIX_MAIN = {
     "smtputf8_enable": "yes",
     "notify_classes": "",
     "biff": "no",
+    # Short ones are used again after a while: two messages would be one in the log.
+    "enable_long_queue_ids": "yes",
     "smtpd_client_connection_count_limit": "0",
     # never onto the real network: other mail is undeliverable
     "default_transport": "error:5.7.1 not from a test",

@@ -15,7 +15,7 @@ Entry = collections.namedtuple("Entry", "context id plural forms flags")
 OPEN, CLOSE = "⟦", "⟧"
 ACCENTED = str.maketrans("AEIOUYaeiouycnsz", "ÀÉÎÕÜÝàéîõüýçñšž")
 # Lists of words, of which each is one text.
-LISTS = ("Mon Tue", "Jan Feb", "Monday ", "January ")
+LISTS = ("Mon Tue", "Jan Feb", "Monday Tuesday", "January February")
 
 
 def read_entries(path):

@@ -1,4 +1,4 @@
-"""readme.py - the indented blocks of README, which tests execute."""
+"""readme.py - the code in README, doc/ and the manuals, which tests execute."""
 
 import os
 import re
@@ -7,17 +7,15 @@ import textwrap
 from tap import top_srcdir
 
 
-def blocks(section):
-    """The indented blocks of a section, each a text."""
-    with open(os.path.join(top_srcdir(), "README"), encoding="utf-8") as file:
-        text = file.read()
-    part = re.search(rf"\n{section}\n-+\n(.*?)\n\n\n", text, re.S)[1]
-    found = re.findall(r"(?:^ {7}.*\n)+", part + "\n", re.M)
-    return [textwrap.dedent(block) for block in found]
+def blocks(page):
+    """The fenced blocks of a Markdown file, each a text."""
+    with open(os.path.join(top_srcdir(), page), encoding="utf-8") as file:
+        found = re.findall(r"^( *)```\w*\n(.*?)^\1```$", file.read(), re.S | re.M)
+    return [textwrap.dedent(block) for _, block in found]
 
 
 def adapt(text, replace):
-    """Replace texts that must be there: {text of README: text of this machine}."""
+    """Replace texts that must be there: {text there: text of this machine}."""
     for old, new in replace.items():
         assert old in text, f"{old!r} is not there"
         text = text.replace(old, str(new))

@@ -344,15 +344,6 @@ exec_failing(struct store *store, const char *sql, const struct sql_value *value
 }
 
 static bool
-run_each_failing(struct store *store, const char *sql, const struct sql_value *values,
-    const struct sql_callback *callback, GError **error)
-{
-	return is_failing()
-	           ? fail(false, error)
-	           : failure.engine->run_each(store, sql, values, callback, error);
-}
-
-static bool
 begin_failing(struct store *store, enum sql_begin kind, GError **error)
 {
 	return is_failing() ? fail(false, error)
@@ -379,7 +370,6 @@ install(struct store *store)
 	engine.bind = bind_failing;
 	engine.step = step_failing;
 	engine.exec = exec_failing;
-	engine.run_each = run_each_failing;
 	engine.begin = begin_failing;
 	engine.commit = commit_failing;
 	store->engine = &engine;

@@ -36,8 +36,6 @@ static const char *const prefixes[] = {
 static void
 acronym_free(struct acronym *form)
 {
-	if (!form)
-		return;
 	g_free(form->short_text);
 	g_free(form->long_text);
 	g_free(form);

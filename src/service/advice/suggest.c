@@ -95,8 +95,6 @@ struct search {
 static void
 suggestion_free(struct suggestion *suggestion)
 {
-	if (!suggestion)
-		return;
 	g_free(suggestion->term);
 	g_free(suggestion->text);
 	g_free(suggestion->title);

@@ -394,11 +394,20 @@ set_waiting(struct why *why, const struct why_filter *filter)
 }
 
 static void
-set_too_old(struct why *why)
+set_too_old(const struct why_context *context)
 {
-	set_outcome(why, WHY_TOO_OLD, -1,
-	    "last listed on %s, and digests go back %d days", why->stored->day,
-	    DIGEST_ELIGIBLE_DAYS);
+	const char *day = context->why->stored->day;
+	int64_t due_at = context->subscriber->next_due_at;
+	g_autofree char *due = format_time(MAX(due_at, 0));
+
+	if (due_at > context->now)
+		set_outcome(context->why, WHY_TOO_OLD, -1,
+		    "last listed on %s, and the next digest, at %s, goes back %d days",
+		    day, due, DIGEST_ELIGIBLE_DAYS);
+	else
+		set_outcome(context->why, WHY_TOO_OLD, -1,
+		    "last listed on %s, and digests go back %d days", day,
+		    DIGEST_ELIGIBLE_DAYS);
 }
 
 /* A filter matches the paper as it is now, but did not when that was decided. */
@@ -406,7 +415,7 @@ static void
 set_too_late(const struct why_context *context)
 {
 	if (context->is_old)
-		set_too_old(context->why);
+		set_too_old(context);
 	else
 		set_outcome(context->why, WHY_TOO_LATE, -1,
 		    "no filter matched it in time; the votes or links that a "
@@ -586,7 +595,7 @@ explain_decision(const struct why_context *context, const struct digest_rules *r
 		set_not_matched(context);
 		break;
 	case DIGEST_OUTCOME_TOO_OLD:
-		set_too_old(why);
+		set_too_old(context);
 		break;
 	case DIGEST_OUTCOME_UNWANTED:
 		set_unwanted(context, rules, is_cross);
@@ -653,6 +662,10 @@ decide(struct why_context *context, struct digest_cache *cache, GError **error)
 		return false;
 	if (!paper)
 		return pb_fail(error, PB_ERROR_NOT_FOUND, "no such paper");
+	/* The paper may become too old for the next digest before that is due. */
+	day_format(MAX(context->now, context->subscriber->next_due_at) -
+	               DIGEST_ELIGIBLE_DAYS * (int64_t)CLOCK_DAY_S,
+	    cache->oldest_day);
 	found = list_matches(context->why, filters, paper);
 	matches = (struct digest_matches){paper, found->pdata, found->len};
 	if (!digest_decide(cache, rules, &matches, eligible, &decision, error))

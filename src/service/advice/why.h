@@ -37,7 +37,7 @@ enum why_outcome {
 	                 want */
 	WHY_BLOCKED,  /* a block excludes it */
 	WHY_BLOCK_WAITING, /* a block waits for the enrichment */
-	WHY_TOO_OLD,       /* listed too long ago for a digest */
+	WHY_TOO_OLD,       /* listed too long ago for the next digest */
 	WHY_NOT_ACTIVE,    /* the subscriber is paused, suspended or not confirmed */
 	WHY_NEXT,          /* in the next digest */
 };

@@ -35,6 +35,19 @@ coverage_free(struct coverage *coverage)
 	g_free(coverage);
 }
 
+bool
+coverage_is_failed(const struct coverage *coverage)
+{
+	for (unsigned i = 0; i < coverage->lists->len; i++) {
+		const struct coverage_list *list = coverage->lists->pdata[i];
+
+		if (list->state == COVERAGE_OK || list->state == COVERAGE_QUIET ||
+		    list->state == COVERAGE_NEW)
+			return false;
+	}
+	return coverage->lists->len > 0;
+}
+
 /* 1970-01-01 was a Thursday. */
 static bool
 is_working(int64_t at)
@@ -170,12 +183,13 @@ struct line {
 	GHashTable *summed; /* services listed already, char * */
 };
 
-/* "Tue", or the date if it is more than six days ago. */
+/* "Tuesday", or the date if it is more than six days ago. */
 static char *
 format_since(const struct line *line, const char *day)
 {
 	g_autoptr(GDateTime) time = g_date_time_new_from_unix_utc(day_start(day));
-	pb_auto(msg) msg = msg_new(N_("Mon Tue Wed Thu Fri Sat Sun"), NULL);
+	pb_auto(msg) msg = msg_new(
+	    N_("Monday Tuesday Wednesday Thursday Friday Saturday Sunday"), NULL);
 	g_autofree char *all = msg_format(msg, line->po);
 	g_auto(GStrv) names = g_strsplit(all, " ", -1);
 	unsigned number = (unsigned)g_date_time_get_day_of_week(time);
@@ -206,11 +220,13 @@ append(struct line *line, struct msg *msg)
 static void
 append_counts(struct line *line, const char *label, int64_t listed, int64_t read)
 {
-	append(line, read < 0 ? msg_new(N_("{list}: {listed} listed"), "list", label,
-	                            "listed", MSG_INT(listed), NULL)
-	                      : msg_new(N_("{list}: {listed} listed, {read} read"),
-	                            "list", label, "listed", MSG_INT(listed), "read",
-	                            MSG_INT(read), NULL));
+	append(line,
+	    read < 0 || read == listed
+	        ? msg_new_count(PL_("{list}: 1 new paper checked",
+	                            "{list}: {count} new papers checked"),
+	              listed, "list", label, NULL)
+	        : msg_new(N_("{list}: {listed} listed, {read} read"), "list", label,
+	              "listed", MSG_INT(listed), "read", MSG_INT(read), NULL));
 }
 
 /* Sum the lists of one service. @return their number */
@@ -283,7 +299,7 @@ append_list(struct line *line, unsigned index)
 		append_missing(line, list, N_("{list} stale since {day}"));
 		break;
 	case COVERAGE_FAILED:
-		append_missing(line, list, N_("{list} failed since {day}"));
+		append_missing(line, list, N_("{list} has not answered since {day}"));
 		break;
 	case COVERAGE_OK:
 	case COVERAGE_NEW:

@@ -60,5 +60,9 @@ struct coverage *coverage_load(struct store *store, int64_t now, GError **error)
  */
 char *coverage_format_line(const struct coverage *coverage, struct store *store,
     const char *after, const struct po *po, char **missing, GError **error);
+
+/** Whether there are lists, and none of them has been read or is known to be empty. */
+bool coverage_is_failed(const struct coverage *coverage);
+
 void coverage_free(struct coverage *coverage);
 PB_DEFINE_AUTO(coverage, coverage_free);

@@ -19,8 +19,6 @@
 static void
 source_status_source_free(struct source_status_source *source)
 {
-	if (!source)
-		return;
 	g_free(source->name);
 	g_free(source->day);
 	g_free(source->status);

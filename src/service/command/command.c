@@ -15,6 +15,31 @@
 
 #define ENGLISH "en"
 
+char *
+command_find_language(const char *pending)
+{
+	const char *code = pending + strlen(COMMAND_LANGUAGE);
+
+	return g_str_has_prefix(pending, COMMAND_LANGUAGE)
+	           ? g_strndup(code, strcspn(code, "\n"))
+	           : NULL;
+}
+
+/* Language of the request that is not confirmed yet. @return static, or NULL */
+static const char *
+find_pending_language(const struct request *request)
+{
+	g_autofree struct confirmation *pending = NULL;
+	g_autofree char *code = NULL;
+
+	if (!confirmations_find_pending(request->store, CONFIRMATION_CONFIRM,
+	        request->address_key, request->now, &pending, NULL) ||
+	    !pending)
+		return NULL;
+	code = command_find_language(pending->action);
+	return code ? g_intern_string(code) : NULL;
+}
+
 /* The subscriber's language; else that of the text, if it is known and translated. */
 static const char *
 choose_language(const struct request *request, const struct inmail *mail)
@@ -37,6 +62,8 @@ choose_language(const struct request *request, const struct inmail *mail)
 		pb_auto(prose) prose = prose_read(&raw);
 		const char *guessed = prose->language;
 
+		if (!guessed)
+			guessed = find_pending_language(request);
 		if (guessed && catalog_has_language(catalog, guessed))
 			return guessed;
 	}
@@ -73,6 +100,7 @@ end(struct request *request, bool is_ok)
 	g_string_free(request->echoed, TRUE);
 	g_string_free(request->pending, TRUE);
 	g_clear_pointer(&request->subscribe_name, g_free);
+	g_clear_pointer(&request->rest, g_free);
 	g_clear_pointer(&request->restored, g_free);
 	g_clear_pointer(&request->planned, subscriber_free);
 	g_clear_pointer(&request->planned_filters, g_ptr_array_unref);
@@ -577,51 +605,14 @@ run_pending_lines(struct request *request, const char *pending, GError **error)
 	return command_add_welcome(request, error);
 }
 
-/* Whether a reply has commands beside its consent. */
-static bool
-has_commands(const char *text)
-{
-	const struct prose_mail raw = {
-	    .subject = "", .text = text, .is_command = command_table_is_command};
-	pb_auto(prose) prose = prose_read(&raw);
-
-	for (guint i = 0; i < prose->items->len; i++) {
-		const struct prose_item *item = prose->items->pdata[i];
-		const char *arguments;
-		const struct command_row *row =
-		    command_table_parse(item->line, &arguments);
-
-		if (item->kind == PROSE_COMMAND && row->run != command_run_confirm &&
-		    row->run != command_run_yes && row->run != command_run_no &&
-		    row->run != command_run_subscribe)
-			return true;
-	}
-	return false;
-}
-
-/* Commands in the confirming reply are not run; other wishes are proposed. */
-static bool
-add_more(struct request *request, GError **error)
-{
-	const char *text = request->is_reply ? request->mail->text : NULL;
-
-	if (!text)
-		return true;
-	if (has_commands(text)) {
-		reply_text_add_blank(&request->text);
-		reply_text_add_paragraph(&request->text,
-		    N_("Your message was taken as a yes; the commands in it were not "
-		       "carried out. Send them again in a reply to this message."));
-	}
-	return !request->subscriber || command_propose_more(request, text, error);
-}
-
 bool
 command_run_confirmed(struct request *request, const char *pending, GError **error)
 {
 	bool is_ok = begin(request, NULL, true, error) &&
 	             run_pending_lines(request, pending, error);
 
-	is_ok = is_ok && add_more(request, error) && command_finish(request, error);
+	if (is_ok && request->is_reply && request->mail->text)
+		is_ok = command_propose_more(request, request->mail->text, error);
+	is_ok = is_ok && command_finish(request, error);
 	return end(request, is_ok);
 }

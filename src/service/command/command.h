@@ -67,6 +67,17 @@ const char *command_get_reply_kind(const struct prose *prose);
 char *command_format_confirm_subject(const struct catalog *catalog,
     const char *language, const char *pending, const char *address);
 
+/** Find the language of lines that wait. @return a new string; NULL: not known */
+char *command_find_language(const char *pending);
+
+/**
+ * Find the command for a question, or the wish to be erased, in a reply to a
+ * confirmation.
+ *
+ * @return static; NULL if there is none
+ */
+const char *command_find_question(const struct request *request);
+
 /** Run the command of a line. Errors as in command_private.h. */
 bool command_run_line(struct request *request, const char *line, GError **error);
 

@@ -8,6 +8,7 @@
 #include "service/command/command_private.h"
 #include "service/people/data_export.h"
 #include "service/people/subscribe.h"
+#include "store/subscriber/confirmations.h"
 #include "store/subscriber/subscribers.h"
 
 /*
@@ -337,9 +338,18 @@ command_run_unsubscribe(struct request *request, const char *arguments, GError *
 bool
 command_run_confirm(struct request *request, const char *arguments, GError **error)
 {
-	(void)error;
+	g_autofree struct confirmation *newer = NULL;
+
 	g_free(request->reply.confirm_token);
 	request->reply.confirm_token = g_strdup(arguments);
+	if (!confirmations_find_pending(request->store, CONFIRMATION_CONFIRM,
+	        request->address_key, request->now, &newer, error))
+		return false;
+	if (newer)
+		return command_fail(request, error,
+		    N_("you asked for something else after this, and only the last "
+		       "request counts. Nothing was done. Reply yes to the newest of "
+		       "my mails, or send your commands again, all in one message."));
 	return command_fail(request, error,
 	    N_("this confirmation has expired, was used before, or is incomplete. "
 	       "Nothing was done. Send your commands again for a new one."));

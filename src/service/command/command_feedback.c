@@ -229,6 +229,19 @@ separates_answers(struct request *request, const char *filter, const GArray *all
 	return true;
 }
 
+/* @param offered  taken, or NULL; @param reason  says why, with its term */
+static void
+add_offered(struct request *request, struct proposal *offered, const char *reason)
+{
+	g_autoptr(GPtrArray) proposals = g_ptr_array_new_with_free_func(g_free);
+
+	if (!offered)
+		return;
+	g_ptr_array_add(proposals, offered);
+	reply_phrase(&request->text, "", reason, "term", offered->term);
+	command_add_proposals(request, proposals);
+}
+
 /* ---- proposed blocks ---- */
 
 /* Whether a filter asks for a word, or a block excludes it already. */
@@ -295,7 +308,6 @@ try_block(struct request *request, const char *word, const GPtrArray *own,
 static bool
 propose_block(struct request *request, const struct answers *answers, GError **error)
 {
-	g_autoptr(GPtrArray) proposals = g_ptr_array_new_with_free_func(g_free);
 	g_autoptr(GPtrArray) own = NULL;
 	g_autoptr(GArray) all = NULL;
 	struct proposal *offered = NULL;
@@ -316,14 +328,9 @@ propose_block(struct request *request, const struct answers *answers, GError **e
 		if (!try_block(request, word->word, own, all, &tests, &offered, error))
 			return false;
 	}
-	if (!offered)
-		return true;
-	g_ptr_array_add(proposals, offered);
-	reply_phrase(&request->text, "",
+	add_offered(request, offered,
 	    N_("Several papers that you hid have \"{term}\" in them, and none that you "
-	       "liked has."),
-	    "term", offered->term);
-	command_add_proposals(request, proposals);
+	       "liked has."));
 	return true;
 }
 
@@ -385,7 +392,6 @@ propose_edit(struct request *request, const GPtrArray *papers,
     const struct answers *answers, GError **error)
 {
 	const int64_t id = request->subscriber->id;
-	g_autoptr(GPtrArray) proposals = g_ptr_array_new_with_free_func(g_free);
 	g_autoptr(GPtrArray) own = NULL, follows = NULL;
 	g_autoptr(GArray) all = NULL;
 	struct proposal *offered = NULL;
@@ -411,14 +417,9 @@ propose_edit(struct request *request, const GPtrArray *papers,
 		if (finds && !try_edit(request, filter, all, &offered, error))
 			return false;
 	}
-	if (!offered)
-		return true;
-	g_ptr_array_add(proposals, offered);
-	reply_phrase(&request->text, "",
+	add_offered(request, offered,
 	    N_("Several papers that you liked have \"{term}\" in them, and none that "
-	       "you hid has."),
-	    "term", offered->term);
-	command_add_proposals(request, proposals);
+	       "you hid has."));
 	return true;
 }
 
@@ -625,9 +626,7 @@ command_run_taste(struct request *request, const char *arguments, GError **error
 	if (is_forget(arguments))
 		return forget(request, error);
 	if (*arguments)
-		return command_fail(request, error,
-		    N_("write \"taste\" to see what was learned from your answers, or "
-		       "\"taste forget\" to delete it."));
+		return command_decide_taste(request, arguments, NULL, error);
 	if (!answers_load(request->store, request->subscriber->id, &answers, error))
 		return false;
 	add_taste(request, &answers);

@@ -58,8 +58,8 @@ command_run_test(struct request *request, const char *arguments, GError **error)
 		    command_format_canonical(request, filter->canonical, query);
 		g_autofree char *shown = reply_text_quote(&request->text, accented);
 
-		reply_phrase(&request->text, "ok", N_("nothing was stored. {filter}"),
-		    "filter", shown);
+		reply_phrase(&request->text, "ok",
+		    N_("{filter} (test only, not saved)"), "filter", shown);
 	}
 	return command_add_backtest(request, query, 0, false, days, error);
 }
@@ -228,7 +228,7 @@ static const char *const outcome_texts[] = {
     [WHY_UNWANTED] = N_("It was only cross-listed, or replaced by a new version, and "
                         "your settings exclude such papers."),
     [WHY_BLOCKED] = N_("One of your blocks removes it."),
-    [WHY_BLOCK_WAITING] = N_("It is held until one of your blocks can be decided."),
+    [WHY_BLOCK_WAITING] = N_("It waits: a block needs data that has not arrived yet."),
     [WHY_TOO_OLD] = N_("It was listed too long ago for a digest."),
     [WHY_NOT_ACTIVE] = N_("Your mail is paused or stopped."),
     [WHY_NEXT] = N_("It will be in your next digest, {time}."),

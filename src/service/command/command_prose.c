@@ -12,6 +12,7 @@
 #include "model/digest.h"
 #include "model/natural_time.h"
 #include "service/command/command_private.h"
+#include "service/log/event.h"
 #include "store/mail/digests.h"
 #include "store/subscriber/confirmations.h"
 
@@ -21,17 +22,18 @@
 
 /* Lines that are shown to whoever was not understood, and how many of them are of what
  * the text suggests. */
-#define EXAMPLES_MAX  8
-#define SUGGESTED_MAX 4
+#define EXAMPLES_MAX  10
+#define SUGGESTED_MAX 6
+
+/* A pause that is to begin within so many days begins now. */
+#define PAUSE_SOON_DAYS 1
+
+/* A longer line that starts with a yes has something else in it. */
+#define CONSENT_BYTES 30
 
 /* Words of filters may differ by an ending: from so many bytes, of so many. */
 #define STEM_BYTES   4
 #define ENDING_BYTES 2
-
-/* Score above which a line of what the text may mean is shown, and from which a line
- * that was not understood asks for something. */
-#define SUGGESTED_SCORE (PHRASES_SCORE / 5)
-#define REQUEST_SCORE   (PHRASES_SCORE / 3)
 
 /* ---- what intents do ---- */
 
@@ -262,6 +264,19 @@ get_today(const struct request *request)
 	return g_date_time_to_timezone(utc, zone);
 }
 
+/* Whether a pause is to begin so late that it cannot begin now; it has no start. */
+static bool
+begins_later(
+    struct request *request, const struct prose_item *item, char start[DAY_BYTES])
+{
+	g_autoptr(GDateTime) here = get_today(request);
+	g_autoptr(GDateTime) soon = g_date_time_add_days(here, PAUSE_SOON_DAYS);
+	g_autofree char *limit = g_date_time_format(soon, "%Y-%m-%d");
+
+	return natural_time_find_start(&item->wish, here, start) &&
+	       strcmp(start, limit) > 0;
+}
+
 static char *
 format_pause(struct request *request, const struct prose_item *item)
 {
@@ -277,6 +292,7 @@ static char *
 format_frequency(struct request *request, const struct prose_item *item)
 {
 	const char *every = phrases_get_value(&item->wish, "every", 0), *day;
+	const char *value = phrases_get_value(&item->wish, "value", 0);
 	GString *days = g_string_new(NULL);
 	g_autofree char *list = NULL;
 
@@ -286,9 +302,8 @@ format_frequency(struct request *request, const struct prose_item *item)
 	list = g_string_free(days, FALSE);
 	if (*list)
 		return g_strdup_printf("set when weekly days %s", list);
-	/* "less often" */
-	if (!every && phrases_get_value(&item->wish, "value", 0))
-		every = "weekly";
+	if (!every && value)
+		every = strcmp(value, "less") == 0 ? "weekly" : value;
 	return every ? g_strdup_printf("set when %s", every) : NULL;
 }
 
@@ -370,15 +385,29 @@ format_search(struct request *request, const struct prose_item *item)
 
 /* ---- papers ---- */
 
+/* The digest that the mail answers, else the newest one. @return NULL if none is left
+ */
+static struct digest *
+load_digest(struct request *request)
+{
+	g_autoptr(GPtrArray) rows = NULL;
+
+	if (request->digest_id || !request->subscriber)
+		return request->digest_id
+		           ? digests_load(request->store, request->digest_id, NULL)
+		           : NULL;
+	rows = digests_load_newest(request->store, request->subscriber->id, 1, NULL);
+	return rows && rows->len ? digests_load(request->store,
+	                               ((struct digest_row *)rows->pdata[0])->id, NULL)
+	                         : NULL;
+}
+
 /* The number of the only paper of the digest whose title has all words. */
 static int
-find_title(struct request *request, const char *words)
+find_title(const struct digest *digest, const char *words)
 {
 	g_autofree char *wanted = fold(words);
 	g_auto(GStrv) parts = g_strsplit(wanted, " ", -1);
-	pb_auto(digest) digest =
-	    request->digest_id ? digests_load(request->store, request->digest_id, NULL)
-	                       : NULL;
 	int found = 0;
 
 	for (guint i = 0; digest && i < digest->entries->len; i++) {
@@ -401,11 +430,20 @@ format_papers(struct request *request, const struct prose_item *item)
 {
 	const char *title = phrases_get_value(&item->wish, "title", 0);
 	GString *line = g_string_new(find_wish(item->wish.intent)->verb);
-	int number = title ? find_title(request, title)
+	pb_auto(digest) digest = load_digest(request);
+	int number = title ? find_title(digest, title)
 	                   : natural_time_find_number(&item->wish, 0);
 
 	for (unsigned i = 1; number > 0; i++) {
-		g_string_append_printf(line, " %d", number);
+		bool is_known = digest && (guint)number <= digest->entries->len;
+		const struct digest_entry *entry =
+		    is_known ? digest->entries->pdata[number - 1] : NULL;
+
+		/* Numbers are those of a digest that is answered. */
+		if (entry && !request->digest_id)
+			g_string_append_printf(line, " %s", entry->paper->id);
+		else
+			g_string_append_printf(line, " %d", number);
 		number = title ? 0 : natural_time_find_number(&item->wish, i);
 	}
 	return g_string_free(line, !strchr(line->str, ' '));
@@ -439,16 +477,34 @@ is_leaving(const char *line)
 	return row && row->run == command_run_unsubscribe;
 }
 
+typedef bool item_test_fn(const struct prose_item *item);
+
+static bool
+has_item(const struct prose *prose, item_test_fn *test)
+{
+	for (guint i = 0; i < prose->items->len; i++)
+		if (test(prose->items->pdata[i]))
+			return true;
+	return false;
+}
+
+static bool
+is_leaving_command(const struct prose_item *item)
+{
+	return item->kind == PROSE_COMMAND && is_leaving(item->line);
+}
+
 /* Whether the message asks for a change besides leaving. */
 static bool
-has_change(const struct prose *prose)
+has_change(const struct prose *prose, bool has_commands)
 {
 	for (guint i = 0; i < prose->items->len; i++) {
 		const struct prose_item *item = prose->items->pdata[i];
 		const struct wish *wish =
 		    item->kind == PROSE_WISH ? find_wish(item->wish.intent) : NULL;
 
-		if ((item->kind == PROSE_COMMAND && !is_leaving(item->line)) ||
+		if ((item->kind == PROSE_COMMAND && has_commands &&
+		        !is_leaving(item->line)) ||
 		    (wish && wish->effect == EFFECT_PROPOSED &&
 		        strcmp(wish->intent, "remove") != 0))
 			return true;
@@ -479,13 +535,9 @@ run_lines(struct mail *mail, const char *text, enum effect effect, GError **erro
 }
 
 static bool
-has_command(const struct prose *prose)
+is_command(const struct prose_item *item)
 {
-	for (guint i = 0; i < prose->items->len; i++)
-		if (((struct prose_item *)prose->items->pdata[i])->kind ==
-		    PROSE_COMMAND)
-			return true;
-	return false;
+	return item->kind == PROSE_COMMAND;
 }
 
 static bool
@@ -495,7 +547,7 @@ subscribe(struct mail *mail, GError **error)
 		return true;
 	mail->is_subscribing = true;
 	/* "Subscription" above commands */
-	if (mail->request->subscriber && has_command(mail->prose))
+	if (mail->request->subscriber && has_item(mail->prose, is_command))
 		return true;
 	return run_lines(mail, mail->request->subscriber ? "list" : "subscribe",
 	    mail->request->subscriber ? EFFECT_DONE : EFFECT_PROPOSED, error);
@@ -547,10 +599,12 @@ is_redundant(const struct mail *mail, const struct prose_item *item)
 	const struct prose *prose = mail->prose;
 
 	if (is_heading(prose, item) || strcmp(item->wish.intent, "thanks") == 0 ||
+	    (strcmp(item->wish.intent, "leave") == 0 && item->is_in_subject &&
+	        prose_find(prose, "remove")) ||
 	    strcmp(item->wish.intent, "keep") == 0)
 		return true;
 	if (strcmp(item->wish.intent, "help") == 0 &&
-	    (has_change(prose) || prose_find(prose, "leave")))
+	    (has_change(prose, true) || prose_find(prose, "leave")))
 		return true;
 	if (strcmp(item->wish.intent, "complaint") == 0 && prose_find(prose, "human"))
 		return true;
@@ -604,16 +658,31 @@ has_span(const struct prose *prose)
 }
 
 static bool
+is_unread_text(const struct prose_item *item)
+{
+	return !item->is_in_subject &&
+	       (item->kind == PROSE_DOUBT ||
+	           (item->kind == PROSE_UNREAD && item->is_whole));
+}
+
+static bool
 run_wish(struct mail *mail, const struct prose_item *item, GError **error)
 {
 	struct request *request = mail->request;
 	const struct wish *wish = find_wish(item->wish.intent);
 	g_autofree char *lines = NULL;
+	char start[DAY_BYTES];
 
 	if (is_redundant(mail, item))
 		return true;
 	if (strcmp(item->wish.intent, "undo") == 0)
 		return restore(mail, error);
+	/* "Too much" above a text that says something else, perhaps */
+	if (item->is_in_subject && wish->effect == EFFECT_PROPOSED &&
+	    wish->format != format_topics && has_item(mail->prose, is_unread_text)) {
+		mail->is_doubt = true;
+		return true;
+	}
 	/* "I am away until Monday. Please pause." */
 	if (strcmp(item->wish.intent, "pause") == 0 && !count_values(item) &&
 	    prose_find(mail->prose, "away")) {
@@ -626,7 +695,21 @@ run_wish(struct mail *mail, const struct prose_item *item, GError **error)
 		mail->is_doubt = true;
 		return true;
 	}
-	lines = command_format_wish(request, item);
+	/* "Once a week, anything new about robots" */
+	if (!request->subscriber && strcmp(item->wish.intent, "search") == 0 &&
+	    !strchr(item->line, '?') &&
+	    (prose_find(mail->prose, "subscribe") ||
+	        prose_find(mail->prose, "frequency")))
+		wish = find_wish("add");
+	lines = wish->format ? wish->format(request, item) : g_strdup(wish->example);
+	if (lines && wish == find_wish("pause") && begins_later(request, item, start)) {
+		mail->answered++;
+		reply_text_add_paragraph(&request->text,
+		    N_("Shall the pause begin now, and not on {day}? Then reply with "
+		       "the line below; or send it on that day:\n\n{line}"),
+		    "day", start, "line", lines);
+		return true;
+	}
 	if (!lines) {
 		if (!item->is_in_subject)
 			g_ptr_array_add(mail->unread, (gpointer)item);
@@ -641,20 +724,23 @@ run_wish(struct mail *mail, const struct prose_item *item, GError **error)
 	return run_lines(mail, lines, wish->effect, error);
 }
 
-/* A misspelt "unsubscribe" or "subscribe" is read as meant. */
+/* A misspelt "unsubscribe" or "subscribe" is read as meant, but not "remvoe" above
+ * "remvoe fliter 1". */
 static bool
 run_unread(struct mail *mail, const struct prose_item *item, GError **error)
 {
 	struct request *request = mail->request;
 	const char *arguments;
 	g_autofree char *word = command_table_split(item->line, &arguments);
-	const struct command_row *row = command_table_find_closest(word);
+	const struct command_row *row =
+	    strstr(word, "scri") ? command_table_find_closest(word) : NULL;
 
 	if (row && !*arguments && row->run == command_run_unsubscribe)
 		return run_lines(mail, "unsubscribe", EFFECT_DONE, error);
 	if (row && !*arguments && row->run == command_run_subscribe)
 		return subscribe(mail, error);
-	if (!item->is_in_subject && command_table_is_slip(item->line)) {
+	if (!item->is_in_subject && item->is_whole &&
+	    command_table_is_slip(item->line)) {
 		mail->commands++;
 		return command_answer_typed(request, item->line, error);
 	}
@@ -674,11 +760,46 @@ is_repeated(const struct mail *mail, const char *line)
 	       row->auth == COMMAND_AUTH_READ;
 }
 
+/*
+ * A verb alone in the subject is a heading if the text asks for something: "pause"
+ * above "my holidays are over, please start again".
+ */
+static bool
+is_title(struct mail *mail, const struct prose_item *title)
+{
+	const GPtrArray *items = mail->prose->items;
+	const char *arguments;
+	const struct command_row *row = command_table_parse(title->line, &arguments);
+
+	if (!title->is_in_subject || *arguments || row->run == command_run_subscribe ||
+	    row->run == command_run_unsubscribe)
+		return false;
+	for (guint i = 0; i < items->len; i++) {
+		const struct prose_item *item = items->pdata[i];
+		const struct wish *wish =
+		    item->kind == PROSE_WISH ? find_wish(item->wish.intent) : NULL;
+
+		if (item->is_in_subject)
+			continue;
+		if (wish && wish->effect != EFFECT_NONE)
+			return true;
+		/* The lines below may say the opposite. */
+		if (row->decide &&
+		    (item->kind == PROSE_UNREAD || item->kind == PROSE_DOUBT)) {
+			mail->is_doubt = true;
+			return true;
+		}
+	}
+	return false;
+}
+
 static bool
 run_item(struct mail *mail, const struct prose_item *item, GError **error)
 {
 	switch (item->kind) {
 	case PROSE_COMMAND:
+		if (is_title(mail, item))
+			return true;
 		if (mail->commands++ >= BOUNDS_COMMANDS ||
 		    is_repeated(mail, item->line))
 			return true;
@@ -687,6 +808,7 @@ run_item(struct mail *mail, const struct prose_item *item, GError **error)
 		return run_wish(mail, item, error);
 	case PROSE_DOUBT:
 		mail->is_doubt = true;
+		g_ptr_array_add(mail->unread, (gpointer)item);
 		return true;
 	case PROSE_UNREAD:
 		return run_unread(mail, item, error);
@@ -696,31 +818,70 @@ run_item(struct mail *mail, const struct prose_item *item, GError **error)
 	g_assert_not_reached();
 }
 
+/* A condition, or "maybe", anywhere but in what is below the text. */
+static bool
+is_doubtful(const struct prose_item *item)
+{
+	bool is_read = item->kind != PROSE_CUT ||
+	               strcmp(item->reason, "closing") == 0 ||
+	               strcmp(item->reason, "filler") == 0;
+
+	return item->kind == PROSE_DOUBT || (is_read && prose_has_doubt(item->line));
+}
+
 /* Leaving never waits; with another wish it is asked about. @param is_done  set */
 static bool
 run_leave(struct mail *mail, bool *is_done, GError **error)
 {
 	const struct prose *prose = mail->prose;
-	bool is_leave = prose_find(prose, "leave");
+	const struct prose_item *leave = prose_find(prose, "leave");
+	/* "Remove" above "remove filter 1" is a heading. */
+	bool is_leave = leave && !(leave->is_in_subject && prose_find(prose, "remove"));
 
 	*is_done = false;
 	if (prose_find(prose, "forget")) {
 		*is_done = true;
 		return run_lines(mail, "forget me", EFFECT_PROPOSED, error);
 	}
-	if (!is_leave)
+	/* "Unsubscribe" above "or once a week, if that is possible" */
+	if (!is_leave &&
+	    !(has_item(prose, is_leaving_command) &&
+	        (has_change(prose, false) || has_item(prose, is_doubtful))))
 		return true;
 	if (!mail->request->subscriber && prose_find(prose, "complaint")) {
 		*is_done = true;
 		return run_lines(mail, "info", EFFECT_DONE, error);
 	}
+	/* "No subscription, please, but what have you got about robots?" */
+	if (!mail->request->subscriber && prose_find(prose, "search"))
+		return true;
 	*is_done = true;
 	/* "I am away until Monday. Stop the mails for that time." */
-	if (has_change(prose) || prose_find(prose, "away") || has_span(prose)) {
+	if (has_change(prose, is_leave) || prose_find(prose, "away") ||
+	    has_span(prose) || has_item(prose, is_doubtful)) {
 		mail->is_doubt = true;
 		return true;
 	}
 	return run_lines(mail, "unsubscribe", EFFECT_DONE, error);
+}
+
+/* "Sign me up or don't, I cannot make up my mind": a question, whatever else is there.
+ */
+static bool
+is_undecided(struct mail *mail)
+{
+	const GPtrArray *items = mail->prose->items;
+
+	for (guint i = 0; i < items->len; i++) {
+		const struct prose_item *item = items->pdata[i];
+
+		if (item->kind == PROSE_COMMAND && !is_leaving(item->line))
+			return false;
+		mail->is_doubt =
+		    mail->is_doubt ||
+		    (item->kind != PROSE_CUT && prose_has("undecided", item->line));
+	}
+	return mail->is_doubt;
 }
 
 static bool
@@ -729,30 +890,55 @@ run_items(struct mail *mail, GError **error)
 	const GPtrArray *items = mail->prose->items;
 	bool is_done;
 
+	if (is_undecided(mail))
+		return true;
 	if (!run_leave(mail, &is_done, error))
 		return false;
-	for (guint i = 0; !is_done && i < items->len; i++)
-		if (!run_item(mail, items->pdata[i], error))
+	/* Filters are removed last, or a new one would get the number of an old one. */
+	for (guint i = 0; i < 2 * items->len; i++) {
+		struct prose_item *item = items->pdata[i % items->len];
+		bool is_removal = item->kind == PROSE_WISH &&
+		                  strcmp(item->wish.intent, "remove") == 0;
+
+		if (is_removal != (i >= items->len))
+			continue;
+		if (!is_done && !run_item(mail, item, error))
 			return false;
+		if (is_done && item->kind == PROSE_UNREAD && !item->is_in_subject)
+			g_ptr_array_add(mail->unread, item);
+	}
 	return true;
 }
 
 /* ---- what was not understood ---- */
 
+/* Whether words of an intent are in a line: etc/phrases, sections "hint ...". */
+static bool
+has_hint(const struct prose_item *item, const struct wish *wish)
+{
+	g_autofree char *section = g_strconcat("hint ", wish->intent, NULL);
+
+	return prose_has(section, item->line);
+}
+
 /* Whether a line that was not understood may ask for something. */
+static bool
+is_request(const struct prose_item *item)
+{
+	if (item->kind != PROSE_UNREAD || strchr(item->line, '?'))
+		return true;
+	for (const struct wish *wish = wishes; wish->intent; wish++)
+		if (wish->effect != EFFECT_NONE && has_hint(item, wish))
+			return true;
+	return false;
+}
+
 static bool
 has_request(const struct mail *mail)
 {
-	for (guint i = 0; i < mail->unread->len; i++) {
-		const struct prose_item *item = mail->unread->pdata[i];
-
-		if (item->kind == PROSE_WISH || strchr(item->line, '?'))
+	for (guint i = 0; i < mail->unread->len; i++)
+		if (is_request(mail->unread->pdata[i]))
 			return true;
-		for (const struct wish *wish = wishes; wish->intent; wish++)
-			if (wish->effect == EFFECT_PROPOSED &&
-			    prose_score(item->line, wish->intent) >= REQUEST_SCORE)
-				return true;
-	}
 	return mail->is_subscribing && mail->unread->len;
 }
 
@@ -786,65 +972,60 @@ add_unread(const struct mail *mail)
 }
 
 static void
-add_example(struct request *request, const struct wish *wish, GHashTable *shown)
+add_example(struct request *request, struct reply_text *reply, const struct wish *wish,
+    GHashTable *shown)
 {
 	const struct command_row *row = command_table_find(wish->verb);
 	g_autofree char *brief = row ? command_table_find_text(row, "brief") : NULL;
 	g_autofree char *text = NULL;
 
 	if (!brief || g_hash_table_size(shown) == EXAMPLES_MAX ||
+	    (!request->subscriber && !row->is_for_unknown) ||
 	    !g_hash_table_add(shown, (gpointer)wish->example))
 		return;
-	text = reply_text_format(&request->text, brief);
+	text = reply_text_format(reply, brief);
 	text[strcspn(text, ";")] = '\0';
-	g_string_append_printf(
-	    request->text.text, "  %-20s  %s\n", wish->example, text);
+	g_string_append_printf(reply->text, "  %-20s  %s\n", wish->example, text);
 }
 
-/* The intent that the text is about most, and that is not shown yet. */
-static const struct wish *
-find_suggested(const struct mail *mail, GHashTable *shown)
+/* Lines for what the text may mean. @return their number */
+static unsigned
+add_suggested(const struct mail *mail, struct reply_text *reply, GHashTable *shown)
 {
-	const struct wish *best = NULL;
-	unsigned most = SUGGESTED_SCORE;
-
 	for (const struct wish *wish = wishes; wish->intent; wish++) {
-		unsigned score = 0;
+		bool is_meant = false;
 
-		if (!*wish->example || g_hash_table_contains(shown, wish->example) ||
-		    (!mail->request->subscriber &&
-		        !command_table_find(wish->verb)->is_for_unknown))
-			continue;
 		for (guint i = 0; i < mail->prose->items->len; i++) {
 			const struct prose_item *item = mail->prose->items->pdata[i];
 
-			if (item->kind == PROSE_UNREAD || item->kind == PROSE_DOUBT ||
-			    item->kind == PROSE_WISH)
-				score += prose_score(item->line, wish->intent);
-			if (item->kind == PROSE_WISH &&
-			    strcmp(item->wish.intent, wish->intent) == 0)
-				score += PHRASES_SCORE;
+			is_meant = is_meant ||
+			           (item->kind == PROSE_WISH && mail->is_doubt &&
+			               strcmp(item->wish.intent, wish->intent) == 0);
+			is_meant = is_meant || ((item->kind == PROSE_UNREAD ||
+			                            item->kind == PROSE_DOUBT) &&
+			                           has_hint(item, wish));
 		}
-		if (score <= most)
-			continue;
-		most = score;
-		best = wish;
+		if (is_meant && g_hash_table_size(shown) < SUGGESTED_MAX)
+			add_example(mail->request, reply, wish, shown);
 	}
-	return best;
+	return g_hash_table_size(shown);
 }
 
 static void
-add_usual_examples(struct request *request, GHashTable *shown)
+add_usual_examples(struct request *request, struct reply_text *reply, GHashTable *shown)
 {
 	static const char *const for_strangers[] = {
 	    "subscribe", "add", "search", "complaint", "help", NULL};
 	static const char *const for_subscribers[] = {
 	    "leave", "pause", "add", "frequency", "show", "help", NULL};
+	static const char *const on_papers[] = {"like", "hide", "more", "why", NULL};
 	const char *const *intent =
 	    request->subscriber ? for_subscribers : for_strangers;
 
+	for (const char *const *one = on_papers; request->digest_id && *one; one++)
+		add_example(request, reply, find_wish(*one), shown);
 	for (; *intent; intent++)
-		add_example(request, find_wish(*intent), shown);
+		add_example(request, reply, find_wish(*intent), shown);
 }
 
 void
@@ -852,41 +1033,55 @@ command_add_examples(struct request *request)
 {
 	g_autoptr(GHashTable) shown = g_hash_table_new(g_str_hash, g_str_equal);
 
-	add_usual_examples(request, shown);
-}
-
-/* Lines to reply with: first those that the text suggests. */
-static void
-add_examples(const struct mail *mail)
-{
-	struct request *request = mail->request;
-	g_autoptr(GHashTable) shown = g_hash_table_new(g_str_hash, g_str_equal);
-
-	for (unsigned i = 0; i < SUGGESTED_MAX; i++) {
-		const struct wish *best = find_suggested(mail, shown);
-
-		if (best)
-			add_example(request, best, shown);
-	}
-	add_usual_examples(request, shown);
+	add_usual_examples(request, &request->text, shown);
 }
 
 static void
-add_not_understood(const struct mail *mail)
+add_owner(struct request *request)
 {
-	struct request *request = mail->request;
-
-	reply_text_add_paragraph(&request->text,
-	    mail->is_doubt
-	        ? N_("What shall I do? Your message can be read in more than one way, "
-	             "so nothing was done. Reply with one of these lines:")
-	        : N_("I did not understand your message, and nothing was done. Reply "
-	             "with one of these lines:"));
-	add_examples(mail);
 	reply_text_add_blank(&request->text);
 	reply_text_add_paragraph(&request->text,
 	    N_("To ask a person, write to {owner}."), "owner",
 	    request->settings->mail_owner);
+}
+
+/* First the lines that the text suggests. */
+static void
+add_not_understood(const struct mail *mail)
+{
+	struct request *request = mail->request;
+	struct reply_text *text = &request->text;
+	g_autoptr(GHashTable) shown = g_hash_table_new(g_str_hash, g_str_equal);
+
+	reply_text_add_paragraph(text,
+	    mail->is_doubt
+	        ? N_("What shall I do? Your message can be read in more than one way, "
+	             "so nothing was done. Reply with one of these lines:")
+	        : N_("I did not understand your message, and nothing was done. What "
+	             "shall I do? Reply with one of these lines:"));
+	add_suggested(mail, text, shown);
+	add_usual_examples(request, text, shown);
+	add_owner(request);
+}
+
+/* How to ask for the rest, when a part was understood. */
+static void
+set_rest(const struct mail *mail)
+{
+	struct request *request = mail->request;
+	g_autoptr(GHashTable) shown = g_hash_table_new(g_str_hash, g_str_equal);
+	pb_local(reply_text) rest = {0};
+
+	/* A sender of commands knows them already. */
+	if (mail->commands || !has_request(mail))
+		return;
+	reply_text_init(&rest, request->catalog, request->text_language, false);
+	reply_text_add_paragraph(&rest,
+	    N_("I did not understand all of your message. For the rest, reply with "
+	       "lines such as these"));
+	if (!add_suggested(mail, &rest, shown))
+		add_usual_examples(request, &rest, shown);
+	request->rest = g_strdup(rest.text->str);
 }
 
 static void
@@ -894,9 +1089,10 @@ finish_text(struct mail *mail)
 {
 	bool is_empty = !mail->commands && !mail->proposed && !mail->answered;
 
-	if (!is_empty)
+	if (!is_empty) {
+		set_rest(mail);
 		add_unread(mail);
-	else if (mail->prose->is_automatic)
+	} else if (mail->prose->is_automatic)
 		mail->request->reply.silence = "automatic";
 	/* Thanks alone need no answer. */
 	else if (prose_find(mail->prose, "thanks") && !mail->is_doubt &&
@@ -941,7 +1137,9 @@ command_read_prose(const struct inmail *mail, bool has_token)
 	g_autofree char *subject = sanitize_line(get_subject(mail, has_token), 0);
 	g_autofree char *body =
 	    g_strndup(mail->text ? mail->text : "", BOUNDS_COMMAND_BYTES);
+	const char *whole = mail->subject ? mail->subject : "";
 	const struct prose_mail raw = {.subject = subject,
+	    .whole_subject = command_text_skip_prefixes(whole),
 	    .text = body,
 	    .is_reply = has_token || mail->in_reply_to->len,
 	    .names = names,
@@ -992,6 +1190,21 @@ command_format_wish(struct request *request, const struct prose_item *item)
 	return wish->format ? wish->format(request, item) : g_strdup(wish->example);
 }
 
+static void
+log_cut_lines(const struct request *request, const struct prose *prose)
+{
+	for (guint i = 0; i < prose->items->len; i++) {
+		const struct prose_item *item = prose->items->pdata[i];
+
+		if (item->kind == PROSE_CUT)
+			event_log(EVENT_LINE_CUT,
+			    EVENT_INT(
+			        "inbox", request->envelope ? request->envelope->id : 0),
+			    EVENT_INT("bytes", (int64_t)strlen(item->line)),
+			    EVENT_WORD("reason", item->reason));
+	}
+}
+
 bool
 command_run_prose(struct request *request, GError **error)
 {
@@ -1006,6 +1219,7 @@ command_run_prose(struct request *request, GError **error)
 	bool is_long =
 	    request->mail->text && strlen(request->mail->text) > BOUNDS_COMMAND_BYTES;
 
+	log_cut_lines(request, prose);
 	if (!prose->is_automatic && !run_items(&mail, error))
 		return false;
 	finish_text(&mail);
@@ -1025,28 +1239,69 @@ command_run_prose(struct request *request, GError **error)
 	return true;
 }
 
+const char *
+command_find_question(const struct request *request)
+{
+	pb_auto(prose) prose = command_read_prose(request->mail, true);
+
+	if (prose_find(prose, "forget"))
+		return "forget me";
+	for (guint i = 0; i < prose->items->len; i++) {
+		const struct prose_item *item = prose->items->pdata[i];
+
+		if (item->kind != PROSE_CUT && g_str_has_suffix(item->line, "?"))
+			return "info";
+	}
+	return NULL;
+}
+
+/* Beside a consent, whatever changes something is proposed. */
+static bool
+run_more(struct mail *mail, struct prose_item *item, GError **error)
+{
+	struct request *request = mail->request;
+	const struct wish *wish =
+	    item->kind == PROSE_WISH ? find_wish(item->wish.intent) : NULL;
+	g_autofree char *lines = item->kind == PROSE_COMMAND
+	                             ? g_strdup(item->line)
+	                             : command_format_wish(request, item);
+	const char *arguments;
+	const struct command_row *row =
+	    lines ? command_table_parse(lines, &arguments) : NULL;
+
+	if (item->kind == PROSE_CUT || (wish && wish->effect == EFFECT_NONE) ||
+	    (row && (row->run == command_run_confirm || row->run == command_run_yes ||
+	                row->run == command_run_subscribe)) ||
+	    (item->kind != PROSE_COMMAND && prose_starts_with("yes", item->line) &&
+	        strlen(item->line) < CONSENT_BYTES))
+		return true;
+	if (!row || row->run == command_run_unsubscribe ||
+	    (!request->subscriber && !row->is_for_unknown)) {
+		g_ptr_array_add(mail->unread, item);
+		return true;
+	}
+	return run_lines(
+	    mail, lines, row->decide ? EFFECT_PROPOSED : EFFECT_DONE, error);
+}
+
 bool
 command_propose_more(struct request *request, const char *text, GError **error)
 {
 	const struct prose_mail raw = {
 	    .subject = "", .text = text, .is_command = command_table_is_command};
 	pb_auto(prose) prose = prose_read(&raw);
+	g_autoptr(GPtrArray) unread = g_ptr_array_new();
 	g_autoptr(GHashTable) seen =
 	    g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-	struct mail mail = {.request = request, .prose = prose, .seen = seen};
+	struct mail mail = {
+	    .request = request, .prose = prose, .unread = unread, .seen = seen};
 
-	for (guint i = 0; i < prose->items->len; i++) {
-		const struct prose_item *item = prose->items->pdata[i];
-		const struct wish *wish =
-		    item->kind == PROSE_WISH ? find_wish(item->wish.intent) : NULL;
-		g_autofree char *lines = NULL;
-
-		if (!wish || wish->effect != EFFECT_PROPOSED || !wish->format)
-			continue;
-		lines = wish->format(request, item);
-		reply_text_add_blank(&request->text);
-		if (lines && !run_lines(&mail, lines, EFFECT_PROPOSED, error))
+	for (guint i = 0; i < prose->items->len; i++)
+		if (!run_more(&mail, prose->items->pdata[i], error))
 			return false;
+	if (has_request(&mail)) {
+		add_unread(&mail);
+		add_owner(request);
 	}
 	return true;
 }

@@ -258,6 +258,9 @@ add_question(struct request *request, struct reply_text *text, const char *quest
 	const char *address = request->reply.new_address;
 
 	reply_text_add_paragraph(text, question, "new", address ? address : "");
+	if (request->rest)
+		g_string_append(text->text, request->rest);
+	g_clear_pointer(&request->rest, g_free);
 	add_page_link(request, text, COMMAND_CONFIRM_MARK);
 	if (!otherwise)
 		return;
@@ -344,14 +347,28 @@ add_confirmation(struct request *request)
 	    reply->confirm == COMMAND_CONFIRM_CHANGE && request->is_proven;
 	pb_local(reply_text) head = {0};
 
-	if (!reply->waiting)
+	if (!reply->waiting) {
+		if (request->rest) {
+			g_string_prepend_c(request->text.text, '\n');
+			g_string_prepend(request->text.text, request->rest);
+		}
 		return;
+	}
 	reply_text_init(&head, request->catalog, request->text_language, false);
-	add_question(request, &head, confirm_texts[reply->confirm].question,
-	    is_proposal ? N_("Nothing is changed yet.")
-	                : confirm_texts[reply->confirm].otherwise);
-	reply_text_add_blank(&head);
-	g_string_prepend(request->text.text, head.text->str);
+	if (request->is_confirmed) {
+		/* The result of the first yes is above. */
+		reply_text_add_blank(&request->text);
+		add_question(request, &request->text,
+		    N_("Shall I do this, too? Please confirm: reply with the one word "
+		       "yes."),
+		    NULL);
+	} else {
+		add_question(request, &head, confirm_texts[reply->confirm].question,
+		    is_proposal ? N_("Nothing is changed yet.")
+		                : confirm_texts[reply->confirm].otherwise);
+		reply_text_add_blank(&head);
+		g_string_prepend(request->text.text, head.text->str);
+	}
 	if (reply->confirm == COMMAND_CONFIRM_SUBSCRIBE && !request->pending->len) {
 		reply_text_add_blank(&request->text);
 		reply_text_add_paragraph(

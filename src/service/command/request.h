@@ -138,6 +138,7 @@ struct request {
 	bool has_proposals;                    /* what was understood is shown */
 	bool is_welcome;  /* the confirmed lines are a new subscription */
 	bool is_applying; /* a proposal */
+	char *rest;       /* text: how to ask for what was not understood, or NULL */
 	char *restored; /* lines of the subscription that somebody had, to be pending */
 	/* Filter with a syntax error, and its column from 1; of the last error. */
 	char *error_filter;

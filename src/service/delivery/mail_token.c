@@ -145,6 +145,44 @@ mail_token_find_unsubscribe(const struct mail_token *mail_token, const char *tok
 	return true;
 }
 
+/* Bits of a minute since the epoch, until 2097. */
+#define MINUTE_BITS 26
+#define MINUTE_S    60
+
+char *
+mail_token_format_preferences(
+    GBytes *key, const struct subscriber *subscriber, int64_t now)
+{
+	int64_t minute = (now + MAIL_TOKEN_PREFERENCES_S) / MINUTE_S;
+
+	return token_sign(key, SUBADDRESS_TOKEN_PREFERENCES,
+	    subscriber->id << MINUTE_BITS | minute, subscriber_get_joined(subscriber));
+}
+
+bool
+mail_token_find_preferences(const struct mail_token *tokens, const char *token,
+    struct subscriber **subscriber, int64_t *expires_at, GError **error)
+{
+	pb_auto(subscriber) found = NULL;
+	int64_t id, end;
+
+	*subscriber = NULL;
+	if (!token_parse_id(token, &id))
+		return true;
+	end = (id & ((1 << MINUTE_BITS) - 1)) * MINUTE_S;
+	if (tokens->now >= end || end > tokens->now + MAIL_TOKEN_PREFERENCES_S)
+		return true;
+	if (!subscribers_find_id(tokens->store, id >> MINUTE_BITS, &found, error))
+		return false;
+	if (!found || !subscriber_is_subscribed(found) ||
+	    !token_check_signed(tokens->keys, SUBADDRESS_TOKEN_PREFERENCES, id,
+	        subscriber_get_joined(found), token))
+		return true;
+	*expires_at = end;
+	*subscriber = g_steal_pointer(&found);
+	return true;
+}
+
 char *
 mail_token_format_check(GBytes *key, int64_t number)
 {

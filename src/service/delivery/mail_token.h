@@ -17,6 +17,9 @@
 /* Lifetime of reply addresses. */
 #define MAIL_TOKEN_REPLY_DAYS 30
 
+/* Lifetime of a link to the preferences. */
+#define MAIL_TOKEN_PREFERENCES_S (24 * 3600)
+
 /* Borrowed. */
 struct mail_token {
 	struct store *store;
@@ -45,6 +48,25 @@ bool mail_token_find_parent(const struct mail_token *mail_token, const char *tok
 /** Find the subscriber of an unsubscribe address, which never expires.  As above. */
 bool mail_token_find_unsubscribe(const struct mail_token *mail_token, const char *token,
     struct subscriber **subscriber, GError **error);
+
+/**
+ * Format the token of a subscriber's preferences.
+ *
+ * It contains the subscriber's id and the minute at which it expires, and is bound to
+ * the subscription and its address: it ends with either.
+ */
+char *mail_token_format_preferences(
+    GBytes *key, const struct subscriber *subscriber, int64_t now);
+
+/**
+ * Find the subscriber of a link to the preferences.
+ *
+ * @param subscriber  set; NULL for an invalid or expired token, or if unsubscribed
+ * @param expires_at  set with it, s
+ * @return false if the store fails
+ */
+bool mail_token_find_preferences(const struct mail_token *tokens, const char *token,
+    struct subscriber **subscriber, int64_t *expires_at, GError **error);
 
 /* The message that a bounce address belongs to; all 0 for an invalid token. */
 struct mail_token_message {

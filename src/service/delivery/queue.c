@@ -149,17 +149,18 @@ struct changes {
 	const struct queue_request *request;
 	const int64_t *ids;
 	unsigned count;
+	bool are_named;
 	enum queue_outcome *outcomes;
 };
 
 static bool
-change_named(struct store *store, void *data, GError **error)
+change_some(struct store *store, void *data, GError **error)
 {
 	const struct changes *changes = data;
 
 	for (unsigned i = 0; i < changes->count; i++)
-		if (!change_one(store, changes->request, changes->ids[i], true,
-		        &changes->outcomes[i], error))
+		if (!change_one(store, changes->request, changes->ids[i],
+		        changes->are_named, &changes->outcomes[i], error))
 			return false;
 	return true;
 }
@@ -168,56 +169,33 @@ bool
 queue_change(struct store *store, const struct queue_request *request,
     const int64_t *ids, unsigned count, enum queue_outcome *outcomes, GError **error)
 {
-	struct changes changes = {request, ids, count, outcomes};
+	struct changes changes = {request, ids, count, true, outcomes};
 
-	return store_transact_rows(store, change_named, &changes, error);
-}
-
-/* Changes of a batch. */
-struct batch {
-	const struct queue_request *request;
-	const char *state;
-	int64_t after;  /* the last message of the batch before */
-	int64_t last;   /* of this one */
-	unsigned count; /* of messages; fewer than BATCH: the last batch */
-	unsigned sums[QUEUE_OUTCOMES];
-};
-
-static bool
-change_batch(struct store *store, void *data, GError **error)
-{
-	struct batch *batch = data;
-	g_autoptr(GArray) ids =
-	    outbox_load_ids(store, batch->state, batch->after, BATCH, error);
-
-	if (!ids)
-		return false;
-	memset(batch->sums, 0, sizeof(batch->sums));
-	batch->count = ids->len;
-	for (unsigned i = 0; i < ids->len; i++) {
-		enum queue_outcome outcome;
-
-		batch->last = g_array_index(ids, int64_t, i);
-		if (!change_one(
-		        store, batch->request, batch->last, false, &outcome, error))
-			return false;
-		batch->sums[outcome]++;
-	}
-	return true;
+	return store_transact_rows(store, change_some, &changes, error);
 }
 
 bool
 queue_change_all(struct store *store, const struct queue_request *request,
     const char *state, unsigned counts[QUEUE_OUTCOMES], GError **error)
 {
-	struct batch batch = {.request = request, .state = state};
+	enum queue_outcome outcomes[BATCH];
+	struct changes changes = {.request = request, .outcomes = outcomes};
+	int64_t after = 0;
 
 	do {
-		if (!store_transact_rows(store, change_batch, &batch, error))
+		g_autoptr(GArray) ids =
+		    outbox_load_ids(store, state, after, BATCH, error);
+
+		if (!ids)
 			return false;
-		for (unsigned i = 0; i < QUEUE_OUTCOMES; i++)
-			counts[i] += batch.sums[i];
-		batch.after = batch.last;
-	} while (batch.count == BATCH);
+		changes.ids = (const int64_t *)(const void *)ids->data;
+		changes.count = ids->len;
+		if (!store_transact_rows(store, change_some, &changes, error))
+			return false;
+		for (guint i = 0; i < ids->len; i++)
+			counts[outcomes[i]]++;
+		if (ids->len)
+			after = changes.ids[ids->len - 1];
+	} while (changes.count == BATCH);
 	return true;
 }

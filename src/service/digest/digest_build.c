@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/day.h"
+#include "base/msg.h"
 #include "base/text.h"
 #include "base/token.h"
 #include "base/zone.h"
@@ -62,65 +63,32 @@ struct repair_batch {
 	int64_t now;
 	int64_t after; /* the last subscriber of the batch before */
 	int64_t last;  /* of this one */
-	unsigned count;
+	bool is_end;
 };
-
-static bool
-reschedule_batch(struct store *store, struct repair_batch *batch,
-    const GPtrArray *subscribers, GError **error)
-{
-	if (!subscribers)
-		return false;
-	batch->count = subscribers->len;
-	for (unsigned i = 0; i < subscribers->len; i++) {
-		struct subscriber *subscriber = subscribers->pdata[i];
-
-		batch->last = subscriber->id;
-		if (!reschedule(store, subscriber, batch->now, error))
-			return false;
-	}
-	return true;
-}
-
-static bool
-reschedule_far_batch(struct store *store, void *data, GError **error)
-{
-	struct repair_batch *batch = data;
-	g_autoptr(GPtrArray) subscribers = subscribers_load_due_after(store,
-	    batch->now + DUE_DAYS_MAX * (int64_t)CLOCK_DAY_S, REPAIR_SUBSCRIBERS,
-	    error);
-
-	return reschedule_batch(store, batch, subscribers, error);
-}
-
-/* Repair due times further away than any slot: the clock was wrong when these were
- * written. */
-static bool
-reschedule_far(struct store *store, int64_t now, GError **error)
-{
-	struct repair_batch batch = {.now = now};
-
-	do {
-		if (!store_transact(store, reschedule_far_batch, &batch, error))
-			return false;
-	} while (batch.count);
-	return true;
-}
 
 /* The last batch also repairs the first days of filters. */
 static bool
-reschedule_next_batch(struct store *store, void *data, GError **error)
+repair_batch(struct store *store, void *data, GError **error)
 {
 	struct repair_batch *batch = data;
 	char today[DAY_BYTES], since[DAY_BYTES];
 	g_autoptr(GPtrArray) subscribers =
 	    subscribers_load_batch(store, batch->after, REPAIR_SUBSCRIBERS, error);
 
-	if (!reschedule_batch(store, batch, subscribers, error))
+	for (unsigned i = 0; subscribers && i < subscribers->len; i++) {
+		struct subscriber *subscriber = subscribers->pdata[i];
+
+		batch->last = subscriber->id;
+		if (!reschedule(store, subscriber, batch->now, error))
+			return false;
+	}
+	if (!subscribers)
 		return false;
+	batch->is_end = !subscribers->len;
 	day_format(batch->now, today);
 	day_format(batch->now - DIGEST_FIRST_DAYS * (int64_t)CLOCK_DAY_S, since);
-	return batch->count || subscribers_limit_since_day(store, today, since, error);
+	return !batch->is_end ||
+	       subscribers_limit_since_day(store, today, since, error);
 }
 
 /*
@@ -129,44 +97,40 @@ reschedule_next_batch(struct store *store, void *data, GError **error)
  * digests are identified by slot.
  */
 static bool
-reschedule_all(struct store *store, int64_t now, GError **error)
+repair_all(struct store *store, int64_t now, GError **error)
 {
 	struct repair_batch batch = {.now = now};
 
-	do {
-		if (!store_transact(store, reschedule_next_batch, &batch, error))
+	while (!batch.is_end) {
+		if (!store_transact(store, repair_batch, &batch, error))
 			return false;
 		batch.after = batch.last;
-	} while (batch.count);
+	}
 	return true;
 }
 
 /*
- * Detect a step back since the last run.  The time is stored often enough that there is
- * no slot in between, but not at every run: each would be a commit.
+ * Detect a step back since the last run, or due times that are further away than any
+ * slot.  The time is stored often enough that there is no slot in between, but not at
+ * every run: each would be a commit.
  */
-static bool
-check_clock(struct store *store, int64_t now, GError **error)
-{
-	int64_t last;
-
-	if (!store_load_cursor(store, LAST_RUN, 0, &last, error))
-		return false;
-	if (last - now > SET_BACK_S) {
-		event_log(EVENT_CLOCK_SET_BACK, EVENT_SECONDS("by", last - now));
-		if (!reschedule_all(store, now, error))
-			return false;
-	} else if (now - last < SET_BACK_S / 2) {
-		return true;
-	}
-	return store_save_cursor(store, LAST_RUN, now, error);
-}
-
-/* Recompute wrong due times. Works in commits of limited size. */
 static bool
 repair_due_times(struct store *store, int64_t now, GError **error)
 {
-	return check_clock(store, now, error) && reschedule_far(store, now, error);
+	g_autoptr(GPtrArray) far = subscribers_load_due_after(
+	    store, now + DUE_DAYS_MAX * (int64_t)CLOCK_DAY_S, 1, error);
+	bool is_back;
+	int64_t last;
+
+	if (!far || !store_load_cursor(store, LAST_RUN, 0, &last, error))
+		return false;
+	is_back = last - now > SET_BACK_S;
+	if (is_back)
+		event_log(EVENT_CLOCK_SET_BACK, EVENT_SECONDS("by", last - now));
+	if ((is_back || far->len) && !repair_all(store, now, error))
+		return false;
+	return (!is_back && now - last < SET_BACK_S / 2) ||
+	       store_save_cursor(store, LAST_RUN, now, error);
 }
 
 /* ---- digest build ---- */
@@ -325,11 +289,24 @@ make_style(const struct subscriber *subscriber)
 	    .format = (enum preference_format)choice[PREFERENCE_FORMAT],
 	    .attach = (enum preference_attach)choice[PREFERENCE_ATTACH],
 	    .group = (enum preference_group)choice[PREFERENCE_GROUP],
+	    .order = (enum preference_order)choice[PREFERENCE_ORDER],
 	    .feedback = (enum preference_feedback)choice[PREFERENCE_FEEDBACK],
 	};
 
 	g_strlcpy(style.language, subscriber->language, sizeof(style.language));
 	return style;
+}
+
+/* @param word  learned from answers, which order the papers */
+static void
+add_liked(
+    struct digest_cache *cache, const char *word, struct digest_contents *contents)
+{
+	pb_auto(msg) notice =
+	    msg_new(N_("Papers about {words} come first"), "words", word, NULL);
+	g_autofree char *line = msg_format(notice, cache->po);
+
+	contents->notices = digest_contents_keep(contents, line);
 }
 
 /* @param contents  empty; gets the papers, and unless there is nothing to send, what a
@@ -344,15 +321,19 @@ make_contents(struct digest_cache *cache, const struct subscriber *subscriber,
 	    rules ? digest_find_candidates(cache, rules, error) : NULL;
 	g_autoptr(GPtrArray) matches = g_ptr_array_new();
 	g_autoptr(GPtrArray) items = g_ptr_array_new_with_free_func(g_free);
+	g_autofree char *liked = NULL;
 
 	contents->style = make_style(subscriber);
+	contents->style.is_failed =
+	    cache->coverage && coverage_is_failed(cache->coverage);
 	if (!candidates ||
 	    !choose_papers(cache, rules, candidates, matches, items, error) ||
-	    !digest_order_items(cache, subscriber, matches, items, error))
+	    !digest_order_items(cache, subscriber, matches, items, &liked, error))
 		return false;
+	if (liked)
+		add_liked(cache, liked, contents);
 	if ((items->len || wants_note(subscriber)) &&
-	    !digest_overview_add(
-	        cache, subscriber->id, matches, items, contents, error))
+	    !digest_overview_add(cache, subscriber, matches, items, contents, error))
 		return false;
 	for (unsigned i = 0; i < items->len; i++)
 		if (!add_paper(cache, matches, items->pdata[i], contents, error))

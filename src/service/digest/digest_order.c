@@ -294,10 +294,25 @@ set_ranks(const GPtrArray *known, const double *tastes, unsigned answers)
 	}
 }
 
+/* @return the word that raises papers most, of those that people recognize, or NULL */
+static char *
+find_liked(const struct taste_vector *vector)
+{
+	const struct taste_weight *best = NULL;
+
+	for (unsigned i = 0; i < vector->weights->len; i++) {
+		const struct taste_weight *weight = taste_vector_get(vector, i);
+
+		if (weight->is_shown && weight->weight > (best ? best->weight : 0))
+			best = weight;
+	}
+	return best ? g_strdup(best->word) : NULL;
+}
+
 /* Stable: papers that are only counted are sorted last, anyway. */
 static bool
 sort_by_answers(struct digest_cache *cache, const struct subscriber *subscriber,
-    GPtrArray *items, GError **error)
+    GPtrArray *items, char **liked, GError **error)
 {
 	pb_local(taste_vector) vector = {0};
 	g_autoptr(GPtrArray) known = NULL;
@@ -325,6 +340,7 @@ sort_by_answers(struct digest_cache *cache, const struct subscriber *subscriber,
 		return false;
 	set_ranks(known, tastes, vector.answers);
 	g_ptr_array_sort(items, compare_ranks);
+	*liked = find_liked(&vector);
 	return true;
 }
 
@@ -348,16 +364,17 @@ compare_groups(gconstpointer a, gconstpointer b, gpointer candidates)
 
 bool
 digest_order_items(struct digest_cache *cache, const struct subscriber *subscriber,
-    const GPtrArray *candidates, GPtrArray *items, GError **error)
+    const GPtrArray *candidates, GPtrArray *items, char **liked, GError **error)
 {
 	const int *choice = subscriber->preferences.choice;
 
+	*liked = NULL;
 	if (!sort_items(cache, (enum preference_order)choice[PREFERENCE_ORDER],
 	        candidates, items, error))
 		return false;
 	choose_details(subscriber, candidates, items);
 	if (choice[PREFERENCE_ORDER] == PREFERENCE_ORDER_SCORE &&
-	    !sort_by_answers(cache, subscriber, items, error))
+	    !sort_by_answers(cache, subscriber, items, liked, error))
 		return false;
 	if (choice[PREFERENCE_GROUP] == PREFERENCE_GROUP_ON)
 		g_ptr_array_sort_with_data(items, compare_groups, (gpointer)candidates);

@@ -58,7 +58,9 @@ struct digest_item {
  * @param items       of struct digest_item *, by votes; gets the filter that
  *                    each one counts for
  * @param candidates  of struct candidate *, which the items index
+ * @param liked       set to the learned word that raises papers most, if answers order
+ *                    them, or NULL; owned by the caller
  * @return false with the store's error
  */
 bool digest_order_items(struct digest_cache *cache, const struct subscriber *subscriber,
-    const GPtrArray *candidates, GPtrArray *items, GError **error);
+    const GPtrArray *candidates, GPtrArray *items, char **liked, GError **error);

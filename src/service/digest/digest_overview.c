@@ -11,19 +11,72 @@
 
 #define LABEL_CHARS 60
 
+/* Days of a week on which sources list papers. */
+#define WEEK_WORKING_DAYS 5
+
 /* Maximum number of new filters that are named. */
 #define NEW_NAMES 3
 
-/* Append the name of a filter, one line without tabs. */
-static void
-append_label(GString *text, const char *label)
-{
-	bool is_long = g_utf8_strlen(label, -1) > LABEL_CHARS;
-	g_autofree char *part =
-	    is_long ? g_utf8_substring(label, 0, LABEL_CHARS - 1) : g_strdup(label);
+/* Characters that may precede a word of a filter, and those that end it. */
+#define SIGNS " \t\n()=,"
+#define ENDS  " \t\n(),"
 
-	g_strdelimit(part, "\t\n", ' ');
-	g_string_append(text, part);
+/* Whether a word is an operator, or excludes papers. */
+static bool
+is_operator(const char *word, size_t size)
+{
+	static const char *const operators[] = {"AND", "OR", "NOT", "NEAR"};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(operators); i++)
+		if (size == strlen(operators[i]) &&
+		    memcmp(word, operators[i], size) == 0)
+			return true;
+	return *word == '-';
+}
+
+/* Find the first word or phrase of a filter, without quotes and the field of a text.
+ * @param size  set, bytes */
+static const char *
+find_first_word(const char *text, size_t *size)
+{
+	static const char *const fields[] = {"title:", "abstract:"};
+	const char *word = text;
+
+	for (;;) {
+		word += strspn(word, SIGNS);
+		for (size_t i = 0; i < G_N_ELEMENTS(fields); i++)
+			if (g_str_has_prefix(word, fields[i]))
+				word += strlen(fields[i]);
+		word += strspn(word, SIGNS);
+		if (*word == '"') {
+			*size = strcspn(++word, "\"");
+			return word;
+		}
+		*size = strcspn(word, ENDS);
+		if (*size == 0 || !is_operator(word, *size))
+			return word;
+		word += *size;
+	}
+}
+
+/* Append the name of a filter, one line without tabs; one without a name is called by
+ * its first word or phrase. */
+static void
+append_label(GString *text, const struct candidate_filter *filter)
+{
+	const char *word = filter->label;
+	size_t size = strlen(word);
+	g_autofree char *label = NULL;
+	bool is_long;
+
+	if (strcmp(filter->label, filter->text) == 0)
+		word = find_first_word(filter->text, &size);
+	label = size ? g_strndup(word, size) : g_strdup(filter->label);
+	is_long = g_utf8_strlen(label, -1) > LABEL_CHARS;
+	if (is_long)
+		*g_utf8_offset_to_pointer(label, LABEL_CHARS - 1) = '\0';
+	g_strdelimit(label, "\t\n", ' ');
+	g_string_append(text, label);
 	if (is_long)
 		g_string_append(text, "\xe2\x80\xa6");
 }
@@ -82,7 +135,7 @@ add_filter(struct digest_contents *contents, const struct matched *matched)
 	struct digest_filter filter = {
 	    .number = matched->filter->number, .papers = matched->papers};
 
-	append_label(text, matched->filter->label);
+	append_label(text, matched->filter);
 	filter.label = digest_contents_keep(contents, text->str);
 	g_string_assign(text, matched->filter->text);
 	g_strdelimit(text->str, "\t\n", ' ');
@@ -92,15 +145,21 @@ add_filter(struct digest_contents *contents, const struct matched *matched)
 
 /* ---- what is unusual ---- */
 
+static void
+append_line(GString *notices, const char *line)
+{
+	if (notices->len && *line)
+		g_string_append_c(notices, '\n');
+	g_string_append(notices, line);
+}
+
 /* @param msg  taken */
 static void
 append_notice(GString *notices, struct msg *msg, const struct po *po)
 {
 	g_autofree char *line = msg_format(msg, po);
 
-	if (notices->len)
-		g_string_append_c(notices, '\n');
-	g_string_append(notices, line);
+	append_line(notices, line);
 	msg_unref(msg);
 }
 
@@ -122,7 +181,7 @@ append_new_filters(GString *notices, const struct digest_history *history,
 			continue;
 		if (count++)
 			g_string_append(names, ", ");
-		append_label(names, filter->label);
+		append_label(names, filter);
 	}
 	if (count > NEW_NAMES)
 		append_notice(notices,
@@ -166,6 +225,48 @@ append_many(GString *notices, const struct digest_history *history, unsigned pap
 		    po);
 }
 
+/* Papers of a usual day, from those of the days that the first digest covers. */
+static unsigned
+estimate_daily(const GPtrArray *items)
+{
+	g_autoptr(GHashTable) days = g_hash_table_new(g_str_hash, g_str_equal);
+
+	for (unsigned i = 0; i < items->len; i++)
+		g_hash_table_add(days, ((struct digest_item *)items->pdata[i])->day);
+	return (items->len + g_hash_table_size(days) / 2) /
+	       MAX(g_hash_table_size(days), 1);
+}
+
+/* Say what the first digest is, and what comes. */
+static void
+append_welcome(GString *notices, const struct subscriber *subscriber,
+    const GPtrArray *items, const struct po *po)
+{
+	static const char *const texts[] = {
+	    [SCHEDULE_DAILY] = N_("Welcome. These are the last three days; from "
+	                          "tomorrow about {count} a day at {at}."),
+	    [SCHEDULE_NOW] = N_("Welcome. These are the last three days; from now on "
+	                        "about {count} a day, as they come."),
+	    [SCHEDULE_WEEKDAYS] =
+	        N_("Welcome. These are the last three days; from now on about {count} "
+	           "a day, Monday to Friday at {at}."),
+	    [SCHEDULE_WEEKLY] = N_("Welcome. These are the last three days; from now "
+	                           "on about {count} a week at {at}."),
+	};
+	const struct schedule *schedule = &subscriber->schedule;
+	bool is_weekly = schedule->frequency == SCHEDULE_WEEKLY;
+	char time[SCHEDULE_MINUTE_BYTES];
+
+	if (!items->len)
+		return;
+	schedule_format_minute(schedule->minute, time);
+	append_notice(notices,
+	    msg_new(texts[schedule->frequency], "count",
+	        MSG_INT(estimate_daily(items) * (is_weekly ? WEEK_WORKING_DAYS : 1)),
+	        "at", time, NULL),
+	    po);
+}
+
 static bool
 load_history(struct digest_cache *cache, int64_t subscriber_id,
     struct digest_history *history, GError **error)
@@ -179,7 +280,7 @@ load_history(struct digest_cache *cache, int64_t subscriber_id,
 }
 
 bool
-digest_overview_add(struct digest_cache *cache, int64_t subscriber_id,
+digest_overview_add(struct digest_cache *cache, const struct subscriber *subscriber,
     const GPtrArray *candidates, const GPtrArray *items,
     struct digest_contents *contents, GError **error)
 {
@@ -188,14 +289,18 @@ digest_overview_add(struct digest_cache *cache, int64_t subscriber_id,
 	g_autoptr(GString) notices = NULL;
 	struct digest_history history;
 
-	if (!load_history(cache, subscriber_id, &history, error))
+	if (!load_history(cache, subscriber->id, &history, error))
 		return false;
 	coverage = digest_cache_get_coverage(cache, history.latest_at, error);
 	if (!coverage)
 		return false;
-	notices = g_string_new(coverage->missing);
+	notices = g_string_new(NULL);
+	if (subscriber->is_first_due)
+		append_welcome(notices, subscriber, items, cache->po);
+	append_line(notices, coverage->missing);
 	append_new_filters(notices, &history, filters, cache->po);
 	append_many(notices, &history, items->len, cache->now, cache->po);
+	append_line(notices, contents->notices);
 	contents->coverage = coverage->line;
 	contents->notices = digest_contents_keep(contents, notices->str);
 	for (unsigned i = 0; i < filters->len; i++)

@@ -25,9 +25,9 @@
  * @param contents    gets the description; its coverage is borrowed from the cache
  * @return false if the store fails
  */
-bool digest_overview_add(struct digest_cache *cache, int64_t subscriber_id,
-    const GPtrArray *candidates, const GPtrArray *items,
-    struct digest_contents *contents, GError **error);
+bool digest_overview_add(struct digest_cache *cache,
+    const struct subscriber *subscriber, const GPtrArray *candidates,
+    const GPtrArray *items, struct digest_contents *contents, GError **error);
 
 /** @return the usual number of papers; 0 if not enough is known */
 unsigned digest_overview_find_usual(const struct digest_history *history, int64_t now);

@@ -57,7 +57,7 @@ const struct self_test_row self_test_rows[SELF_TEST_FAULTS] = {
         "check that paperboyd and paperboy-web run (for 502 to 504), and that the web "
         "server passes requests for /u/ on as they are, whatever the link and "
         "Content-Type, without redirect, login, CAPTCHA, limit per address or page of "
-        "its own: see README"},
+        "its own: see doc/mail.md"},
     [SELF_TEST_FAULT_NOT_ARRIVED] = {"not-arrived", true,
         "one-click unsubscribing is answered, but did not arrive here",
         "check that web.url and the web server lead to the paperboy-web of this host, "

@@ -6,11 +6,11 @@
 #include <string.h>
 
 #include "message/command_text.h"
+#include "message/prose.h"
 #include "model/phrases.h"
 
-/* Maximum length of a greeting: words, and characters where words are not separated. */
-#define GREETING_WORDS 6
-#define GREETING_CHARS 40
+/* Maximum length of a greeting. */
+#define GREETING_BYTES 60
 
 /* Maximum number of words of a salutation that is only a name and a comma. */
 #define SALUTATION_WORDS 3
@@ -23,29 +23,62 @@ make_span(struct phrases_text *text)
 	return (struct phrases_span){text, 0, text->words->len};
 }
 
+static char
+get_mark(const struct phrases_span *span, unsigned at)
+{
+	return at < span->to ? phrases_get_word(span->text, at)->mark : '\0';
+}
+
 static unsigned
 skip_marks(const struct phrases_span *span)
 {
 	unsigned at = span->from;
 
-	while (at < span->to && phrases_get_word(span->text, at)->mark)
+	while (get_mark(span, at))
 		at++;
 	return at;
 }
 
+/* @return the first of these marks, or the end */
 static unsigned
-find_mark(const struct phrases_span *span)
+find_mark(const struct phrases_span *span, const char *marks)
 {
 	unsigned at = span->from;
 
-	while (at < span->to && !phrases_get_word(span->text, at)->mark)
+	while (at < span->to &&
+	       (!get_mark(span, at) || !strchr(marks, get_mark(span, at))))
 		at++;
 	return at;
+}
+
+/* Whether a condition follows a word in a language that has a phrase of the section. */
+static bool
+is_conditional(const struct phrases_span *span, unsigned after, const char *section)
+{
+	const struct phrases *const *language = phrases_get_all();
+
+	for (; *language; language++) {
+		bool has_phrase = false, has_doubt = false;
+		struct phrases_span rest = *span;
+
+		for (; rest.from < rest.to; rest.from++) {
+			has_phrase = has_phrase || phrases_skip(*language, section,
+			                               &rest) > rest.from;
+			has_doubt =
+			    has_doubt ||
+			    (rest.from >= after &&
+			        phrases_skip(*language, "doubt", &rest) > rest.from &&
+			        phrases_skip_any("courtesy", &rest) == rest.from);
+		}
+		if (has_phrase && has_doubt)
+			return true;
+	}
+	return false;
 }
 
 /* Whether there is a refusal other than in "no problem" and the like. */
 static bool
-is_refusal(const struct phrases_span *span)
+has_refusal(const struct phrases_span *span)
 {
 	unsigned excused = span->from; /* end of such a phrase */
 
@@ -53,6 +86,22 @@ is_refusal(const struct phrases_span *span)
 		excused = MAX(excused, phrases_skip_any("yes-anyway", &rest));
 		excused = MAX(excused, phrases_skip_any("not-no", &rest));
 		if (rest.from >= excused && phrases_skip_any("no", &rest) > rest.from)
+			return true;
+	}
+	return false;
+}
+
+/* Whether a sentence refuses without a condition: "only if you never sell it". */
+static bool
+is_refusal(const struct phrases_span *span)
+{
+	struct phrases_span sentence = *span;
+
+	for (; sentence.from < span->to; sentence.from = sentence.to + 1) {
+		sentence.to = span->to;
+		sentence.to = find_mark(&sentence, ".?");
+		if (has_refusal(&sentence) &&
+		    !is_conditional(&sentence, sentence.from, "no"))
 			return true;
 	}
 	return false;
@@ -68,31 +117,34 @@ skip_consent(const struct phrases_span *span)
 {
 	unsigned agreement = phrases_skip_any("yes-anyway", span);
 	unsigned end = MAX(phrases_skip_any("yes", span), agreement);
-	unsigned mark = find_mark(span);
 
 	if (phrases_skip_any("not-no", span) > end)
 		return span->from;
-	if (agreement > span->from || end == span->from || mark == span->to ||
-	    phrases_get_word(span->text, mark)->mark != '?')
+	if (agreement > span->from || end == span->from ||
+	    get_mark(span, find_mark(span, ",.?()")) != '?')
 		return end;
 	return phrases_has("yes-anyway", span) ? end : span->from;
 }
 
-/* Whether a consent has a condition in its own language: "yes, if it is free". */
+/*
+ * Whether a condition or refusal follows a consent.  A question after it has neither:
+ * "Yes. Can I change topics if I want?"
+ */
 static bool
-is_conditional(const struct phrases_span *span)
+is_limited(const struct phrases_span *consent)
 {
-	const struct phrases *const *language = phrases_get_all();
-	unsigned from = skip_consent(span);
+	struct phrases_span part = *consent;
 
-	for (; *language; language++) {
-		struct phrases_span rest = *span;
+	for (; part.from < consent->to; part.from = part.to + 1) {
+		bool is_first = part.from == consent->from;
 
-		if (phrases_skip(*language, "yes", span) == span->from)
-			continue;
-		for (rest.from = from; rest.from < rest.to; rest.from++)
-			if (phrases_skip(*language, "doubt", &rest) > rest.from)
-				return true;
+		part.to = consent->to;
+		part.to = find_mark(&part, ".?");
+		if ((is_first || get_mark(consent, part.to) != '?') &&
+		    (has_refusal(&part) ||
+		        (is_first ? is_conditional(&part, skip_consent(&part), "yes")
+		                  : phrases_has("doubt", &part))))
+			return true;
 	}
 	return false;
 }
@@ -118,51 +170,27 @@ is_only_consent(struct phrases_text *text)
 
 /* ---- lines ---- */
 
-/* "田中様" */
-static bool
-has_honorific(const struct phrases_span *span)
-{
-	struct phrases_span end = *span;
-
-	end.to = find_mark(span);
-	for (end.from = end.to; end.from > span->from;) {
-		end.from--;
-		if (phrases_skip_any("honorific", &end) == end.to)
-			return true;
-	}
-	return false;
-}
-
-static bool
-is_short_clause(const struct phrases_span *span)
-{
-	unsigned end = find_mark(span);
-	g_autofree char *clause = phrases_copy(span->text, span->from, end);
-	unsigned words = 0;
-
-	for (const char *at = clause; *at; at++)
-		words += *at == ' ';
-	return words < GREETING_WORDS && g_utf8_strlen(clause, -1) <= GREETING_CHARS;
-}
-
 static void
 skip_greetings(struct phrases_span *span)
 {
 	while ((span->from = skip_marks(span)) < span->to) {
-		struct phrases_span rest = *span;
+		struct phrases_span rest = *span, clause = *span;
 
 		rest.from = MAX(phrases_skip_any("salutation", span),
 		    phrases_skip_any("opening", span));
+		clause.to = find_mark(span, ",.?()");
 		/* "hi yes": the greeting is not a separate clause. */
 		if (rest.from > span->from && rest.from < rest.to &&
 		    skip_consent(&rest) > rest.from) {
 			*span = rest;
 			return;
 		}
-		if ((rest.from == span->from && !has_honorific(span)) ||
-		    !is_short_clause(span))
+		if ((rest.from == span->from && !phrases_has("honorific", &clause)) ||
+		    phrases_get_word(span->text, clause.to - 1)->end -
+		            phrases_get_word(span->text, span->from)->start >
+		        GREETING_BYTES)
 			return;
-		span->from = find_mark(span);
+		span->from = clause.to;
 	}
 }
 
@@ -170,12 +198,9 @@ skip_greetings(struct phrases_span *span)
 static bool
 is_salutation(const char *raw, const struct phrases_span *span)
 {
-	unsigned words = 0;
-
-	for (unsigned at = span->from; at < find_mark(span); at++)
-		words++;
 	return (g_str_has_suffix(raw, ",") || g_str_has_suffix(raw, "\uff0c")) &&
-	       words <= SALUTATION_WORDS && skip_consent(span) == span->from;
+	       find_mark(span, ",.?()") - span->from <= SALUTATION_WORDS &&
+	       skip_consent(span) == span->from;
 }
 
 static bool
@@ -213,9 +238,7 @@ is_answered_question(const struct phrases_span *span)
 {
 	struct phrases_span rest = *span;
 
-	while (
-	    rest.from < rest.to && phrases_get_word(rest.text, rest.from)->mark != '?')
-		rest.from++;
+	rest.from = find_mark(span, "?");
 	return phrases_has("yes", &rest) || phrases_has("doubt", &rest);
 }
 
@@ -231,9 +254,9 @@ read_line(const char *raw, struct phrases_text *text, struct reading *reading)
 	first = line;
 	skip_greetings(&line);
 	if (line.from < line.to && skip_consent(&line) > line.from) {
-		first.to = find_mark(&line);
+		first.to = find_mark(&line, ",.?()");
 		reading->is_consent = true;
-		reading->is_conditional = is_conditional(&line) || is_refusal(&line);
+		reading->is_conditional = is_limited(&line);
 	}
 	/* "What does it cost? If nothing, yes." */
 	if (is_answered_question(&first))
@@ -304,15 +327,6 @@ remove_ours(const char *subject, const struct consent_question *question)
 	return NULL;
 }
 
-static bool
-is_automatic(const char *subject)
-{
-	pb_auto(phrases_text) text = phrases_text_new(subject);
-	const struct phrases_span span = make_span(text);
-
-	return phrases_has("automatic", &span);
-}
-
 static enum subject
 read_subject(const char *raw, const struct consent_question *question)
 {
@@ -320,19 +334,10 @@ read_subject(const char *raw, const struct consent_question *question)
 	g_autofree char *rest = remove_ours(command_text_skip_prefixes(raw), question);
 	bool is_ours = whole && rest;
 
-	if (has_ticket_number(raw) || is_automatic(is_ours ? whole : raw) ||
+	if (has_ticket_number(raw) || prose_has("automatic", is_ours ? whole : raw) ||
 	    (is_ours && rest[strcspn(rest, "0123456789")]))
 		return SUBJECT_AUTOMATIC;
 	return is_ours ? SUBJECT_OURS : SUBJECT_OTHER;
-}
-
-static bool
-has_id(const GPtrArray *ids, const char *id)
-{
-	for (unsigned i = 0; i < ids->len; i++)
-		if (strcmp(ids->pdata[i], id) == 0)
-			return true;
-	return false;
 }
 
 enum consent
@@ -357,8 +362,10 @@ confirm_match(const struct inmail *mail, const struct consent_question *question
 	    (is_only_consent(subject) || is_confirm_line(subject, question->token)))
 		return CONSENT_YES;
 	if (kind == SUBJECT_OURS && !reading.has_text &&
-	    (has_id(mail->in_reply_to, question->message_id) ||
-	        has_id(mail->references, question->message_id)))
+	    (g_ptr_array_find_with_equal_func(
+	         mail->in_reply_to, question->message_id, g_str_equal, NULL) ||
+	        g_ptr_array_find_with_equal_func(
+	            mail->references, question->message_id, g_str_equal, NULL)))
 		return CONSENT_YES;
 	return CONSENT_UNCLEAR;
 }

@@ -22,8 +22,8 @@ struct consent_question {
 /**
  * Classify a reply by its first line after a short greeting, without quotes.
  *
- * The tests are, in this order: automatic responder, refusal, consent; so a reply with
- * both a refusal and a consent is a refusal.  Free text is never consent.
+ * The tests are, in this order: automatic responder, refusal, consent.  A refusal or
+ * consent with a condition is unclear, and free text is never consent.
  */
 enum consent
 confirm_match(const struct inmail *mail, const struct consent_question *question);

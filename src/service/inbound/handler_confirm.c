@@ -144,12 +144,18 @@ static bool
 reply_to_recipient(struct request *request, const struct confirmation *confirmation,
     const char *phrase, const char *value, const char *token, GError **error)
 {
+	g_autofree char *language = NULL;
+	bool is_ok;
+
 	request_clear(request);
 	if (!request_set_requester(request, confirmation->recipient, error))
 		return false;
 	request->has_token = true;
 	request->confirm_token = token;
-	if (!command_reply_with(request, phrase, value, error))
+	request->language = language = command_find_language(confirmation->action);
+	is_ok = command_reply_with(request, phrase, value, error);
+	request->language = NULL;
+	if (!is_ok)
 		return false;
 	command_fill_tokens(&request->reply, token, NULL);
 	return handler_reply(request, error);
@@ -210,10 +216,56 @@ decline(
 	              confirmation->address_key, error)
 	        : confirmations_delete(request->store, confirmation->id, error);
 
-	handler_drop(request, HANDLER_IGNORED, "declined");
 	return is_ok &&
 	       rate_limit_end_interval(request, confirmation->recipient, error) &&
 	       audit(request, "confirmation declined", confirmation, error);
+}
+
+static const char still_waiting[] =
+    N_("Nothing was done yet. To start it, reply with the one word yes. If you do not "
+       "want it, do nothing.");
+
+/*
+ * Carry out what was asked beside the answer, for the recipient of the confirmation.
+ *
+ * @param verb   a line that only answers or is confirmed again
+ * @param token  while it is still valid, else NULL
+ */
+static bool
+answer(struct request *request, const struct confirmation *confirmation,
+    const char *verb, const char *token, GError **error)
+{
+	g_autofree char *language = command_find_language(confirmation->action);
+	pb_local(reply_text) rest = {0};
+	bool is_ok;
+
+	request_clear(request);
+	if (!request_set_requester(request, confirmation->recipient, error))
+		return false;
+	reply_text_init(&rest, request->catalog, language ? language : "en", false);
+	reply_text_add_paragraph(&rest, still_waiting);
+	request->rest = token ? g_strdup(rest.text->str) : NULL;
+	request->verb = verb;
+	request->is_proven = request->has_token = true;
+	request->confirm_token = token;
+	request->language = language;
+	is_ok = command_run(request, error) && handler_reply(request, error);
+	request->verb = request->language = NULL;
+	return is_ok;
+}
+
+/* A plain refusal needs no reply; a question or another wish beside it does. */
+static bool
+answer_refusal(
+    struct request *request, const struct confirmation *confirmation, GError **error)
+{
+	const char *verb = command_find_question(request);
+
+	if (verb && !answer(request, confirmation, verb, NULL, error))
+		return false;
+	if (!verb)
+		handler_drop(request, HANDLER_IGNORED, "declined");
+	return decline(request, confirmation, error);
 }
 
 /* Once for each confirmation, or two programs could reply to each other forever. */
@@ -221,16 +273,18 @@ static bool
 ask_again(struct request *request, const struct confirmation *confirmation,
     const char *token, GError **error)
 {
+	const char *verb = command_find_question(request);
+
 	if (confirmation->questioned_at >= 0) {
 		handler_drop(request, HANDLER_IGNORED, "unclear");
 		return true;
 	}
-	return confirmations_save_questioned(
-	           request->store, confirmation->id, request->now, error) &&
-	       reply_to_recipient(request, confirmation,
-	           N_("Nothing was done yet. To start it, reply with the one word yes. "
-	              "If you do not want it, do nothing."),
-	           NULL, token, error);
+	if (!confirmations_save_questioned(
+	        request->store, confirmation->id, request->now, error))
+		return false;
+	return verb ? answer(request, confirmation, verb, token, error)
+	            : reply_to_recipient(
+	                  request, confirmation, still_waiting, NULL, token, error);
 }
 
 enum consent
@@ -268,7 +322,7 @@ handler_process_confirmation(struct request *request,
 		request->is_reply = true;
 		return handler_apply_confirmation(request, confirmation, error);
 	case CONSENT_NO:
-		return decline(request, confirmation, error);
+		return answer_refusal(request, confirmation, error);
 	case CONSENT_AUTOMATIC:
 		handler_drop(request, HANDLER_IGNORED, "automatic");
 		return true;

@@ -320,7 +320,8 @@ try_mail(struct run *run, int64_t id, bool *is_ended, GError **error)
 		if (handle(run, row, raw, mail, &problem))
 			return true;
 		/* The message is not the cause. */
-		if (g_error_matches(problem, PB_ERROR, PB_ERROR_TEMPORARY)) {
+		if (g_error_matches(problem, PB_ERROR, PB_ERROR_TEMPORARY) ||
+		    g_error_matches(problem, PB_ERROR, PB_ERROR_STOPPED)) {
 			uncount_start(run, row);
 			return pb_error_forward(error, &problem);
 		}
@@ -386,8 +387,6 @@ inbox_process_run(struct store *store, const struct inbox_process_options *optio
 
 /* ---- messages that could not be processed ---- */
 
-#define BATCH 100
-
 static bool
 change_one(struct store *store, const struct quarantine_request *request, int64_t id,
     bool *is_done, GError **error)
@@ -445,45 +444,25 @@ quarantine_change(struct store *store, const struct quarantine_request *request,
 	return store_transact(store, change_named, &changes, error);
 }
 
-/* Changes of a batch. */
-struct batch {
-	const struct quarantine_request *request;
-	int64_t before; /* lowest id of the batch before */
-	int64_t last;   /* of this one */
-	unsigned count;
-};
-
-static bool
-change_batch(struct store *store, void *data, GError **error)
-{
-	struct batch *batch = data;
-	g_autoptr(GPtrArray) rows =
-	    inbox_load_batch(store, "quarantined", batch->before, BATCH, error);
-
-	if (!rows)
-		return false;
-	batch->count = rows->len;
-	for (unsigned i = 0; i < rows->len; i++) {
-		bool is_done;
-
-		batch->last = ((const struct inbox_row *)rows->pdata[i])->id;
-		if (!change_one(store, batch->request, batch->last, &is_done, error))
-			return false;
-	}
-	return true;
-}
-
 bool
 quarantine_change_all(struct store *store, const struct quarantine_request *request,
     unsigned *count, GError **error)
 {
-	struct batch batch = {.request = request, .before = INT64_MAX};
+	int64_t ids[BATCH], before = INT64_MAX;
+	bool is_done[BATCH];
+	unsigned found;
 
 	do {
-		if (!store_transact(store, change_batch, &batch, error))
+		g_autoptr(GPtrArray) rows =
+		    inbox_load_batch(store, "quarantined", before, BATCH, error);
+
+		for (found = 0; rows && found < rows->len; found++)
+			before = ids[found] =
+			    ((const struct inbox_row *)rows->pdata[found])->id;
+		if (!rows ||
+		    !quarantine_change(store, request, ids, found, is_done, error))
 			return false;
-		*count += batch.count;
-		batch.before = batch.last;
-	} while (batch.count == BATCH);
+		*count += found;
+	} while (found == BATCH);
 	return true;
 }

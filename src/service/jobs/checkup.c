@@ -126,6 +126,7 @@ struct draft {
 	struct reply_text text;
 	GArray *filters; /* of struct looked */
 	GArray *shown;   /* of unsigned: numbers of proposals */
+	char *page;      /* of the proposals; NULL: there is no page */
 	unsigned points;
 };
 
@@ -150,7 +151,10 @@ add_point(struct draft *draft, unsigned number, char *text, const char *command)
 		    N_("{text}\n"
 		       "   yes {number}: {command}"),
 		    "text", text, "number", MSG_INT(number), "command", command);
-	else
+	if (number && draft->page)
+		g_string_append_printf(
+		    draft->text.text, "   %s#s%u\n", draft->page, number);
+	if (!number)
 		reply_text_add_paragraph(&draft->text,
 		    N_("{text}\n"
 		       "   {command}"),
@@ -502,14 +506,22 @@ make_report(const struct checkup *checkup, const struct subscriber *subscriber,
 	    .filters = g_array_new(FALSE, FALSE, sizeof(struct looked)),
 	    .shown = g_array_new(FALSE, FALSE, sizeof(unsigned))};
 	const char *language = *subscriber->language ? subscriber->language : "en";
+	g_autofree char *token = mail_token_format_preferences(
+	    checkup->key, subscriber, checkup->mailer.now);
 	bool is_ok;
 
+	if (*checkup->mailer.settings->web_url)
+		draft.page = g_strdup_printf(
+		    "%s/p/%s?show=account", checkup->mailer.settings->web_url, token);
 	reply_text_init(&draft.text, checkup->catalog,
 	    catalog_has_language(checkup->catalog, language) ? language : "en", false);
 	reply_text_add_paragraph(&draft.text,
-	    N_("Once a month paperboy looks at your filters. To do what a point says, "
-	       "reply with its yes and number; it can be undone. no and the number "
-	       "keeps things as they are, and the point never comes again."));
+	    N_("Once a month paperboy looks at your filters. Reply \"yes 2\" to do "
+	       "what "
+	       "point 2 says (you can undo it), \"no 2\" to dismiss it for good."));
+	if (draft.page)
+		reply_text_add_paragraph(&draft.text,
+		    N_("The links show the same on a page, for 24 hours."));
 	report->due++;
 	is_ok = add_points(&draft, error);
 	if (is_ok && draft.points) {
@@ -523,6 +535,7 @@ make_report(const struct checkup *checkup, const struct subscriber *subscriber,
 	g_array_unref(draft.filters);
 	g_array_unref(draft.shown);
 	reply_text_clear(&draft.text);
+	g_free(draft.page);
 	return is_ok;
 }
 

@@ -100,12 +100,8 @@ web_add_test(
 	pb_auto(backtest) backtest =
 	    backtest_run(call->handler->store, &wanted, &problem, &wrong);
 
-	if (!backtest && !problem.message)
-		return web_add_error(call, "filter", &wrong, error);
-	if (!backtest) {
-		web_add_query_error(call, filter, &problem);
-		return true;
-	}
+	if (!backtest)
+		return web_add_filter_error(call, filter, &problem, &wrong, error);
 	web_values_take(
 	    call->values, "backtest", web_format_backtest(call, backtest, true));
 	return !subscriber_id ||
@@ -144,12 +140,8 @@ search(struct web_call *call, const char *filter, GError **error)
 	g_autofree char *count = NULL;
 	GVariantBuilder *results;
 
-	if (!found && !problem.message)
-		return web_add_error(call, "filter", &wrong, error);
-	if (!found) {
-		web_add_query_error(call, filter, &problem);
-		return true;
-	}
+	if (!found)
+		return web_add_filter_error(call, filter, &problem, &wrong, error);
 	count = reply_text_format_count(&call->text,
 	    found->is_more ? PL_("at least 1 paper", "at least {count} papers")
 	                   : PL_("1 paper", "{count} papers"),

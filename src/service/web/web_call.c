@@ -314,16 +314,19 @@ web_add_error(
 	return true;
 }
 
-void
-web_add_query_error(
-    struct web_call *call, const char *filter, const struct query_error *problem)
+bool
+web_add_filter_error(struct web_call *call, const char *filter,
+    const struct query_error *problem, GError **wrong, GError **error)
 {
-	g_autofree char *message = reply_text_format_msg(&call->text, problem->message);
-	g_autofree char *column = g_strdup_printf("%u", problem->column);
-	g_autofree char *text = reply_text_format(&call->text,
-	    N_("column {column}: {message}"), "column", column, "message", message);
+	g_autofree char *message = NULL, *text = NULL;
 
+	if (!problem->message)
+		return web_add_error(call, "filter", wrong, error);
+	message = reply_text_format_msg(&call->text, problem->message);
+	text = reply_text_format(&call->text, N_("column {column}: {message}"),
+	    "column", MSG_INT(problem->column), "message", message);
 	add_message(call, "error", text, "filter", filter, problem->column);
+	return true;
 }
 
 /* ---- processing ---- */

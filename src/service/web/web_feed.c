@@ -3,6 +3,7 @@
  */
 #include <string.h>
 
+#include "base/day.h"
 #include "base/token.h"
 #include "message/sanitize.h"
 #include "message/subaddress.h"
@@ -18,71 +19,25 @@
 #define FEED_AUTHORS 20 /* of an entry */
 #define FEED_BYTES   (WEB_PROTO_REPLY_BYTES / 2)
 
-static struct mail_token
-get_tokens(const struct web_call *call)
-{
-	const struct handler_options *options = &call->handler->options;
-
-	return (struct mail_token){call->handler->store, options->key, options->now};
-}
-
 /* ---- signed tokens in URLs of the page ---- */
-
-/* Bits of a minute since the epoch, until 2097. */
-#define MINUTE_BITS 26
-#define MINUTE_S    60
-
-char *
-web_token_format_preferences(
-    GBytes *key, const struct subscriber *subscriber, int64_t now)
-{
-	int64_t minute = (now + WEB_TOKEN_PREFERENCES_S) / MINUTE_S;
-
-	return token_sign(key, SUBADDRESS_TOKEN_PREFERENCES,
-	    subscriber->id << MINUTE_BITS | minute, subscriber_get_joined(subscriber));
-}
-
-bool
-web_token_find_preferences(const struct mail_token *tokens, const char *token,
-    struct subscriber **subscriber, int64_t *expires_at, GError **error)
-{
-	pb_auto(subscriber) found = NULL;
-	int64_t id, end;
-
-	*subscriber = NULL;
-	if (!token_parse_id(token, &id))
-		return true;
-	end = (id & ((1 << MINUTE_BITS) - 1)) * MINUTE_S;
-	if (tokens->now >= end || end > tokens->now + WEB_TOKEN_PREFERENCES_S)
-		return true;
-	if (!subscribers_find_id(tokens->store, id >> MINUTE_BITS, &found, error))
-		return false;
-	if (!found || !subscriber_is_subscribed(found) ||
-	    !token_check_signed(tokens->keys, SUBADDRESS_TOKEN_PREFERENCES, id,
-	        subscriber_get_joined(found), token))
-		return true;
-	*expires_at = end;
-	*subscriber = g_steal_pointer(&found);
-	return true;
-}
 
 /* Find the digest of a link to it. @param digest_id  set; 0: invalid */
 static bool
-find_digest(const struct mail_token *tokens, const char *token, int64_t *digest_id,
-    GError **error)
+find_digest(const struct web_call *call, int64_t *digest_id, GError **error)
 {
+	const char *token = call->request->token;
 	pb_auto(digest) digest = NULL;
 	int64_t id;
 
 	*digest_id = 0;
 	if (!token_parse_id(token, &id))
 		return true;
-	if (!digests_find_head(tokens->store, id, &digest, error))
+	if (!digests_find_head(call->handler->store, id, &digest, error))
 		return false;
 	/* One of a former subscription or address would show those of today. */
 	if (digest && digest->created_at >= digest->subscriber_since &&
-	    token_check_signed(
-	        tokens->keys, SUBADDRESS_TOKEN_VIEW, id, digest->created_at, token))
+	    token_check_signed(call->handler->options.key, SUBADDRESS_TOKEN_VIEW, id,
+	        digest->created_at, token))
 		*digest_id = id;
 	return true;
 }
@@ -123,21 +78,23 @@ web_token_feed_clear(struct web_token_feed *feed)
 }
 
 static bool
-find_filter_feed(const struct mail_token *tokens, const char *token, int64_t id,
-    struct web_token_feed *feed, GError **error)
+find_filter_feed(const struct web_call *call, int64_t id, struct web_token_feed *feed,
+    GError **error)
 {
+	struct store *store = call->handler->store;
 	g_autofree struct private_feed_filter *filter = NULL;
 	int64_t since;
 
-	if (!private_feeds_find_filter(tokens->store, id, &filter, error))
+	if (!private_feeds_find_filter(store, id, &filter, error))
 		return false;
 	if (!filter)
 		return true;
-	if (!private_feeds_load_since(
-	        tokens->store, filter->subscriber_id, &since, error))
+	if (!private_feeds_load_since(store, filter->subscriber_id, &since, error))
 		return false;
-	if (since < 0 || !token_check_signed(tokens->keys, SUBADDRESS_TOKEN_FILTER_FEED,
-	                     id, get_filter_binding(since, filter->created_at), token))
+	if (since < 0 ||
+	    !token_check_signed(call->handler->options.key,
+	        SUBADDRESS_TOKEN_FILTER_FEED, id,
+	        get_filter_binding(since, filter->created_at), call->request->token))
 		return true;
 	feed->subscriber_id = filter->subscriber_id;
 	feed->subscription_id = id;
@@ -147,22 +104,22 @@ find_filter_feed(const struct mail_token *tokens, const char *token, int64_t id,
 
 /* Find the feed of a token. @param feed  set; web_token_feed_clear() it */
 static bool
-find_feed(const struct mail_token *tokens, const char *token,
-    struct web_token_feed *feed, GError **error)
+find_feed(const struct web_call *call, struct web_token_feed *feed, GError **error)
 {
+	const char *token = call->request->token;
 	int64_t id, since;
 
 	*feed = (struct web_token_feed){0};
 	if (!token_parse_id(token, &id))
 		return true;
-	if (!private_feeds_load_since(tokens->store, id, &since, error))
+	if (!private_feeds_load_since(call->handler->store, id, &since, error))
 		return false;
-	if (since >= 0 &&
-	    token_check_signed(tokens->keys, SUBADDRESS_TOKEN_FEED, id, since, token)) {
+	if (since >= 0 && token_check_signed(call->handler->options.key,
+	                      SUBADDRESS_TOKEN_FEED, id, since, token)) {
 		feed->subscriber_id = id;
 		return true;
 	}
-	return find_filter_feed(tokens, token, id, feed, error);
+	return find_filter_feed(call, id, feed, error);
 }
 
 /* ---- digests ---- */
@@ -170,18 +127,17 @@ find_feed(const struct mail_token *tokens, const char *token,
 bool
 web_run_digest(struct web_call *call, GError **error)
 {
-	const struct mail_token tokens = get_tokens(call);
 	struct store *store = call->handler->store;
 	pb_auto(digest) digest = NULL;
 	g_autofree char *html = NULL;
 	int64_t id;
 
-	if (!find_digest(&tokens, call->request->token, &id, error))
+	if (!find_digest(call, &id, error))
 		return false;
 	if (!id)
 		return web_refuse(call, WEB_STATUS_NOT_FOUND);
 	digest = digests_load(store, id, error);
-	html = digest ? renderer_format_html(
+	html = digest ? renderer_format_page(
 	                    call->handler->options.renderer, digest, error)
 	              : NULL;
 	if (!html)
@@ -193,14 +149,6 @@ web_run_digest(struct web_call *call, GError **error)
 }
 
 /* ---- feeds ---- */
-
-static char *
-format_time(int64_t at)
-{
-	g_autoptr(GDateTime) time = g_date_time_new_from_unix_utc(MAX(at, 0));
-
-	return g_date_time_format(time, "%Y-%m-%dT%H:%M:%SZ");
-}
 
 static GVariantBuilder *
 format_authors(const struct paper *paper)
@@ -224,8 +172,8 @@ add_entry(GVariantBuilder *list, const struct paper *paper,
     const struct private_feed_entry *entry, GChecksum *hash)
 {
 	GVariantBuilder *values = web_values_new();
-	g_autofree char *updated = format_time(entry->found_at);
-	g_autofree char *published = format_time(
+	g_autofree char *updated = day_format_time(entry->found_at);
+	g_autofree char *published = day_format_time(
 	    paper->published_at >= 0 ? paper->published_at : entry->found_at);
 	g_autofree char *title = sanitize_paper_text(paper->title, 0);
 	g_autofree char *abstract = sanitize_paper_text(paper->abstract, 0);
@@ -292,7 +240,7 @@ add_head(struct web_call *call, const struct web_token_feed *feed,
 	g_autofree char *title =
 	    g_strdup_printf("%s%s%s", *service ? service : "paperboy",
 	        feed->label ? ": " : "", feed->label ? feed->label : "");
-	g_autofree char *updated = format_time(newest ? newest->found_at : 0);
+	g_autofree char *updated = day_format_time(newest ? newest->found_at : 0);
 
 	g_checksum_update(hash, (const guchar *)title, -1);
 	web_values_add(call->values, "id", id);
@@ -324,10 +272,9 @@ show_feed(struct web_call *call, const struct web_token_feed *feed, GError **err
 bool
 web_run_feed(struct web_call *call, GError **error)
 {
-	const struct mail_token tokens = get_tokens(call);
 	pb_local(web_token_feed) feed = {0};
 
-	if (!find_feed(&tokens, call->request->token, &feed, error))
+	if (!find_feed(call, &feed, error))
 		return false;
 	return feed.subscriber_id ? show_feed(call, &feed, error)
 	                          : web_refuse(call, WEB_STATUS_NOT_FOUND);

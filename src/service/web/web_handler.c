@@ -28,7 +28,6 @@ static const struct operation {
 } operations[WEB_OPS] = {
     [WEB_OP_HEALTH] = {run_health, NULL, false, NULL},
     [WEB_OP_HOME] = {web_run_home, NULL, false, NULL},
-    [WEB_OP_TRY] = {web_run_try, NULL, false, NULL},
     [WEB_OP_SUBSCRIBE] = {web_run_subscribe, "home", true, NULL},
     [WEB_OP_CONFIRM_SHOW] = {web_run_confirm_show, NULL, false, NULL},
     [WEB_OP_CONFIRM] = {web_run_confirm, "confirm", true, NULL},
@@ -58,6 +57,8 @@ add_common_values(struct web_call *call)
 	web_values_add(
 	    call->values, "address", options->own_addresses->commands.address.text);
 	web_values_add(call->values, "owner", options->settings->mail_owner);
+	web_values_add(call->values, "privacy_url", options->settings->web_privacy_url);
+	web_values_add(call->values, "imprint_url", options->settings->web_imprint_url);
 }
 
 static void

@@ -1,8 +1,9 @@
 /*
  * web_leave.c - the unsubscribe page and one-click unsubscription (RFC 8058).
  *
- * A digest may have been forwarded, so its token gives no access to the account, and no
- * page tells whether a token is valid.
+ * A digest may have been forwarded, so its token gives no access to the account, and
+ * the page names no address.  It says what has happened to whoever has a token, which
+ * cannot be guessed; the reply to one click is always the same.
  */
 #include <string.h>
 
@@ -25,17 +26,15 @@ web_run_leave_show(struct web_call *call, GError **error)
 	return true;
 }
 
+/* @param is_valid  set: the token is somebody's */
 static bool
-unsubscribe(struct web_call *call, GError **error)
+unsubscribe(struct web_call *call, bool *is_valid, GError **error)
 {
-	struct request request;
-	bool is_done, is_ok;
+	pb_local(request) request = {0};
 
 	/* The notice is in the subscriber's language. */
 	web_init_request(call, NULL, &request);
-	is_ok = handler_leave(&request, call->request->token, NULL, &is_done, error);
-	request_clear(&request);
-	return is_ok;
+	return handler_leave(&request, call->request->token, NULL, is_valid, error);
 }
 
 bool
@@ -44,68 +43,83 @@ web_run_one_click(struct web_call *call, GError **error)
 	const struct handler_options *options = &call->handler->options;
 	const struct mail_token mail_token = {
 	    call->handler->store, options->key, options->now};
-	bool is_check;
+	bool is_check, is_valid;
 
 	call->page = WEB_PAGE_NONE;
 	return mail_token_record_check(
 	           &mail_token, call->request->token, &is_check, error) &&
-	       (is_check || unsubscribe(call, error));
+	       (is_check || unsubscribe(call, &is_valid, error));
 }
 
 /* ---- the other choices of the page ---- */
 
-/* Without a removal the page looks the same. */
+static bool
+refuse_link(struct web_call *call)
+{
+	call->status = WEB_STATUS_NOT_FOUND;
+	web_add_phrase(call, "error",
+	    N_("This link is incomplete, or belongs to a subscription that has ended. "
+	       "Nothing was done."));
+	return true;
+}
+
 void
 web_add_undo(struct web_call *call)
 {
-	const struct handler_options *options = &call->handler->options;
-	const struct system_mailer mailer = {
-	    .random = options->random, .now = options->now};
-	g_autofree char *none = system_mail_new_token(&mailer);
-
 	web_add_csrf(call, "leave");
-	web_values_add(
-	    call->values, "undo", *call->report->undo ? call->report->undo : none);
+	web_values_add(call->values, "undo", call->report->undo);
+	web_add_phrase(call, "ok",
+	    *call->report->undo ? WEB_UNSUBSCRIBED
+	                        : N_("You were unsubscribed before: no digests come."));
 }
 
 static bool
 run_unsubscribe(struct web_call *call, GError **error)
 {
-	if (!unsubscribe(call, error))
+	bool is_valid;
+
+	if (!unsubscribe(call, &is_valid, error))
 		return false;
+	if (!is_valid)
+		return refuse_link(call);
 	web_add_undo(call);
-	web_add_phrase(call, "ok",
-	    N_("If this link belongs to a subscription, it has ended, and no more "
-	       "digests come. A mail confirms it."));
 	return true;
 }
 
-/* Reduce the digests of the subscriber of the token, who gets the reply by mail: the
- * page may be used by somebody to whom a digest was forwarded. */
+/*
+ * Reduce the digests of the subscriber of the token, who gets the reply by mail: the
+ * page may be used by somebody to whom a digest was forwarded.
+ *
+ * @param done  says that it is done
+ */
 static bool
 reduce(struct web_call *call, enum handler_reduction reduction, unsigned number,
-    GError **error)
+    const char *done, GError **error)
 {
-	struct request request;
-	bool is_ok;
+	pb_local(request) request = {0};
 
 	web_init_request(call, NULL, &request);
-	is_ok =
-	    handler_reduce(&request, call->request->token, reduction, number, error);
-	request_clear(&request);
-	return is_ok;
+	if (!handler_reduce(&request, call->request->token, reduction, number, error))
+		return false;
+	if (!request.subscriber)
+		return refuse_link(call);
+	if (request.reply.done)
+		web_add_message(call, "ok", done, NULL);
+	else
+		web_add_phrase(call, "ok",
+		    N_("Nothing was changed: no more mail than that comes already."));
+	return true;
 }
 
 static bool
-fail_field(struct web_call *call, const char *field, const char *phrase, int most)
+fail_field(struct web_call *call, const char *field, int most)
 {
-	g_autofree char *text =
-	    reply_text_format(&call->text, phrase, "key", field, "most", MSG_INT(most));
-
 	call->status = WEB_STATUS_BAD_REQUEST;
 	call->page = WEB_PAGE_LEAVE;
 	web_add_csrf(call, "leave");
-	web_add_message(call, "error", text, field);
+	web_add_field_phrase(call, "error", field,
+	    N_("{key} is a number from 1 to {most}."), "key", field, "most",
+	    MSG_INT(most));
 	return true;
 }
 
@@ -113,72 +127,63 @@ static bool
 run_pause(struct web_call *call, GError **error)
 {
 	unsigned days = web_get_number(call, "days", BOUNDS_PAUSE_DAYS);
-	g_autofree char *text = NULL;
+	bool is_open = g_hash_table_contains(call->request->fields, "days") &&
+	               !*web_get(call, "days");
+	g_autofree char *count = NULL, *text = NULL;
 
-	if (g_hash_table_contains(call->request->fields, "days") &&
-	    !*web_get(call, "days")) {
-		web_add_phrase(call, "ok",
-		    N_("If this link belongs to a subscription, digests pause until "
-		       "they are resumed. A mail confirms it, and says how to resume "
-		       "them."));
-		return reduce(call, HANDLER_REDUCE_PAUSE, 0, error);
-	}
-	if (!days)
-		return fail_field(call, "days",
-		    N_("{key} is a number from 1 to {most}."), BOUNDS_PAUSE_DAYS);
-	text = reply_text_format_count(&call->text, PL_("1 day", "{count} days"), days);
-	web_add_phrase(call, "ok",
-	    N_("If this link belongs to a subscription, digests pause for {days}. A "
-	       "mail confirms it."),
-	    "days", text);
-	return reduce(call, HANDLER_REDUCE_PAUSE, days, error);
+	if (!days && !is_open)
+		return fail_field(call, "days", BOUNDS_PAUSE_DAYS);
+	count =
+	    reply_text_format_count(&call->text, PL_("1 day", "{count} days"), days);
+	text = reply_text_format(&call->text,
+	    is_open ? N_("Your digests pause until you resume them. A mail says how.")
+	            : N_("Your digests pause for {days}. A mail confirms it."),
+	    "days", count);
+	return reduce(call, HANDLER_REDUCE_PAUSE, days, text, error);
 }
 
 static bool
 run_weekly(struct web_call *call, GError **error)
 {
-	web_add_phrase(call, "ok",
-	    N_("If this link belongs to a subscription, its digest comes once a week "
-	       "now. A mail confirms it."));
-	return reduce(call, HANDLER_REDUCE_WEEKLY, 0, error);
+	g_autofree char *text = reply_text_format(&call->text,
+	    N_("Your digest comes once a week from now on. A mail confirms it."));
+
+	return reduce(call, HANDLER_REDUCE_WEEKLY, 0, text, error);
 }
 
 static bool
 run_fewer(struct web_call *call, GError **error)
 {
 	unsigned max = web_get_number(call, "max", BOUNDS_DIGEST_FULL_MAX);
-	g_autofree char *text = NULL;
+	g_autofree char *count = NULL, *text = NULL;
 
 	if (!max)
-		return fail_field(call, "max",
-		    N_("{key} is a number from 1 to {most}."), BOUNDS_DIGEST_FULL_MAX);
-	text =
+		return fail_field(call, "max", BOUNDS_DIGEST_FULL_MAX);
+	count =
 	    reply_text_format_count(&call->text, PL_("1 paper", "{count} papers"), max);
-	web_add_phrase(call, "ok",
-	    N_("If this link belongs to a subscription, a digest has {papers} at most "
-	       "now. A mail confirms it."),
-	    "papers", text);
-	return reduce(call, HANDLER_REDUCE_FEWER, max, error);
+	text = reply_text_format(&call->text,
+	    N_("From now on a digest has {papers} at most. A mail confirms it."),
+	    "papers", count);
+	return reduce(call, HANDLER_REDUCE_FEWER, max, text, error);
 }
 
 bool
 web_run_undo(struct web_call *call, GError **error)
 {
 	g_autofree struct confirmation *confirmation = NULL;
-	struct request request;
-	bool is_ok;
+	pb_local(request) request = {0};
 
 	web_init_request(call, NULL, &request);
-	is_ok = handler_find_confirmation(&request, web_get(call, "undo"),
-	            HANDLER_UNDO_PURPOSES, &confirmation, error) &&
-	        (!confirmation ||
-	            handler_apply_confirmation(&request, confirmation, error));
-	request_clear(&request);
+	if (!handler_find_confirmation(&request, web_get(call, "undo"),
+	        HANDLER_UNDO_PURPOSES, &confirmation, error) ||
+	    (confirmation &&
+	        !handler_apply_confirmation(&request, confirmation, error)))
+		return false;
 	call->page = WEB_PAGE_LEFT;
-	web_add_phrase(call, "ok",
-	    N_("If this was still possible, everything is as before. A mail confirms "
-	       "it."));
-	return is_ok;
+	web_add_phrase(call, confirmation ? "ok" : "error",
+	    confirmation ? N_("You are subscribed again, and everything is as it was.")
+	                 : N_("This can no longer be undone: subscribe again."));
+	return true;
 }
 
 /* ---- the link to the preferences ---- */
@@ -193,7 +198,7 @@ send_link(struct web_call *call, struct request *request, enum rate_case rate_ca
 	const struct catalog *catalog = options->phrases;
 	const char *own = request->subscriber->language;
 	const char *language = catalog_has_language(catalog, own) ? own : "en";
-	g_autofree char *token = web_token_format_preferences(
+	g_autofree char *token = mail_token_format_preferences(
 	    options->key, request->subscriber, options->now);
 	g_autofree char *subject =
 	    catalog_format(catalog, language, N_("Your preferences"), NULL);
@@ -234,18 +239,23 @@ web_send_link(struct web_call *call, struct request *request, enum rate_case rat
 static bool
 run_link(struct web_call *call, GError **error)
 {
-	struct request request;
-	bool is_ok;
+	pb_local(request) request = {0};
 
 	web_init_request(call, NULL, &request);
-	is_ok = handler_set_token_requester(&request, call->request->token, error) &&
-	        (!request.subscriber ||
-	            web_send_link(call, &request, RATE_CASE_LINK, error));
-	request_clear(&request);
-	web_add_phrase(call, "ok",
-	    N_("If this link belongs to a subscription, a link to its preferences is "
-	       "on its way by mail. It works for 24 hours."));
-	return is_ok;
+	if (!handler_set_token_requester(&request, call->request->token, error))
+		return false;
+	if (!request.subscriber)
+		return refuse_link(call);
+	if (!web_send_link(call, &request, RATE_CASE_LINK, error))
+		return false;
+	web_add_phrase(call, call->report->is_queued ? "ok" : "error",
+	    call->report->is_queued
+	        ? N_("A link to your preferences is on its way by mail. It works for "
+	             "24 "
+	             "hours.")
+	        : N_("Too many mails have gone to this address today. Try again "
+	             "tomorrow."));
+	return true;
 }
 
 static const struct {

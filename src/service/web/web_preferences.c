@@ -26,7 +26,7 @@ web_find_subscriber(struct web_call *call, struct subscriber **subscriber,
 	const struct mail_token tokens = {
 	    call->handler->store, options->key, options->now};
 
-	if (!web_token_find_preferences(
+	if (!mail_token_find_preferences(
 	        &tokens, call->request->token, subscriber, expires_at, error))
 		return false;
 	return *subscriber || web_refuse(call, WEB_STATUS_NOT_FOUND);
@@ -120,11 +120,7 @@ mail_reply(
 		web_add_phrase(call, "error",
 		    N_("Nothing was done: too many mails have gone to you today. Try "
 		       "again tomorrow."));
-	else if (request->reply.undo)
-		web_add_phrase(call, "ok",
-		    N_("If this link belongs to a subscription, it has ended, and no "
-		       "more digests come. A mail confirms it."));
-	else
+	else if (!request->reply.undo)
 		web_add_results(call, request->reply.results, field);
 	return true;
 }
@@ -140,26 +136,22 @@ run_line(struct web_call *call, const struct subscriber *subscriber, const char 
     const char *field, bool *is_left, GError **error)
 {
 	const char *const lines[] = {line, NULL};
-	struct request request;
+	pb_local(request) request = {0};
 	enum handler_mail may_mail;
-	bool is_ok;
 
 	web_init_request(call, call->text.language, &request);
 	request.lines = lines;
 	request.is_proven = request.has_token = true;
-	is_ok =
-	    handler_set_requester(&request, subscriber->address, &may_mail, error) &&
-	    handler_restore_suspended(&request, error) && command_run(&request, error);
-	if (is_ok) {
-		call->report->is_changed |= request.reply.is_changed;
-		call->is_done = request.reply.failed == 0;
-		*is_left = request.reply.undo != NULL;
-		if (!request.reply.pending && !*is_left)
-			web_add_results(call, request.reply.results, field);
-		is_ok = mail_reply(call, &request, field, error);
-	}
-	request_clear(&request);
-	return is_ok;
+	if (!handler_set_requester(&request, subscriber->address, &may_mail, error) ||
+	    !handler_restore_suspended(&request, error) ||
+	    !command_run(&request, error))
+		return false;
+	call->report->is_changed |= request.reply.is_changed;
+	call->is_done = request.reply.failed == 0;
+	*is_left = request.reply.undo != NULL;
+	if (!request.reply.pending && !*is_left)
+		web_add_results(call, request.reply.results, field);
+	return mail_reply(call, &request, field, error);
 }
 
 /* ---- other changes ---- */
@@ -221,34 +213,12 @@ set_feeds(struct web_call *call, const struct subscriber *subscriber, bool is_on
 }
 
 static bool
-run_up(struct web_call *call, const struct subscriber *subscriber, GError **error)
-{
-	return move(call, subscriber, true, error);
-}
-
-static bool
-run_down(struct web_call *call, const struct subscriber *subscriber, GError **error)
-{
-	return move(call, subscriber, false, error);
-}
-
-static bool
-run_feed_on(struct web_call *call, const struct subscriber *subscriber, GError **error)
-{
-	return set_feeds(call, subscriber, true, error);
-}
-
-static bool
-run_feed_off(struct web_call *call, const struct subscriber *subscriber, GError **error)
-{
-	return set_feeds(call, subscriber, false, error);
-}
-
-static bool
-run_test(struct web_call *call, const struct subscriber *subscriber, GError **error)
+run_test(struct web_call *call, const struct subscriber *subscriber, bool is_on,
+    GError **error)
 {
 	g_autofree char *filter = web_get_line(call, "filter");
 
+	(void)is_on;
 	return web_add_test(call, filter, subscriber->id, error);
 }
 
@@ -256,19 +226,24 @@ run_test(struct web_call *call, const struct subscriber *subscriber, GError **er
 
 /* Each setting is a command of its own: the others apply when one is wrong. */
 static bool
-run_set(struct web_call *call, const struct subscriber *subscriber, GError **error)
+run_set(struct web_call *call, const struct subscriber *subscriber, bool is_on,
+    GError **error)
 {
 	g_autoptr(GPtrArray) lines = g_ptr_array_new_with_free_func(g_free);
 	g_autoptr(GPtrArray) fields = g_ptr_array_new();
-	bool is_left;
+	bool is_left, is_done = true;
 
+	(void)is_on;
 	web_list_changes(call, subscriber, lines, fields);
 	if (!lines->len)
 		web_add_phrase(call, "ok", N_("already set; nothing was changed."));
-	for (unsigned i = 0; i < lines->len; i++)
+	for (unsigned i = 0; i < lines->len; i++) {
 		if (!run_line(call, subscriber, lines->pdata[i], fields->pdata[i],
 		        &is_left, error))
 			return false;
+		is_done &= call->is_done;
+	}
+	call->is_done = is_done;
 	return true;
 }
 
@@ -278,8 +253,9 @@ static const struct action {
 	const char *plain;  /* as it was typed, */
 	const char *quoted; /* or in quotes */
 	GString *(*format)(struct web_call *call); /* another command; or else: */
-	bool (*run)(
-	    struct web_call *call, const struct subscriber *subscriber, GError **error);
+	bool (*run)(struct web_call *call, const struct subscriber *subscriber,
+	    bool is_on, GError **error);
+	bool is_on;        /* for run */
 	bool is_test;      /* it evaluates a filter */
 	bool is_answer;    /* to a proposal */
 	const char *field; /* that errors belong to, or NULL */
@@ -287,8 +263,8 @@ static const struct action {
     {"add", .format = format_add, .is_test = true, .field = "filter"},
     {"edit", .format = format_edit, .is_test = true, .field = "filter"},
     {"test", .run = run_test, .is_test = true},
-    {"up", .run = run_up},
-    {"down", .run = run_down},
+    {"up", .run = move, .is_on = true},
+    {"down", .run = move},
     {"remove", .verb = "del", .quoted = "number"},
     {"block", .verb = "block", .plain = "filter", .is_test = true, .field = "filter"},
     {"unblock", .verb = "unblock", .quoted = "number"},
@@ -298,15 +274,14 @@ static const struct action {
     {"undo_answer", .verb = "undo", .plain = "proposal", .is_answer = true},
     {"like", .verb = "like", .plain = "paper"},
     {"hide", .verb = "hide", .plain = "paper"},
-    {"taste", .verb = "taste"},
     {"taste_forget", .verb = "taste forget"},
     {"pause", .format = format_pause, .field = "until"},
     {"resume", .verb = "resume"},
     {"address", .verb = "address", .quoted = "address", .field = "address"},
     {"export", .verb = "export", .plain = "format"},
     {"forget", .verb = "forget me"},
-    {"feed_on", .run = run_feed_on},
-    {"feed_off", .run = run_feed_off},
+    {"feed_on", .run = set_feeds, .is_on = true},
+    {"feed_off", .run = set_feeds},
     {"unsubscribe", .verb = "unsubscribe"},
 };
 
@@ -371,7 +346,7 @@ run_action(struct web_call *call, const struct action *action,
 		return web_refuse(call, WEB_STATUS_BAD_REQUEST);
 	line = format_line(call, action);
 	if (!line)
-		return action->run(call, subscriber, error);
+		return action->run(call, subscriber, action->is_on, error);
 	if (!run_line(call, subscriber, line->str, action->field, &is_left, error))
 		return false;
 	if (is_left) {

@@ -53,7 +53,7 @@ char *web_get_line(const struct web_call *call, const char *name);
 unsigned web_get_number(const struct web_call *call, const char *name, unsigned most);
 
 /**
- * Prepare a request of the handler; request_clear() it.
+ * Prepare a request of the handler, a pb_local().
  *
  * @param language  of mails to somebody who is not subscribed
  */
@@ -96,9 +96,9 @@ web_add_results(struct web_call *call, const GPtrArray *results, const char *fie
 bool web_add_error(
     struct web_call *call, const char *field, GError **problem, GError **error);
 
-/** Report an error in the field `filter`. */
-void web_add_query_error(
-    struct web_call *call, const char *filter, const struct query_error *problem);
+/** Report an error in the field `filter`: of its syntax, else as web_add_error(). */
+bool web_add_filter_error(struct web_call *call, const char *filter,
+    const struct query_error *problem, GError **wrong, GError **error);
 
 /* Limits on tests: anybody must not be able to use up those of others. */
 enum web_limit {
@@ -149,7 +149,10 @@ bool web_add_proposals(struct web_call *call, const struct subscriber *subscribe
 bool web_send_link(struct web_call *call, struct request *request,
     enum rate_case rate_case, GError **error);
 
-/** Set the undo token of WEB_PAGE_LEFT, or one that undoes nothing. */
+#define WEB_UNSUBSCRIBED \
+	N_("You are unsubscribed: no more digests come. A mail confirms it.")
+
+/** Say that the subscription has ended, and how to undo it. */
 void web_add_undo(struct web_call *call);
 
 /** Undo by the token in the field `undo`. */
@@ -167,6 +170,10 @@ bool web_find_subscriber(struct web_call *call, struct subscriber **subscriber,
 /** Append a field in quotation marks to a command, after a text. */
 void web_append_quoted(
     struct web_call *call, GString *line, const char *before, const char *name);
+
+/** Add `zones`, a choice of time zones. @param selected  an IANA name; added to them */
+void
+web_add_zones(struct web_call *call, GVariantBuilder *values, const char *selected);
 
 /** Add the settings of a subscriber to the page. */
 void web_add_settings(struct web_call *call, const struct subscriber *subscriber);
@@ -190,10 +197,9 @@ void web_add_csrf(struct web_call *call, const char *page);
 /** Whether the form came from this page, today or yesterday. */
 bool web_check_csrf(const struct web_call *call, const char *page);
 
-web_run_fn web_run_home, web_run_try, web_run_subscribe, web_run_confirm_show,
-    web_run_confirm, web_run_leave_show, web_run_one_click, web_run_leave,
-    web_show_preferences, web_run_preferences, web_run_digest, web_run_feed,
-    web_run_search;
+web_run_fn web_run_home, web_run_subscribe, web_run_confirm_show, web_run_confirm,
+    web_run_leave_show, web_run_one_click, web_run_leave, web_show_preferences,
+    web_run_preferences, web_run_digest, web_run_feed, web_run_search;
 
 /* ---- values of a page: names with texts, flags and lists ---- */
 
@@ -219,28 +225,6 @@ void web_values_take(GVariantBuilder *values, const char *name, GVariantBuilder 
  * Each contains the number of a row (base/token.h) and is checked against values of
  * that row.  The token of an unsubscribe page is that of the address
  * (service/delivery/mail_token.h). */
-
-/* Lifetime of a link to the preferences. */
-#define WEB_TOKEN_PREFERENCES_S (24 * 3600)
-
-/**
- * Format the token of a subscriber's preferences.
- *
- * It contains the subscriber's id and the minute at which it expires, and is bound to
- * the subscription and its address: it ends with either.
- */
-char *web_token_format_preferences(
-    GBytes *key, const struct subscriber *subscriber, int64_t now);
-
-/**
- * Find the subscriber of a link to the preferences.
- *
- * @param subscriber  set; NULL for an invalid or expired token, or if unsubscribed
- * @param expires_at  set with it, s
- * @return false if the store fails
- */
-bool web_token_find_preferences(const struct mail_token *tokens, const char *token,
-    struct subscriber **subscriber, int64_t *expires_at, GError **error);
 
 /** Format the token of the feed of all filters. @param since  when feeds were turned
  * on */

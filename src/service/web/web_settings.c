@@ -3,10 +3,13 @@
  */
 #include <string.h>
 
+#include "base/zone.h"
 #include "model/preferences.h"
 #include "service/web/web_private.h"
 
 #define DEFAULT_LANGUAGE "en"
+
+#define WEEKDAYS "mon, tue, wed, thu, fri, sat, sun"
 
 /* Settings before and after the preferences of model/preferences.h. */
 enum { WHEN, DAYS, AT, ZONE, MAX_FULL, LANGUAGE, NAME };
@@ -16,7 +19,7 @@ static const struct {
 	const char *words; /* possible values; NULL: a text field */
 } own_rows[] = {
     [WHEN] = {"when", "now, daily, weekdays, weekly"},
-    [DAYS] = {"days", NULL},
+    [DAYS] = {"days", WEEKDAYS}, /* a checkbox for each */
     [AT] = {"at", NULL},
     [ZONE] = {"tz", NULL},
     [MAX_FULL] = {"max", NULL},
@@ -51,16 +54,86 @@ format_value(const struct subscriber *subscriber, size_t row)
 	return g_strdup(subscriber->name ? subscriber->name : "");
 }
 
+/* ---- time zones ---- */
+
+/* One for each offset and region, from west to east; people may type another. */
+static const char *const zones[] = {"Pacific/Midway", "Pacific/Honolulu",
+    "America/Anchorage", "America/Los_Angeles", "America/Phoenix", "America/Denver",
+    "America/Mexico_City", "America/Costa_Rica", "America/Chicago", "America/Bogota",
+    "America/New_York", "America/Halifax", "America/Caracas", "America/Santiago",
+    "America/St_Johns", "America/Sao_Paulo", "America/Argentina/Buenos_Aires",
+    "America/Nuuk", "Atlantic/South_Georgia", "Atlantic/Azores", "Atlantic/Cape_Verde",
+    "UTC", "Europe/London", "Europe/Lisbon", "Africa/Accra", "Africa/Casablanca",
+    "Europe/Berlin", "Europe/Paris", "Africa/Lagos", "Europe/Athens", "Europe/Kyiv",
+    "Africa/Cairo", "Africa/Johannesburg", "Asia/Jerusalem", "Europe/Istanbul",
+    "Europe/Moscow", "Africa/Nairobi", "Asia/Riyadh", "Asia/Tehran", "Asia/Dubai",
+    "Asia/Baku", "Asia/Kabul", "Asia/Karachi", "Asia/Tashkent", "Asia/Kolkata",
+    "Asia/Kathmandu", "Asia/Dhaka", "Asia/Yangon", "Asia/Bangkok", "Asia/Jakarta",
+    "Asia/Shanghai", "Asia/Singapore", "Australia/Perth", "Asia/Tokyo", "Asia/Seoul",
+    "Australia/Adelaide", "Australia/Brisbane", "Australia/Sydney", "Pacific/Noumea",
+    "Pacific/Auckland", "Pacific/Tongatapu", "Pacific/Kiritimati"};
+
+/* @return "New York (UTC-5)", now */
+static char *
+format_zone(const char *name, int64_t now)
+{
+	g_autoptr(GTimeZone) zone = zone_load_or_utc(name);
+	int interval = g_time_zone_find_interval(zone, G_TIME_TYPE_UNIVERSAL, now);
+	int minutes = g_time_zone_get_offset(zone, interval) / 60;
+	const char *slash = strrchr(name, '/');
+	g_autofree char *city =
+	    g_strdelimit(g_strdup(slash ? slash + 1 : name), "_", ' ');
+
+	if (!minutes)
+		return slash ? g_strdup_printf("%s (UTC)", city) : g_strdup(city);
+	return minutes % 60 ? g_strdup_printf("%s (UTC%+d:%02d)", city, minutes / 60,
+	                          ABS(minutes % 60))
+	                    : g_strdup_printf("%s (UTC%+d)", city, minutes / 60);
+}
+
+static void
+add_zone(GVariantBuilder *list, const char *name, const char *selected, int64_t now)
+{
+	GVariantBuilder *values = web_values_new();
+	g_autofree char *label = format_zone(name, now);
+
+	web_values_add(values, "value", name);
+	web_values_add(values, "label", label);
+	web_values_add_flag(values, "is_selected", strcmp(name, selected) == 0);
+	web_list_add(list, values);
+}
+
+void
+web_add_zones(struct web_call *call, GVariantBuilder *values, const char *selected)
+{
+	int64_t now = call->handler->options.now;
+	GVariantBuilder *list = web_list_new();
+	bool is_listed = false;
+
+	for (size_t i = 0; i < G_N_ELEMENTS(zones); i++)
+		is_listed |= strcmp(zones[i], selected) == 0;
+	if (!is_listed)
+		add_zone(list, selected, selected, now);
+	for (size_t i = 0; i < G_N_ELEMENTS(zones); i++)
+		add_zone(list, zones[i], selected, now);
+	web_values_take(values, "zones", list);
+}
+
 /* ---- the form ---- */
 
-/* @param words  possible values, separated by ", "; NULL: a text field */
-static void
-add_setting(
-    GVariantBuilder *list, const char *key, const char *value, const char *words)
+/*
+ * @param value  what is chosen; separated by "," if it is several
+ * @param words  possible values, separated by ", "; NULL: a text field
+ * @return the values
+ */
+static GVariantBuilder *
+format_setting(const char *key, const char *value, const char *words)
 {
 	GVariantBuilder *values = web_values_new();
 	GVariantBuilder *options = web_list_new();
 	g_auto(GStrv) all = g_strsplit(words ? words : "", ", ", -1);
+	g_auto(GStrv) parts = g_strsplit(value, ",", -1);
+	const char *const *chosen = (const char *const *)parts;
 
 	web_values_add(values, "key", key);
 	web_values_add(values, "value", value);
@@ -68,11 +141,12 @@ add_setting(
 		GVariantBuilder *option = web_values_new();
 
 		web_values_add(option, "value", *word);
-		web_values_add_flag(option, "is_selected", strcmp(*word, value) == 0);
+		web_values_add_flag(
+		    option, "is_selected", g_strv_contains(chosen, *word));
 		web_list_add(options, option);
 	}
 	web_values_take(values, "options", options);
-	web_list_add(list, values);
+	return values;
 }
 
 static void
@@ -82,9 +156,17 @@ add_own(struct web_call *call, GVariantBuilder *list,
 	const struct catalog *catalog = call->handler->options.phrases;
 	g_autofree char *languages = catalog_format_languages(catalog);
 	g_autofree char *value = format_value(subscriber, row);
+	g_autofree char *typed = web_get_line(call, own_rows[row].key);
+	/* A refused value is shown again. */
+	bool is_again =
+	    !call->is_done && *typed && (row == AT || row == MAX_FULL || row == NAME);
+	GVariantBuilder *values;
 
-	add_setting(list, own_rows[row].key, value,
+	values = format_setting(own_rows[row].key, is_again ? typed : value,
 	    row == LANGUAGE ? languages : own_rows[row].words);
+	if (row == ZONE)
+		web_add_zones(call, values, value);
+	web_list_add(list, values);
 }
 
 void
@@ -98,8 +180,10 @@ web_add_settings(struct web_call *call, const struct subscriber *subscriber)
 		enum preference preference = (enum preference)i;
 		g_autofree char *words = preferences_format_words(preference);
 
-		add_setting(list, preferences_get_name(preference),
-		    preferences_get_word(&subscriber->preferences, preference), words);
+		web_list_add(list,
+		    format_setting(preferences_get_name(preference),
+		        preferences_get_word(&subscriber->preferences, preference),
+		        words));
 	}
 	web_values_take(call->values, "settings", list);
 }
@@ -115,17 +199,34 @@ is_changed(const struct web_call *call, const char *key, const char *value)
 	       strcmp(typed, value) != 0;
 }
 
+/* The checked days, "mon,thu". */
+static char *
+get_days(const struct web_call *call)
+{
+	g_auto(GStrv) all = g_strsplit(WEEKDAYS, ", ", -1);
+	GString *days = g_string_new(NULL);
+
+	for (char **day = all; *day; day++) {
+		g_autofree char *name = g_strconcat("day_", *day, NULL);
+
+		if (*web_get(call, name))
+			g_string_append_printf(
+			    days, "%s%s", days->len ? "," : "", *day);
+	}
+	return g_string_free(days, FALSE);
+}
+
 /* Days imply the frequency "weekly", and belong to it. */
 static void
 add_schedule_line(struct web_call *call, const struct subscriber *subscriber,
     GPtrArray *lines, const char **field)
 {
 	g_autofree char *when = format_value(subscriber, WHEN);
-	g_autofree char *days = format_value(subscriber, DAYS);
+	g_autofree char *before = format_value(subscriber, DAYS);
 	g_autofree char *typed = web_get_line(call, "when");
+	g_autofree char *days = get_days(call);
 	bool is_weekly = strcmp(*typed ? typed : when, "weekly") == 0;
-	bool has_days =
-	    is_weekly && *web_get(call, "days") && is_changed(call, "days", days);
+	bool has_days = is_weekly && *days && strcmp(days, before) != 0;
 	GString *line;
 
 	if (!has_days && !(*typed && is_changed(call, "when", when)))
@@ -134,7 +235,7 @@ add_schedule_line(struct web_call *call, const struct subscriber *subscriber,
 	if (*typed)
 		web_append_quoted(call, line, "when ", "when");
 	if (has_days)
-		web_append_quoted(call, line, "days ", "days");
+		g_string_append_printf(line, " days %s", days);
 	g_ptr_array_add(lines, g_string_free(line, FALSE));
 	*field = has_days ? "days" : "when";
 }
@@ -144,16 +245,21 @@ add_line(struct web_call *call, const char *key, const char *value, GPtrArray *l
     GPtrArray *fields)
 {
 	g_autofree char *before = g_strconcat(key, " ", NULL);
+	/* A typed zone counts if none was chosen: a refused one stays typed. */
+	const char *field = strcmp(key, "tz") == 0 && *web_get(call, "zone") &&
+	                            !is_changed(call, key, value)
+	                        ? "zone"
+	                        : key;
 	GString *line;
 
 	/* Only a name can be removed. */
-	if (!is_changed(call, key, value) ||
-	    (!*web_get(call, key) && strcmp(key, "name") != 0))
+	if (!is_changed(call, field, value) ||
+	    (!*web_get(call, field) && strcmp(key, "name") != 0))
 		return;
 	line = g_string_new("set");
-	web_append_quoted(call, line, before, key);
+	web_append_quoted(call, line, before, field);
 	g_ptr_array_add(lines, g_string_free(line, FALSE));
-	g_ptr_array_add(fields, (gpointer)key);
+	g_ptr_array_add(fields, (gpointer)field);
 }
 
 void

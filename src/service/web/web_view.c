@@ -1,11 +1,14 @@
 /*
- * web_view.c - the views of the preferences: filters, blocks, settings, account.
+ * web_view.c - the views of the preferences: filters, blocks, settings, likes, account.
  */
 #include <string.h>
 
 #include "service/people/filters.h"
 #include "service/people/profile.h"
+#include "service/taste/answers.h"
 #include "service/web/web_private.h"
+#include "store/paper/archive.h"
+#include "store/subscriber/feedback.h"
 #include "store/subscriber/private_feeds.h"
 #include "store/subscriber/shares.h"
 #include "store/subscriber/subscribers.h"
@@ -260,6 +263,62 @@ show_settings(struct view *view, GError **error)
 	return true;
 }
 
+/* ---- likes ---- */
+
+/* Papers and words on the page, of each kind. */
+#define LIKES_SHOWN 20
+
+/* "reward model, rlhf" */
+static void
+add_words(struct view *view, const char *name, const GPtrArray *words)
+{
+	g_autoptr(GString) text = g_string_new(NULL);
+
+	for (unsigned i = 0; i < words->len && i < LIKES_SHOWN; i++)
+		g_string_append_printf(text, "%s%s", i ? ", " : "",
+		    ((struct answers_word *)words->pdata[i])->word);
+	web_values_add(view->call->values, name, text->str);
+}
+
+static bool
+add_answered(struct view *view, GError **error)
+{
+	struct store *store = view->call->handler->store;
+	g_autoptr(GArray) all = feedback_load(store, view->subscriber->id, error);
+	GVariantBuilder *list = all ? web_list_new() : NULL;
+	bool is_ok = all != NULL;
+
+	for (unsigned i = 0; is_ok && i < all->len && i < LIKES_SHOWN; i++) {
+		const struct feedback *one = &g_array_index(all, struct feedback, i);
+		g_autofree struct archive_text *paper = NULL;
+		GVariantBuilder *values;
+
+		is_ok = archive_find_text(store, one->paper_seq, &paper, error);
+		if (!paper)
+			continue;
+		values = web_values_new();
+		web_values_add(values, "title", paper->title);
+		web_values_add_flag(values, "is_liked", one->is_like);
+		web_list_add(list, values);
+	}
+	if (list)
+		web_values_take(view->call->values, "papers", list);
+	return is_ok;
+}
+
+static bool
+show_taste(struct view *view, GError **error)
+{
+	pb_local(answers) answers = {0};
+
+	if (!answers_load(
+	        view->call->handler->store, view->subscriber->id, &answers, error))
+		return false;
+	add_words(view, "raising", answers.raising);
+	add_words(view, "lowering", answers.lowering);
+	return add_answered(view, error);
+}
+
 /* ---- account ---- */
 
 static bool
@@ -278,6 +337,7 @@ static const struct {
     {"filter", show_filter},
     {"blocks", show_blocks},
     {"settings", show_settings},
+    {"taste", show_taste},
     {"account", show_account},
 };
 
@@ -301,6 +361,8 @@ add_state(struct view *view, int64_t expires_at)
 	web_values_add(call->values, "subscriber", subscriber->address);
 	web_values_add(call->values, "form_address",
 	    call->is_done ? "" : web_get(call, "address"));
+	web_values_add(
+	    call->values, "form_zone", call->is_done ? "" : web_get(call, "zone"));
 	web_values_add(call->values, "state", subscriber_state_name(subscriber->state));
 	web_values_add(call->values, "paused_until", paused);
 	web_values_add(call->values, "next", next);

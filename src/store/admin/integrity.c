@@ -271,12 +271,8 @@ integrity_load_filters(
 {
 	static const char sql[] = "SELECT id, canonical, hash FROM filter"
 	                          " WHERE id > ?1 ORDER BY id LIMIT ?2";
-#define COLUMN(...) RECORD_COLUMN(integrity_filter, __VA_ARGS__)
-	static const struct record_column columns[] = {
-	    COLUMN(id), COLUMN(canonical), COLUMN(hash)};
-#undef COLUMN
-	static const struct record_layout layout =
-	    RECORD_LAYOUT(integrity_filter, columns, "filter", "itt");
+	RECORD_LAYOUT(
+	    layout, integrity_filter, "filter", "itt", (), id, canonical, hash);
 
 	return record_load_all(
 	    store, sql, &layout, error, SQL_INT(after), SQL_INT(limit));

@@ -107,15 +107,6 @@ load_tables(struct store *store, GError **error)
 	return names ? g_steal_pointer(&tables) : NULL;
 }
 
-static struct table *
-find_table(const GPtrArray *tables, const char *name)
-{
-	for (guint i = 0; i < tables->len; i++)
-		if (g_str_equal(((struct table *)tables->pdata[i])->name, name))
-			return tables->pdata[i];
-	return NULL;
-}
-
 static bool
 are_equal(const GPtrArray *one, const GPtrArray *other)
 {
@@ -132,54 +123,16 @@ static bool
 compare_tables(const GPtrArray *from, const GPtrArray *to, GError **error)
 {
 	for (guint i = 0; i < MAX(from->len, to->len); i++) {
-		const struct table *table = (i < from->len ? from : to)->pdata[i];
-		const struct table *one = find_table(from, table->name);
-		const struct table *other = find_table(to, table->name);
+		const struct table *one = i < from->len ? from->pdata[i] : NULL;
+		const struct table *other = i < to->len ? to->pdata[i] : NULL;
 
-		if (!one || !other || !are_equal(one->columns, other->columns))
+		if (!one || !other || !g_str_equal(one->name, other->name) ||
+		    !are_equal(one->columns, other->columns))
 			return pb_fail(error, PB_ERROR_PERMANENT,
-			    "the stores differ in table '%s'", table->name);
+			    "the stores differ in table '%s'",
+			    one ? one->name : other->name);
 	}
 	return true;
-}
-
-static void
-add_after_parents(
-    GPtrArray *order, const GPtrArray *tables, const GPtrArray *pairs, const char *name)
-{
-	struct table *table = find_table(tables, name);
-
-	if (!table || g_ptr_array_find(order, table, NULL))
-		return;
-	for (guint i = 0; i + 1 < pairs->len; i += 2)
-		if (g_str_equal(pairs->pdata[i], name) &&
-		    !g_str_equal(pairs->pdata[i + 1], name))
-			add_after_parents(order, tables, pairs, pairs->pdata[i + 1]);
-	g_ptr_array_add(order, table);
-}
-
-/* SQLite checks references with each row: those to rows that do not exist yet would
- * take long.  @return of struct table *, borrowed, after those that they refer to */
-static GPtrArray *
-order_tables(struct store *to, const GPtrArray *tables, GError **error)
-{
-	/* Pairs of names: a table, and one that it refers to. */
-	static const char sql[] =
-	    "SELECT CASE half.column1 WHEN 1 THEN s.name ELSE f.\"table\" END"
-	    " FROM sqlite_schema s, pragma_foreign_key_list(s.name) f,"
-	    " (VALUES (1), (2)) AS half WHERE s.type = 'table'"
-	    " ORDER BY s.name, f.\"table\", f.id, half.column1";
-	g_autoptr(GPtrArray) pairs =
-	    to->postgresql ? g_ptr_array_new() : sql_load_texts(to, sql, error);
-	GPtrArray *order;
-
-	if (!pairs)
-		return NULL;
-	order = g_ptr_array_new();
-	for (guint i = 0; i < tables->len; i++)
-		add_after_parents(
-		    order, tables, pairs, ((struct table *)tables->pdata[i])->name);
-	return order;
 }
 
 /* ---- rows ---- */
@@ -192,6 +145,13 @@ intern(char *text)
 
 	g_free(text);
 	return sql;
+}
+
+/* @param text  taken */
+static bool
+run(struct store *store, char *text, GError **error)
+{
+	return sql_exec(store, intern(text), error);
 }
 
 /* Names in quotes, with commas. */
@@ -224,19 +184,12 @@ make_select(const struct table *table)
 	return intern(g_strdup_printf("SELECT %s FROM \"%s\"", columns, table->name));
 }
 
-/* To insert a row, or of a server all rows.  The table was emptied in the same
- * transaction: its rows need no later VACUUM. */
 static const char *
-make_insert(const struct store *to, const struct table *table)
+make_insert(const struct table *table)
 {
 	g_autofree char *columns = join(table->columns);
 	g_autofree char *parameters = join_parameters(table->columns->len);
 
-	if (to->postgresql)
-		return intern(
-		    g_strdup_printf("COPY \"%s\" (%s) FROM STDIN (FORMAT binary,"
-		                    " FREEZE)",
-		        table->name, columns));
 	return intern(g_strdup_printf(
 	    "INSERT INTO \"%s\" (%s) VALUES (%s)", table->name, columns, parameters));
 }
@@ -278,29 +231,19 @@ struct passing {
 	struct store_copy_table *sums;
 	struct sql_value *values;
 	GByteArray *bytes;
-	GError *problem;
 };
-
-static bool
-write_row(const struct passing *passing, GError **error)
-{
-	struct store *to = passing->to;
-
-	return to->engine->load_row
-	           ? to->engine->load_row(to, passing->values, error)
-	           : sql_exec_values(to, passing->insert, passing->values, error);
-}
 
 /* A text with a NUL character would be cut, and a server stores none. */
 static bool
-take_value(struct passing *passing, struct sql_statement *row, guint column)
+take_value(
+    struct passing *passing, struct sql_statement *row, guint column, GError **error)
 {
 	struct sql_value *value = &passing->values[column];
 
 	*value = sql_get_value(row, (int)column);
 	if (value->kind == SQL_KIND_TEXT &&
 	    strlen(value->text) != sql_get_bytes(row, (int)column).size)
-		return pb_fail(&passing->problem, PB_ERROR_INPUT,
+		return pb_fail(error, PB_ERROR_INPUT,
 		    "column '%s' of row %" G_GINT64_FORMAT " has a NUL character,"
 		    " which must be removed",
 		    (char *)passing->table->columns->pdata[column],
@@ -309,40 +252,55 @@ take_value(struct passing *passing, struct sql_statement *row, guint column)
 	return true;
 }
 
-static void
-pass_row(void *data, struct sql_statement *row)
+static bool
+pass_row(struct passing *passing, struct sql_statement *row, GError **error)
 {
-	struct passing *passing = data;
-
-	if (passing->problem)
-		return;
 	g_byte_array_set_size(passing->bytes, 0);
 	for (guint i = 0; i < passing->table->columns->len; i++)
-		if (!take_value(passing, row, i))
-			return;
+		if (!take_value(passing, row, i, error))
+			return false;
 	if (passing->sums->rows++ % PROGRESS_ROWS == 0)
 		report(passing->progress, passing->to ? "copying" : "reading",
 		    passing->sums->name, passing->sums->rows);
 	passing->sums->checksum +=
 	    (uint64_t)fnv1a_hash(passing->bytes->data, passing->bytes->len);
-	if (passing->to)
-		write_row(passing, &passing->problem);
+	return !passing->to ||
+	       sql_exec_values(passing->to, passing->insert, passing->values, error);
 }
 
 static bool
 pass_rows(
     struct store *from, struct passing *passing, const char *select, GError **error)
 {
-	struct store *to = passing->to;
-	bool is_bulk = to && to->engine->load_begin;
+	sql_auto *row = sql_bind(from, select, error);
+	enum sql_step step = SQL_STEP_FAILED;
 
-	if ((is_bulk && !to->engine->load_begin(to, passing->insert, error)) ||
-	    !sql_foreach(from, select, pass_row, passing, error))
+	while (row && (step = sql_step(row, error)) == SQL_STEP_ROW)
+		if (!pass_row(passing, row, error))
+			return false;
+	return step == SQL_STEP_DONE;
+}
+
+/* libpq has all rows of a result in memory, so a server's are fetched in parts. */
+static bool
+pass_server_rows(
+    struct store *from, struct passing *passing, const char *select, GError **error)
+{
+	const char *name = passing->table->name;
+	const char *fetch =
+	    intern(g_strdup_printf("FETCH 1000 FROM \"copy_%s\"", name));
+	int64_t before;
+
+	if (!run(from,
+	        g_strdup_printf("DECLARE \"copy_%s\" CURSOR FOR %s", name, select),
+	        error))
 		return false;
-	if (!passing->problem)
-		return !is_bulk || to->engine->load_end(to, error);
-	g_propagate_error(error, g_steal_pointer(&passing->problem));
-	return false;
+	do {
+		before = passing->sums->rows;
+		if (!pass_rows(from, passing, fetch, error))
+			return false;
+	} while (passing->sums->rows > before);
+	return run(from, g_strdup_printf("CLOSE \"copy_%s\"", name), error);
 }
 
 static void
@@ -361,7 +319,7 @@ pass_table(struct store *from, struct store *to, const struct table *table,
 	struct passing passing = {
 	    .to = to,
 	    .table = table,
-	    .insert = to ? make_insert(to, table) : NULL,
+	    .insert = to ? make_insert(table) : NULL,
 	    .progress = progress,
 	    .sums = sums,
 	    .values = g_new0(struct sql_value, table->columns->len + 1),
@@ -370,8 +328,8 @@ pass_table(struct store *from, struct store *to, const struct table *table,
 	bool is_ok;
 
 	sums->name = g_strdup(table->name);
-	is_ok = pass_rows(from, &passing, make_select(table), error);
-	g_clear_error(&passing.problem);
+	is_ok = (from->postgresql ? pass_server_rows : pass_rows)(
+	    from, &passing, make_select(table), error);
 	g_free(passing.values);
 	g_byte_array_unref(passing.bytes);
 	if (is_ok)
@@ -382,12 +340,6 @@ pass_table(struct store *from, struct store *to, const struct table *table,
 }
 
 /* ---- tables without indexes, triggers and references ---- */
-
-static bool
-run(struct store *store, char *text, GError **error)
-{
-	return sql_exec(store, intern(text), error);
-}
 
 /* @param commands  of char * */
 static bool
@@ -449,8 +401,6 @@ drop_parts(struct store *to, GError **error)
 	static const char sql_drop[] =
 	    "SELECT 'DROP ' || type || ' ' || name FROM sqlite_schema"
 	    " WHERE type IN ('index', 'trigger') AND sql IS NOT NULL";
-	/* Only until the commit. */
-	static const char sql_keys[] = "PRAGMA defer_foreign_keys = ON";
 	g_autoptr(GPtrArray) made = to->postgresql ? load_server_parts(to, false, error)
 	                                           : sql_load_texts(to, sql, error);
 	g_autoptr(GPtrArray) drops = NULL;
@@ -459,10 +409,7 @@ drop_parts(struct store *to, GError **error)
 		return NULL;
 	drops = to->postgresql ? load_server_parts(to, true, error)
 	                       : sql_load_texts(to, sql_drop, error);
-	return drops && (to->postgresql || sql_exec(to, sql_keys, error)) &&
-	               run_all(to, drops, NULL, error)
-	           ? g_steal_pointer(&made)
-	           : NULL;
+	return drops && run_all(to, drops, NULL, error) ? g_steal_pointer(&made) : NULL;
 }
 
 /* ---- the copy ---- */
@@ -622,14 +569,6 @@ verify_table(const struct copying *copying, const struct table *table,
 	return is_same;
 }
 
-static int
-compare_names(const void *a, const void *b)
-{
-	const struct store_copy_table *const *one = a, *const *other = b;
-
-	return strcmp((*one)->name, (*other)->name);
-}
-
 /* @param tables  of `to`, empty and locked  @return of struct store_copy_table * */
 static GPtrArray *
 copy_tables(const struct copying *copying, const GPtrArray *tables, GError **error)
@@ -637,20 +576,18 @@ copy_tables(const struct copying *copying, const GPtrArray *tables, GError **err
 	struct store *to = copying->to;
 	g_autoptr(GPtrArray) copied =
 	    g_ptr_array_new_with_free_func((GDestroyNotify)store_copy_table_free);
-	g_autoptr(GPtrArray) order = order_tables(to, tables, error);
-	g_autoptr(GPtrArray) parts = order ? drop_parts(to, error) : NULL;
+	g_autoptr(GPtrArray) parts = drop_parts(to, error);
 
-	if (!parts || !clear_tables(to, order, error))
+	if (!parts || !clear_tables(to, tables, error))
 		return NULL;
-	for (guint i = 0; i < order->len; i++)
-		if (!copy_table(copying, order->pdata[i], copied, error))
+	for (guint i = 0; i < tables->len; i++)
+		if (!copy_table(copying, tables->pdata[i], copied, error))
 			return NULL;
 	if (!run_all(to, parts, copying->progress, error))
 		return NULL;
-	for (guint i = 0; i < order->len; i++)
-		if (!verify_table(copying, order->pdata[i], copied->pdata[i], error))
+	for (guint i = 0; i < tables->len; i++)
+		if (!verify_table(copying, tables->pdata[i], copied->pdata[i], error))
 			return NULL;
-	g_ptr_array_sort(copied, compare_names);
 	return g_steal_pointer(&copied);
 }
 
@@ -679,9 +616,12 @@ store_copy_rows(struct store *from, struct store *to,
 bool
 store_copy_prepare(struct store *to, GError **error)
 {
-	static const char sql[] = "PRAGMA temp_store = FILE";
+	static const char sql_files[] = "PRAGMA temp_store = FILE";
+	/* The other store has checked references, some of which are to later rows. */
+	static const char sql_keys[] = "PRAGMA foreign_keys = OFF";
 
-	return to->postgresql || sql_exec(to, sql, error);
+	return to->postgresql ||
+	       (sql_exec(to, sql_files, error) && sql_exec(to, sql_keys, error));
 }
 
 bool

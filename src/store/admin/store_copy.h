@@ -41,7 +41,8 @@ struct store_copy_progress {
 bool store_copy_rows(struct store *from, struct store *to,
     const struct store_copy_progress *progress, GPtrArray **tables, GError **error);
 
-/** Before the transactions of a copy: sort large tables in files, not in memory. */
+/** Before the transactions of a copy: sort large tables in files, not in memory, and do
+ * not check references. */
 bool store_copy_prepare(struct store *to, GError **error);
 
 /** Before a copy, in a transaction: mark a new store as one that is not to be used. */

@@ -11,12 +11,6 @@ struct sql_statement {
 	const struct sql_engine *engine;
 };
 
-/* Receives the rows of a statement. */
-struct sql_callback {
-	void (*call)(void *data, struct sql_statement *row);
-	void *data;
-};
-
 enum sql_begin {
 	SQL_BEGIN_READING,
 	SQL_BEGIN_WRITING,
@@ -35,17 +29,6 @@ struct sql_engine {
 	 * transaction, or by its commit */
 	bool (*exec)(struct store *store, const char *sql,
 	    const struct sql_value *values, unsigned *count, GError **error);
-	bool (*insert)(struct store *store, const char *sql,
-	    const struct sql_value *values, int64_t *id, GError **error);
-	bool (*run_each)(struct store *store, const char *sql,
-	    const struct sql_value *values, const struct sql_callback *callback,
-	    GError **error);
-	/* Rows of a table in bulk, in a transaction; NULL: by exec().  Between begin
-	 * and end the store does nothing else; after an error it rolls back. */
-	bool (*load_begin)(struct store *store, const char *sql, GError **error);
-	bool (*load_row)(
-	    struct store *store, const struct sql_value *values, GError **error);
-	bool (*load_end)(struct store *store, GError **error);
 	enum sql_kind (*get_kind)(struct sql_statement *row, int column);
 	int64_t (*get_int)(struct sql_statement *row, int column);
 	const char *(*get_text)(struct sql_statement *row, int column);

@@ -36,7 +36,7 @@ instances_insert(struct store *store, const struct instance *instance, int64_t n
 	    " VALUES (?1, ?2, ?3, ?4) RETURNING id";
 	bool is_shared = store_is_shared(store);
 
-	return sql_insert(store, sql, id, error, SQL_TEXT(instance->name),
+	return sql_number(store, sql, id, error, SQL_TEXT(instance->name),
 	           SQL_TEXT(instance->program), SQL_INT(instance->started_at),
 	           is_shared ? SQL_INT(now + INSTANCES_LEASE_S) : SQL_NULL) &&
 	       (is_shared || delete_others(store, *id, error));
@@ -107,12 +107,8 @@ instances_load_all(struct store *store, GError **error)
 {
 	static const char sql[] = "SELECT id, name, program, started_at, expires_at"
 	                          " FROM instance ORDER BY id";
-#define COLUMN(...) RECORD_COLUMN(instance, __VA_ARGS__)
-	static const struct record_column columns[] = {COLUMN(id), COLUMN(name),
-	    COLUMN(program), COLUMN(started_at), COLUMN(expires_at)};
-#undef COLUMN
-	static const struct record_layout layout =
-	    RECORD_LAYOUT(instance, columns, "instance", "ittnN");
+	RECORD_LAYOUT(layout, instance, "instance", "ittnN", (), id, name, program,
+	    started_at, expires_at);
 
 	return record_load_all(store, sql, &layout, error);
 }

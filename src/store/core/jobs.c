@@ -83,11 +83,7 @@ GPtrArray *
 jobs_load_all(struct store *store, GError **error)
 {
 	static const char sql[] = "SELECT name, holder FROM job ORDER BY name";
-#define COLUMN(...) RECORD_COLUMN(job_holder, __VA_ARGS__)
-	static const struct record_column columns[] = {COLUMN(name), COLUMN(holder)};
-#undef COLUMN
-	static const struct record_layout layout =
-	    RECORD_LAYOUT(job_holder, columns, "job", "tN");
+	RECORD_LAYOUT(layout, job_holder, "job", "tN", (), name, holder);
 
 	return record_load_all(store, sql, &layout, error);
 }

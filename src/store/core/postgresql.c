@@ -4,14 +4,587 @@
 #include "store/core/postgresql.h"
 
 #include <libpq-fe.h>
+#include <poll.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "base/error.h"
 #include "store/core/engine.h"
 #include "store/core/history.h"
-#include "store/core/postgresql_connect.h"
-#include "store/core/postgresql_load.h"
 #include "store/core/transaction.h"
+
+/* ---- results ---- */
+
+/* Wait until PQgetResult() returns at once. */
+static void
+await(PGconn *connection, int64_t wait_s)
+{
+	int64_t deadline_us = g_get_monotonic_time() + wait_s * G_USEC_PER_SEC;
+
+	while (PQisBusy(connection)) {
+		int64_t left_us = deadline_us - g_get_monotonic_time();
+		struct pollfd fd = {.fd = PQsocket(connection), .events = POLLIN};
+
+		if (left_us <= 0) {
+			/* Then libpq reads the end of the connection. */
+			shutdown(fd.fd, SHUT_RDWR);
+			return;
+		}
+		if (poll(&fd, 1, (int)(left_us / 1000) + 1) > 0 &&
+		    !PQconsumeInput(connection))
+			return;
+	}
+}
+
+/*
+ * As PQgetResult(), with a limit for a server, or its disk, that hangs.
+ *
+ * @param wait_s  then the connection is lost
+ */
+static PGresult *
+await_result(PGconn *connection, int64_t wait_s)
+{
+	await(connection, wait_s);
+	return PQgetResult(connection);
+}
+
+/* ---- find the server of a URL that is to be used ---- */
+
+/* Maximum time for a reply of a server that is connected, s. */
+#define REPLY_S 10
+
+#define DEFAULT_PORT "5432"
+
+/* A session that waits longer for a standby shows that this is not there. */
+#define STANDBY_WAIT "'10 s'"
+
+/* Parameters of a connection; a later one replaces an earlier one. */
+struct parameters {
+	const char *names[24], *values[24];
+	unsigned count;
+};
+
+/* The servers of a URL. */
+struct servers {
+	struct parameters parameters;
+	char *settings; /* of a session */
+	/* As in the URL, one for each host; empty: libpq's default. */
+	char **hosts, **addresses;
+	char **ports; /* or one for all hosts */
+	/* Servers that have been used: one that was replaced by them is refused. */
+	struct history known[2];
+};
+
+static void
+add_parameter(struct parameters *parameters, const char *name, const char *value)
+{
+	g_assert(parameters->count + 1 < G_N_ELEMENTS(parameters->names));
+	parameters->names[parameters->count] = name;
+	parameters->values[parameters->count++] = value;
+}
+
+static void
+ignore_notice(void *data, const char *message)
+{
+	(void)data;
+	(void)message;
+}
+
+/*
+ * Ask a server for its history, as text, before the pipeline mode.
+ *
+ * @param is_waiting  set: each commit waits for a standby that is not there
+ * @return false if it does not reply, or refuses the question
+ */
+static bool
+load_history(PGconn *connection, struct history *history, bool *is_waiting)
+{
+	/* The file's name begins with the timeline, of 8 hexadecimal digits.  A role
+	 * without privileges can count the standbys, and sees its own sessions. */
+	static const char sql[] =
+	    "SELECT system_identifier, CASE WHEN pg_is_in_recovery() THEN '0'"
+	    " ELSE left(pg_walfile_name(pg_current_wal_lsn()), 8) END,"
+	    " current_setting('transaction_read_only') = 'off'"
+	    " AND current_setting('synchronous_commit') NOT IN ('off', 'local')"
+	    " AND current_setting('synchronous_standby_names') <> ''"
+	    " AND (NOT EXISTS (SELECT 1 FROM pg_stat_replication)"
+	    "  OR EXISTS (SELECT 1 FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
+	    "   AND usename = current_user"
+	    "   AND query_start < now() - interval " STANDBY_WAIT "))"
+	    " FROM pg_control_system()";
+	PGresult *result;
+	bool is_loaded = false;
+
+	PQsetNoticeProcessor(connection, ignore_notice, NULL);
+	if (!PQsendQuery(connection, sql))
+		return false;
+	while ((result = await_result(connection, REPLY_S))) {
+		if (PQntuples(result) == 1) {
+			*history = (struct history){
+			    .cluster =
+			        g_ascii_strtoll(PQgetvalue(result, 0, 0), NULL, 10),
+			    .timeline =
+			        g_ascii_strtoll(PQgetvalue(result, 0, 1), NULL, 16),
+			};
+			*is_waiting = *PQgetvalue(result, 0, 2) == 't';
+			is_loaded = true;
+		}
+		PQclear(result);
+	}
+	return is_loaded;
+}
+
+/* @param history  set  @return why the server is not to be used, or NULL */
+static const char *
+find_problem(PGconn *connection, const struct history *known, struct history *history)
+{
+	bool is_waiting;
+
+	if (PQstatus(connection) == CONNECTION_BAD)
+		return PQerrorMessage(connection);
+	/* libpq takes the end of the wait for a crash of the server. */
+	if (!load_history(connection, history, &is_waiting))
+		return PQstatus(connection) == CONNECTION_BAD
+		           ? "no answer"
+		           : PQerrorMessage(connection);
+	if (history_is_before(history, &known[0]) ||
+	    history_is_before(history, &known[1]))
+		return "the database server was replaced by another one before: it "
+		       "must not run";
+	return is_waiting
+	           ? "each commit waits for a standby that is not connected, see "
+	             "synchronous_standby_names in paperboy-machines(7)"
+	           : NULL;
+}
+
+static const char *
+find_advice(const char *problem)
+{
+	if (strstr(problem, "certificate verify failed"))
+		return ": it has expired, or its CA is not known here";
+	if (strstr(problem, "too many connections") ||
+	    strstr(problem, "too many clients") ||
+	    strstr(problem, "connection slots are reserved"))
+		return ": each machine needs some, see max_connections in "
+		       "paperboy-machines(7)";
+	return "";
+}
+
+static const char *
+get_item(char **items, unsigned i)
+{
+	return i < g_strv_length(items) ? items[i] : NULL;
+}
+
+/* One for all hosts, or one for each, which may be empty; NULL: libpq's default. */
+static const char *
+get_port(char **ports, unsigned host)
+{
+	const char *port = get_item(ports, g_strv_length(ports) == 1 ? 0 : host);
+
+	return port && !*port ? DEFAULT_PORT : port;
+}
+
+static void
+add_present(struct parameters *parameters, const char *name, const char *value)
+{
+	if (value)
+		add_parameter(parameters, name, value);
+}
+
+/* @param problems  added to  @return NULL if the server is not to be used */
+static PGconn *
+connect_host(const struct servers *servers, unsigned host, struct history *history,
+    GString *problems)
+{
+	struct parameters parameters = servers->parameters;
+	g_autofree char *problem = NULL;
+	PGconn *connection;
+
+	add_present(&parameters, "host", get_item(servers->hosts, host));
+	add_present(&parameters, "hostaddr", get_item(servers->addresses, host));
+	add_present(&parameters, "port", get_port(servers->ports, host));
+	connection = PQconnectdbParams(parameters.names, parameters.values, 1);
+	problem = g_strdup(find_problem(connection, servers->known, history));
+	if (!problem)
+		return connection;
+	g_string_append_printf(problems, "%s%s: %s%s", problems->len ? "; " : "",
+	    PQhost(connection), g_strchomp(problem), find_advice(problem));
+	PQfinish(connection);
+	return NULL;
+}
+
+/* @return a connection to the first host that is to be used, or NULL */
+static PGconn *
+connect_first(const struct servers *servers, struct history *history, GString *problems)
+{
+	unsigned count =
+	    MAX(g_strv_length(servers->hosts), g_strv_length(servers->addresses));
+	PGconn *connection = NULL;
+
+	for (unsigned i = 0; i < MAX(count, 1) && !connection; i++)
+		connection = connect_host(servers, i, history, problems);
+	return connection;
+}
+
+/* ---- settings, errors and the URL ---- */
+
+/* Timeouts for a server, or a network, that does not respond; the first is for each
+ * address of a host. */
+#define CONNECT_TIMEOUT_S    "3"
+#define KEEPALIVE_IDLE_S     "5"
+#define KEEPALIVE_INTERVAL_S "5"
+#define KEEPALIVE_COUNT      "2"
+#define TCP_USER_TIMEOUT_MS  "15000"
+/* Timeouts of the server.  The first is for a statement over all rows; the second frees
+ * the locks of a machine that is stopped in a transaction.  The server ends sessions of
+ * a machine that is cut off as soon as that machine does; its default is two hours. */
+#define STATEMENT_TIMEOUT_MS "600000"
+#define IDLE_TIMEOUT_MS      "60000"
+#define LOCK_TIMEOUT_MS      "10000"
+
+/*
+ * A plan that does not depend on statistics, as SQLite's: each statement has an index
+ * that fits, which a new table without statistics needs as well, and an index is all
+ * that a serializable transaction locks against others then.  A table that was empty is
+ * not joined by scanning its index as a whole, either.
+ */
+#define PLANS                                               \
+	" -c plan_cache_mode=force_generic_plan -c jit=off" \
+	" -c enable_seqscan=off -c enable_hashjoin=off"     \
+	" -c enable_mergejoin=off -c enable_material=off"
+
+/* As PQserverVersion() returns it. */
+#define SERVER_VERSION_MIN 140000
+
+/* Settings of a session, to which SET ... = DEFAULT returns. */
+#define SETTINGS                                                   \
+	"-c default_transaction_isolation=serializable"            \
+	" -c statement_timeout=" STATEMENT_TIMEOUT_MS              \
+	" -c idle_in_transaction_session_timeout=" IDLE_TIMEOUT_MS \
+	" -c lock_timeout=" LOCK_TIMEOUT_MS                        \
+	" -c tcp_keepalives_idle=" KEEPALIVE_IDLE_S                \
+	" -c tcp_keepalives_interval=" KEEPALIVE_INTERVAL_S        \
+	" -c tcp_keepalives_count=" KEEPALIVE_COUNT                \
+	" -c tcp_user_timeout=" TCP_USER_TIMEOUT_MS " -c timezone=UTC" PLANS
+
+/* libpq's own default is a file of the user. */
+#define CA_FILE "/etc/ssl/certs/ca-certificates.crt"
+
+/* SQLSTATEs, by their beginnings (PostgreSQL's manual, appendix A). */
+static const struct {
+	const char *state;
+	enum pb_error code;
+} codes[] = {
+    {"08", PB_ERROR_TEMPORARY},    /* connection */
+    {"22", PB_ERROR_INPUT},        /* value out of range */
+    {"23", PB_ERROR_INPUT},        /* constraint */
+    {"25006", PB_ERROR_TEMPORARY}, /* read-only: a standby */
+    {"25P03", PB_ERROR_TEMPORARY}, /* idle in a transaction */
+    {"28", PB_ERROR_PERMANENT},    /* password */
+    {"40", PB_ERROR_TEMPORARY},    /* serialization, deadlock */
+    {"53", PB_ERROR_TEMPORARY},    /* disk, memory, connections */
+    {"54", PB_ERROR_INPUT},        /* too large */
+    {"55", PB_ERROR_TEMPORARY},    /* locked */
+    {"57", PB_ERROR_TEMPORARY},    /* shutdown, timeout */
+};
+
+static const char *
+get_state(const PGresult *result)
+{
+	const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+
+	return state ? state : "";
+}
+
+static bool
+has_state(const PGresult *result, const char *const *states)
+{
+	return g_strv_contains(states, get_state(result));
+}
+
+/* Whether the server rejected a transaction that will succeed when it runs again. */
+static bool
+is_conflict(const PGresult *result)
+{
+	static const char *const states[] = {"40001", "40P01", NULL};
+
+	return has_state(result, states);
+}
+
+/* Whether the session cannot be used any more, such as after a failover. */
+static bool
+is_session_over(const PGresult *result)
+{
+	/* Shutdowns, a promoted or demoted server, and an idle transaction. */
+	static const char *const states[] = {
+	    "25006", "25P03", "57P01", "57P02", "57P03", "57P05", NULL};
+
+	return has_state(result, states);
+}
+
+/* One line of a message. */
+static char *
+format_line(const char *message)
+{
+	char *line = g_strdup(message ? message : "");
+
+	g_strdelimit(g_strstrip(line), "\n\t", ' ');
+	return line;
+}
+
+static void
+set_result_error(GError **error, const PGresult *result)
+{
+	/* The detail, which has values, is left out. */
+	const char *primary = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
+	g_autofree char *line =
+	    format_line(primary ? primary : PQresultErrorMessage(result));
+	const char *state = get_state(result);
+	enum pb_error code = *state ? PB_ERROR_PERMANENT : PB_ERROR_TEMPORARY;
+
+	for (unsigned i = 0; i < G_N_ELEMENTS(codes); i++)
+		if (g_str_has_prefix(state, codes[i].state))
+			code = codes[i].code;
+	pb_fail(error, code, "store: %s%s%s%s", line, *state ? " (" : "", state,
+	    *state ? ")" : "");
+}
+
+/* @param connection  that was lost, or NULL */
+static void
+set_lost(GError **error, PGconn *connection)
+{
+	g_autofree char *line =
+	    format_line(connection ? PQerrorMessage(connection) : "");
+
+	pb_fail(error, PB_ERROR_TEMPORARY,
+	    "the connection to the database was lost%s%s", *line ? ": " : "", line);
+}
+
+/* ---- URL ---- */
+
+static const char *
+find_option(const PQconninfoOption *options, const char *name)
+{
+	for (; options->keyword; options++)
+		if (strcmp(options->keyword, name) == 0)
+			return options->val;
+	return NULL;
+}
+
+static bool
+is_local(const char *host)
+{
+	return !*host || *host == '/' || *host == '@' ||
+	       strcmp(host, "localhost") == 0 || g_str_has_prefix(host, "127.") ||
+	       strcmp(host, "::1") == 0;
+}
+
+/* @param hosts  separated by commas, or NULL */
+static bool
+are_local(const char *hosts)
+{
+	g_auto(GStrv) each = g_strsplit(hosts ? hosts : "", ",", -1);
+
+	for (char **host = each; *host; host++)
+		if (!is_local(*host))
+			return false;
+	return true;
+}
+
+static void
+servers_clear(struct servers *servers)
+{
+	g_free(servers->settings);
+	g_strfreev(servers->hosts);
+	g_strfreev(servers->addresses);
+	g_strfreev(servers->ports);
+}
+
+static char **
+split(const char *list)
+{
+	return g_strsplit(list ? list : "", ",", -1);
+}
+
+/* @return NULL with PB_ERROR_INPUT */
+static PQconninfoOption *
+parse_url(const char *url, GError **error)
+{
+	char *problem = NULL;
+	PQconninfoOption *options = PQconninfoParse(url, &problem);
+	g_autofree char *line = format_line(problem);
+
+	PQfreemem(problem);
+	if (!options)
+		pb_fail(error, PB_ERROR_INPUT, "the URL of the database is wrong: %s",
+		    line);
+	else if (!find_option(options, "password"))
+		return options;
+	else
+		pb_fail(error, PB_ERROR_INPUT,
+		    "the URL of the database has a password: move it to a file, see "
+		    "store.password_file");
+	PQconninfoFree(options);
+	return NULL;
+}
+
+bool
+postgresql_check_url(const char *url, GError **error)
+{
+	PQconninfoOption *options = parse_url(url, error);
+
+	PQconninfoFree(options);
+	return options != NULL;
+}
+
+/* Add what depends on the URL: verification and session settings. */
+static bool
+add_checked(const struct store_server *server, struct servers *servers, GError **error)
+{
+	PQconninfoOption *options = parse_url(server->url, error);
+	const char *more;
+
+	if (!options)
+		return false;
+	more = find_option(options, "options");
+	servers->settings = g_strconcat(SETTINGS,
+	    server->is_read_only ? " -c default_transaction_read_only=on " : " ", more,
+	    NULL);
+	servers->hosts = split(find_option(options, "host"));
+	servers->addresses = split(find_option(options, "hostaddr"));
+	servers->ports = split(find_option(options, "port"));
+	if (!are_local(find_option(options, "host")) ||
+	    !are_local(find_option(options, "hostaddr"))) {
+		add_parameter(&servers->parameters, "sslmode", "verify-full");
+		add_parameter(&servers->parameters, "sslrootcert", CA_FILE);
+	}
+	PQconninfoFree(options);
+	return true;
+}
+
+/* ---- a connection ---- */
+
+static bool
+check_version(const PGconn *connection, GError **error)
+{
+	int version = PQserverVersion(connection);
+
+	return version >= SERVER_VERSION_MIN ||
+	       pb_fail(error, PB_ERROR_PERMANENT,
+	           "the database server has version %d of PostgreSQL: version %d or "
+	           "later is needed",
+	           version / 10000, SERVER_VERSION_MIN / 10000);
+}
+
+/* Connect to the primary server, or read from another one if there is none. */
+static PGconn *
+connect_to_any(
+    struct servers *servers, bool is_read_only, struct history *history, GError **error)
+{
+	struct parameters *parameters = &servers->parameters;
+	g_autoptr(GString) problems = g_string_new(NULL);
+	g_autofree char *line = NULL;
+	PGconn *connection;
+
+	add_parameter(parameters, "target_session_attrs",
+	    is_read_only ? "primary" : "read-write");
+	connection = connect_first(servers, history, problems);
+	if (!connection && is_read_only) {
+		add_parameter(parameters, "target_session_attrs", "any");
+		g_string_truncate(problems, 0);
+		connection = connect_first(servers, history, problems);
+	}
+	if (connection)
+		return connection;
+	line = format_line(problems->str);
+	pb_fail(error, PB_ERROR_TEMPORARY, "cannot connect to the database: %s", line);
+	return NULL;
+}
+
+/* The URL may replace them. */
+static void
+add_defaults(struct parameters *parameters)
+{
+	static const char *const defaults[][2] = {
+	    {"application_name", "paperboy"},
+	    {"connect_timeout", CONNECT_TIMEOUT_S},
+	    {"keepalives_idle", KEEPALIVE_IDLE_S},
+	    {"keepalives_interval", KEEPALIVE_INTERVAL_S},
+	    {"keepalives_count", KEEPALIVE_COUNT},
+	    {"tcp_user_timeout", TCP_USER_TIMEOUT_MS},
+	};
+
+	for (unsigned i = 0; i < G_N_ELEMENTS(defaults); i++)
+		add_parameter(parameters, defaults[i][0], defaults[i][1]);
+}
+
+/* Use the connection for statements. */
+static bool
+set_up(PGconn *connection, GError **error)
+{
+	if (!check_version(connection, error))
+		return false;
+	if (PQenterPipelineMode(connection))
+		return true;
+	set_lost(error, connection);
+	return false;
+}
+
+/* @param recorded  before */
+static bool
+record(const struct store_server *server, const struct history *history,
+    const struct history *recorded, GError **error)
+{
+	return server->is_read_only || !server->history_path ||
+	       memcmp(history, recorded, sizeof(*history)) == 0 ||
+	       history_save_file(server->history_path, history, error);
+}
+
+/*
+ * Connect, and set up the session.
+ *
+ * A server on another host must have a certificate for its name, unless the URL has
+ * another sslmode.
+ *
+ * @param known    of the server that the caller used last
+ * @param history  set on success
+ * @return in pipeline mode; NULL with PB_ERROR_INPUT for a wrong URL,
+ *         PB_ERROR_PERMANENT for a version that is too old or a file that is damaged,
+ *         else PB_ERROR_TEMPORARY
+ */
+static PGconn *
+connect_server(const struct store_server *server, const struct history *known,
+    struct history *history, GError **error)
+{
+	pb_local(servers) servers = {0};
+	struct parameters *parameters = &servers.parameters;
+	struct history found;
+	PGconn *connection;
+
+	servers.known[0] = *known;
+	if (!add_checked(server, &servers, error) ||
+	    !history_load_file(server->history_path, &servers.known[1], error))
+		return NULL;
+	add_defaults(parameters);
+	add_parameter(parameters, "dbname", server->url);
+	add_parameter(parameters, "client_encoding", "UTF8");
+	add_parameter(parameters, "options", servers.settings);
+	if (server->password)
+		add_parameter(parameters, "password", server->password);
+	connection = connect_to_any(&servers, server->is_read_only, &found, error);
+	if (!connection)
+		return NULL;
+	if (set_up(connection, error) &&
+	    record(server, &found, &servers.known[1], error)) {
+		*history = found;
+		return connection;
+	}
+	PQfinish(connection);
+	return NULL;
+}
+
+/* ---- the engine ---- */
 
 /* Maximum number of statements in the queue; their results wait in the server. */
 #define QUEUE_MAX 200
@@ -46,10 +619,6 @@ struct postgresql {
 	unsigned statements; /* number of names given */
 	GPtrArray *queue;    /* sent: the statement that is prepared, or NULL */
 	unsigned depth;      /* 0: no transaction; 1: one; more: savepoints */
-	GByteArray *rows;    /* of a COPY that is not at its end, or NULL */
-	/* The last statement of the queue, if its rows are passed on as they arrive. */
-	struct postgresql_statement *streamed;
-	const struct sql_callback *callback;
 };
 
 struct postgresql_statement {
@@ -69,13 +638,12 @@ struct postgresql_statement {
 	GPtrArray *texts; /* numbers that were read as text, of the row */
 };
 
-/* ---- the connection ---- */
+/* ---- the connection of a store ---- */
 
 static void
 lose(struct postgresql *postgresql)
 {
 	g_clear_pointer(&postgresql->connection, PQfinish);
-	g_clear_pointer(&postgresql->rows, g_byte_array_unref);
 	g_ptr_array_set_size(postgresql->queue, 0);
 }
 
@@ -118,8 +686,8 @@ connect_again(struct store *store, GError **error)
 {
 	struct postgresql *postgresql = store->postgresql;
 	struct history history;
-	PGconn *connection = postgresql_connect(
-	    &postgresql->server, &postgresql->history, &history, error);
+	PGconn *connection =
+	    connect_server(&postgresql->server, &postgresql->history, &history, error);
 
 	if (!connection)
 		return false;
@@ -145,7 +713,7 @@ ensure(struct store *store, GError **error)
 	if (postgresql->connection)
 		return postgresql->depth || check_recorded(store, error);
 	if (postgresql->depth) {
-		postgresql_set_lost(error, NULL);
+		set_lost(error, NULL);
 		return false;
 	}
 	return store->is_outdated
@@ -165,7 +733,7 @@ enqueue(struct store *store, struct postgresql_statement *statement, bool is_sen
 		g_ptr_array_add(postgresql->queue, statement);
 		return true;
 	}
-	postgresql_set_lost(error, postgresql->connection);
+	set_lost(error, postgresql->connection);
 	store->has_conflict = postgresql->depth > 0;
 	lose(postgresql);
 	return false;
@@ -212,7 +780,7 @@ get_result(const struct store *store)
 {
 	struct postgresql *postgresql = store->postgresql;
 	int64_t deadline_us = g_get_monotonic_time() + store->wait_s * G_USEC_PER_SEC;
-	PGresult *result = postgresql_get_result(postgresql->connection, store->wait_s);
+	PGresult *result = await_result(postgresql->connection, store->wait_s);
 
 	postgresql->is_silent |= g_get_monotonic_time() >= deadline_us;
 	return result;
@@ -231,30 +799,6 @@ read_result(const struct store *store)
 	return result;
 }
 
-/* Pass on the rows of the streamed statement. @return the result after them, as
- * read_result() */
-static PGresult *
-read_rows(struct store *store)
-{
-	struct postgresql *postgresql = store->postgresql;
-	struct postgresql_statement *statement = postgresql->streamed;
-	PGresult *result, *more;
-
-	PQsetSingleRowMode(postgresql->connection);
-	statement->row = 0;
-	while ((result = get_result(store)) &&
-	       PQresultStatus(result) == PGRES_SINGLE_TUPLE) {
-		statement->result = result;
-		postgresql->callback->call(
-		    postgresql->callback->data, &statement->base);
-		g_ptr_array_set_size(statement->texts, 0);
-		g_clear_pointer(&statement->result, PQclear);
-	}
-	while (result && (more = get_result(store)))
-		PQclear(more);
-	return result;
-}
-
 /*
  * Note the failure of a statement of the queue; the first one is reported.
  *
@@ -264,17 +808,17 @@ static bool
 note_failure(struct store *store, struct postgresql_statement *statement,
     const PGresult *result, GError **problem)
 {
-	bool is_over = !store->postgresql->server.is_read_only &&
-	               postgresql_is_session_over(result);
+	bool is_over =
+	    !store->postgresql->server.is_read_only && is_session_over(result);
 
 	if (statement)
 		statement->prepared = 0;
 	if (PQresultStatus(result) == PGRES_PIPELINE_ABORTED || *problem)
 		return true;
 	/* Nothing was committed. */
-	store->has_conflict |= (is_over && !store->postgresql->is_silent) ||
-	                       postgresql_is_conflict(result);
-	postgresql_set_error(problem, result);
+	store->has_conflict |=
+	    (is_over && !store->postgresql->is_silent) || is_conflict(result);
+	set_result_error(problem, result);
 	if (statement)
 		g_prefix_error(problem, "cannot prepare a statement: ");
 	return !is_over;
@@ -294,9 +838,7 @@ read_results(struct store *store, PGresult **last, GError **problem)
 	bool is_over = false, is_in_step;
 
 	for (guint i = 0; i < postgresql->queue->len; i++) {
-		bool is_streamed =
-		    postgresql->streamed && i + 1 == postgresql->queue->len;
-		PGresult *result = is_streamed ? read_rows(store) : read_result(store);
+		PGresult *result = read_result(store);
 		ExecStatusType status = PQresultStatus(result);
 
 		g_clear_pointer(last, PQclear);
@@ -326,11 +868,10 @@ run_queue(struct store *store, PGresult **last, GError **error)
 	bool is_connected = PQpipelineSync(postgresql->connection) == 1 &&
 	                    read_results(store, &result, &problem);
 
-	store->trips++;
 	g_ptr_array_set_size(postgresql->queue, 0);
 	if (!is_connected) {
 		if (!problem)
-			postgresql_set_lost(&problem, postgresql->connection);
+			set_lost(&problem, postgresql->connection);
 		/* Nothing was committed before COMMIT was sent. */
 		store->has_conflict |= postgresql->depth > 0 && !postgresql->is_silent;
 		lose(postgresql);
@@ -450,7 +991,7 @@ bind_value(struct postgresql_statement *statement, int i, const struct sql_value
 }
 
 static struct sql_statement *
-bind(struct store *store, const char *sql, const struct sql_value *values,
+bind_statement(struct store *store, const char *sql, const struct sql_value *values,
     GError **error)
 {
 	struct postgresql_statement *statement =
@@ -555,7 +1096,7 @@ static bool
 exec(struct store *store, const char *sql, const struct sql_value *values,
     unsigned *count, GError **error)
 {
-	sql_auto *base = bind(store, sql, values, error);
+	sql_auto *base = bind_statement(store, sql, values, error);
 	struct postgresql_statement *statement = (struct postgresql_statement *)base;
 	struct postgresql *postgresql = store->postgresql;
 
@@ -569,90 +1110,6 @@ exec(struct store *store, const char *sql, const struct sql_value *values,
 		*count = (unsigned)g_ascii_strtoull(
 		    PQcmdTuples(statement->result), NULL, 10);
 	return true;
-}
-
-static bool
-insert(struct store *store, const char *sql, const struct sql_value *values,
-    int64_t *id, GError **error)
-{
-	return sql_number_values(store, sql, values, id, error);
-}
-
-/* A row at a time is in memory.  Nothing is run again: the rows were passed on. */
-static bool
-run_each(struct store *store, const char *sql, const struct sql_value *values,
-    const struct sql_callback *callback, GError **error)
-{
-	sql_auto *base = bind(store, sql, values, error);
-	struct postgresql *postgresql = store->postgresql;
-	bool is_ok;
-
-	if (!send_statement(store, (struct postgresql_statement *)base, error))
-		return false;
-	postgresql->streamed = (struct postgresql_statement *)base;
-	postgresql->callback = callback;
-	is_ok = run_queue(store, NULL, error);
-	postgresql->streamed = NULL;
-	return is_ok;
-}
-
-/* ---- rows in bulk ---- */
-
-/* @param result  freed; NULL: the connection is lost */
-static bool
-end_load(struct store *store, PGresult *result, GError **error)
-{
-	struct postgresql *postgresql = store->postgresql;
-	bool is_ok = result && PQresultStatus(result) == PGRES_COMMAND_OK;
-
-	if (result && !is_ok)
-		postgresql_set_error(error, result);
-	if (!result || !PQenterPipelineMode(postgresql->connection)) {
-		postgresql_set_lost(
-		    is_ok || !result ? error : NULL, postgresql->connection);
-		lose(postgresql);
-		is_ok = false;
-	}
-	PQclear(result);
-	return is_ok;
-}
-
-/* COPY is not a part of a pipeline. */
-static bool
-load_begin(struct store *store, const char *sql, GError **error)
-{
-	struct postgresql *postgresql = store->postgresql;
-
-	if (!ensure(store, error) ||
-	    (postgresql->queue->len && !run_queue(store, NULL, error)))
-		return false;
-	if (PQexitPipelineMode(postgresql->connection))
-		postgresql->rows = postgresql_load_begin(
-		    postgresql->connection, sql, store->wait_s, error);
-	else
-		postgresql_set_lost(error, postgresql->connection);
-	if (!postgresql->rows && !PQenterPipelineMode(postgresql->connection))
-		lose(postgresql);
-	return postgresql->rows != NULL;
-}
-
-static bool
-load_row(struct store *store, const struct sql_value *values, GError **error)
-{
-	struct postgresql *postgresql = store->postgresql;
-
-	return postgresql_load_add(postgresql->connection, postgresql->rows, values) ||
-	       end_load(store, NULL, error);
-}
-
-static bool
-load_end(struct store *store, GError **error)
-{
-	struct postgresql *postgresql = store->postgresql;
-	g_autoptr(GByteArray) rows = g_steal_pointer(&postgresql->rows);
-
-	return end_load(store,
-	    postgresql_load_end(postgresql->connection, rows, store->wait_s), error);
 }
 
 /* ---- rows, in the binary format ---- */
@@ -840,9 +1297,6 @@ rollback(struct store *store, bool is_inner)
 {
 	struct postgresql *postgresql = store->postgresql;
 
-	/* The server rolls back without it. */
-	if (postgresql->rows)
-		lose(postgresql);
 	if (postgresql->connection && postgresql->queue->len)
 		run_queue(store, NULL, NULL);
 	if (postgresql->connection && is_inner)
@@ -865,7 +1319,6 @@ close_connection(struct store *store)
 
 	if (postgresql->connection)
 		PQfinish(postgresql->connection);
-	g_clear_pointer(&postgresql->rows, g_byte_array_unref);
 	g_ptr_array_unref(postgresql->queue);
 	g_free((char *)postgresql->server.url);
 	g_free((char *)postgresql->server.password);
@@ -874,15 +1327,10 @@ close_connection(struct store *store)
 }
 
 static const struct sql_engine engine = {
-    .bind = bind,
+    .bind = bind_statement,
     .step = step,
     .reset = reset,
     .exec = exec,
-    .insert = insert,
-    .run_each = run_each,
-    .load_begin = load_begin,
-    .load_row = load_row,
-    .load_end = load_end,
     .get_kind = get_kind,
     .get_int = get_int,
     .get_text = get_text,
@@ -900,7 +1348,7 @@ postgresql_open(const struct store_server *server, GError **error)
 {
 	static const struct history unknown;
 	struct history history;
-	PGconn *connection = postgresql_connect(server, &unknown, &history, error);
+	PGconn *connection = connect_server(server, &unknown, &history, error);
 	struct postgresql *postgresql;
 	struct store *store;
 

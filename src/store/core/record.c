@@ -8,6 +8,115 @@
 #include "base/day.h"
 #include "base/error.h"
 
+/* Words in the order of the enum.  Without words: a number from 0 to `most`. */
+static const struct {
+	const char *table, *column;
+	const char *words[9];
+	int most;
+} rows[ENUMERATIONS] = {
+    [ENUMERATION_SUBSCRIBER_STATE] = {"subscriber", "state",
+        {"pending", "active", "paused", "suspended", "gone"}, 0},
+    [ENUMERATION_SUBSCRIBER_FREQUENCY] = {"subscriber", "frequency",
+        {"daily", "now", "weekdays", "weekly"}, 0},
+    [ENUMERATION_SUBSCRIBER_SORTING] = {"subscriber", "sorting",
+        {"score", "votes", "date"}, 0},
+    [ENUMERATION_SUBSCRIBER_ABSTRACT] = {"subscriber", "abstract",
+        {"brief", "short", "full", "none"}, 0},
+    [ENUMERATION_SUBSCRIBER_FORMAT] = {"subscriber", "format", {"both", "text", "html"},
+        0},
+    [ENUMERATION_SUBSCRIBER_EMPTY_DIGEST] = {"subscriber", "empty_digest",
+        {"off", "note"}, 0},
+    [ENUMERATION_SUBSCRIBER_UPDATES] = {"subscriber", "updates", {"off", "on"}, 0},
+    [ENUMERATION_SUBSCRIBER_CROSSLIST] = {"subscriber", "crosslist", {"on", "off"}, 0},
+    [ENUMERATION_SUBSCRIBER_ATTACH] = {"subscriber", "attach",
+        {"none", "bibtex", "ris", "markdown"}, 0},
+    [ENUMERATION_SUBSCRIBER_GROUPING] = {"subscriber", "grouping", {"off", "on"}, 0},
+    [ENUMERATION_SUBSCRIBER_FEEDBACK] = {"subscriber", "feedback", {"off", "on"}, 0},
+    [ENUMERATION_SUBSCRIBER_CHECKUP] = {"subscriber", "checkup", {"on", "off"}, 0},
+    [ENUMERATION_SUPPRESSION_REASON] = {"suppression", "reason",
+        {"operator", "never-again", "complaint", "dead"}, 0},
+    [ENUMERATION_PAPER_SOURCE] = {"paper", "source_rank", {NULL}, 2},
+    [ENUMERATION_LISTING_TYPE] = {"listing", "type",
+        {"new", "cross", "replace", "replace-cross"}, 0},
+    [ENUMERATION_SOURCE_FETCH_STATUS] = {"source_fetch", "status",
+        {"ok", "same", "empty", "not-yet", "stale", "failed"}, 0},
+    [ENUMERATION_DIGEST_STATE] = {"digest", "state",
+        {"live", "sent", "failed", "cancelled"}, 0},
+    [ENUMERATION_OUTBOX_KIND] = {"outbox", "kind",
+        {"digest", "answer", "confirmation", "notice"}, 0},
+    [ENUMERATION_OUTBOX_STATE] = {"outbox", "state",
+        {"NEW", "SENDING", "SENT", "DEFERRED", "FAILED", "UNKNOWN", "CANCELLED",
+            "HELD"},
+        0},
+    [ENUMERATION_OUTBOX_HELD_FROM] = {"outbox", "held_from",
+        {"NEW", "DEFERRED", "UNKNOWN"}, 0},
+    [ENUMERATION_OUTBOX_HELD_WHY] = {"outbox", "held_why",
+        {"restore", "operator", "crash"}, 0},
+    [ENUMERATION_CONFIRMATION_PURPOSE] = {"confirmation", "purpose",
+        {"confirm", "undo", "address", "forget"}, 0},
+    [ENUMERATION_INBOX_RECEIVER] = {"inbox", "receiver", {"lmtp", "maildir", "imap"},
+        0},
+    [ENUMERATION_INBOX_STATE] = {"inbox", "state", {"new", "done", "quarantined"}, 0},
+    [ENUMERATION_BOUNCE_CLASS] = {"bounce", "class",
+        {"dead", "full", "temporary", "sender", "complaint"}, 0},
+    [ENUMERATION_PROPOSAL_STATE] = {"proposal", "state",
+        {"open", "applied", "undone", "refused"}, 0},
+};
+
+void
+record_get_word_column(enum enumeration which, const char **table, const char **column)
+{
+	*table = rows[which].table;
+	*column = rows[which].column;
+}
+
+static bool
+is_known(struct sql_statement *row, int column, enum enumeration which)
+{
+	const char *const *words = rows[which].words;
+	const char *text = words[0] ? sql_get_text(row, column) : NULL;
+	int64_t number = words[0] ? -1 : sql_get_int(row, column);
+
+	/* NULL is -1. */
+	return text ? g_strv_contains(words, text)
+	            : number >= 0 && number <= rows[which].most;
+}
+
+bool
+record_check_word(
+    struct sql_statement *row, int column, enum enumeration which, GError **error)
+{
+	const char *key;
+
+	if (is_known(row, column, which))
+		return true;
+	key = sql_get_text(row, 0);
+	return pb_fail(error, PB_ERROR_DAMAGED,
+	    "damaged row: table %s, row %s: invalid value in column %s; run "
+	    "paperboyctl doctor",
+	    rows[which].table, key ? key : "NULL", rows[which].column);
+}
+
+int
+record_get_word_number(struct sql_statement *row, int column, enum enumeration which)
+{
+	const char *const *words = rows[which].words;
+	const char *text = sql_get_text(row, column);
+	int value = 0;
+
+	if (!words[0])
+		return sql_get_int(row, column);
+	while (words[value] && g_strcmp0(words[value], text) != 0)
+		value++;
+	return value;
+}
+
+const char *
+record_get_word(enum enumeration which, unsigned value)
+{
+	return rows[which].words[value];
+}
+
 static bool
 is_number(struct sql_statement *row, int column, int64_t least)
 {
@@ -48,7 +157,8 @@ is_valid(struct sql_statement *row, int column, char code)
 	case 'b':
 		return kind == SQL_KIND_BLOB;
 	default:
-		g_assert(code == '*');
+		/* Words have been checked. */
+		g_assert(strchr("*wW", code));
 		return true;
 	}
 }
@@ -95,6 +205,26 @@ record_next(struct sql_statement *statement, const char *table, const char *colu
 	           : step;
 }
 
+/* Their error names the column. */
+static bool
+check_words(
+    struct sql_statement *row, const struct record_layout *layout, GError **error)
+{
+	const enum enumeration *word = layout->words;
+
+	for (int i = 0; layout->checks[i]; i++) {
+		char code = layout->checks[i];
+
+		if (g_ascii_tolower(code) != 'w')
+			continue;
+		if ((code == 'w' || sql_get_kind(row, i) != SQL_KIND_NULL) &&
+		    !record_check_word(row, i, *word, error))
+			return false;
+		word++;
+	}
+	return true;
+}
+
 enum sql_step
 record_step(
     struct sql_statement *statement, const struct record_layout *layout, GError **error)
@@ -105,16 +235,8 @@ record_step(
 	if (step != SQL_STEP_ROW)
 		return step;
 	g_assert((int)strlen(layout->checks) <= sql_count_columns(statement));
-	/* Their error names the column. */
-	for (size_t i = 0; i < layout->count; i++) {
-		const struct record_column *column = &layout->columns[i];
-		struct enumeration_column checked = {
-		    (int)i, column->which, column->shape, column->row};
-
-		if (!enumeration_check(statement, &checked, error))
-			return SQL_STEP_FAILED;
-	}
-	return record_check(statement, layout->table, layout->checks, error)
+	return check_words(statement, layout, error) &&
+	               record_check(statement, layout->table, layout->checks, error)
 	           ? SQL_STEP_ROW
 	           : SQL_STEP_FAILED;
 }
@@ -134,9 +256,10 @@ copy_text(struct sql_statement *row, int i, char **block)
 	return memcpy(copy, text, size);
 }
 
+/* @param word  enumeration of the column, or NULL */
 static void
 load_member(struct sql_statement *row, int i, const struct record_column *column,
-    void *member, char **block)
+    const enum enumeration *word, void *member, char **block)
 {
 	const char *text;
 
@@ -145,9 +268,8 @@ load_member(struct sql_statement *row, int i, const struct record_column *column
 		*(int64_t *)member = sql_get_int(row, i);
 		break;
 	case RECORD_INT:
-		*(int *)member = column->shape == ENUMERATION_NONE
-		                     ? (int)sql_get_int(row, i)
-		                     : enumeration_get_value(row, i, column->which);
+		*(int *)member = word ? record_get_word_number(row, i, *word)
+		                      : (int)sql_get_int(row, i);
 		break;
 	case RECORD_BOOL:
 		*(bool *)member = sql_get_int(row, i) == 1;
@@ -184,10 +306,14 @@ record_load(struct sql_statement *row, const struct record_layout *layout)
 	                   ? layout->make()
 	                   : g_malloc0(layout->size + measure_texts(row, layout));
 	char *block = layout->make ? NULL : record + layout->size;
+	const enum enumeration *word = layout->words;
 
-	for (size_t i = 0; i < layout->count; i++)
-		load_member(row, (int)i, &layout->columns[i],
+	for (size_t i = 0; i < layout->count; i++) {
+		bool is_word = g_ascii_tolower(layout->checks[i]) == 'w';
+
+		load_member(row, (int)i, &layout->columns[i], is_word ? word++ : NULL,
 		    record + layout->columns[i].offset, &block);
+	}
 	return record;
 }
 

@@ -8,10 +8,20 @@
 #include "base/error.h"
 #include "store/core/engine.h"
 
+/* Deletions, which need not find a row, are not counted as writes. */
+static void
+count_work(struct store *store, const char *sql)
+{
+	store->work.statements++;
+	store->work.writes +=
+	    g_str_has_prefix(sql, "INSERT") || g_str_has_prefix(sql, "UPDATE");
+}
+
 struct sql_statement *
 sql_bind_values(struct store *store, const char *sql, const struct sql_value *values,
     GError **error)
 {
+	count_work(store, sql);
 	return store->engine->bind(store, sql, values, error);
 }
 
@@ -25,6 +35,7 @@ bool
 sql_exec_values(struct store *store, const char *sql, const struct sql_value *values,
     GError **error)
 {
+	count_work(store, sql);
 	return store->engine->exec(store, sql, values, NULL, error);
 }
 
@@ -32,14 +43,8 @@ bool
 sql_exec_count_values(struct store *store, const char *sql,
     const struct sql_value *values, unsigned *count, GError **error)
 {
+	count_work(store, sql);
 	return store->engine->exec(store, sql, values, count, error);
-}
-
-bool
-sql_insert_values(struct store *store, const char *sql, const struct sql_value *values,
-    int64_t *id, GError **error)
-{
-	return store->engine->insert(store, sql, values, id, error);
 }
 
 bool
@@ -142,15 +147,6 @@ sql_load_texts_values(struct store *store, const char *sql,
 	return step == SQL_STEP_DONE ? g_steal_pointer(&texts) : NULL;
 }
 
-bool
-sql_foreach_values(struct store *store, const char *sql, const struct sql_value *values,
-    void (*call)(void *data, struct sql_statement *row), void *data, GError **error)
-{
-	const struct sql_callback callback = {call, data};
-
-	return store->engine->run_each(store, sql, values, &callback, error);
-}
-
 enum sql_kind
 sql_get_kind(struct sql_statement *row, int column)
 {
@@ -227,31 +223,29 @@ sql_reset(struct sql_statement **statement)
 }
 
 void
-sql_fill_list(
-    struct sql_value *values, unsigned size, const int64_t *numbers, unsigned count)
+sql_fill_list(struct sql_value *values, const int64_t *numbers, unsigned count)
 {
-	for (unsigned i = 0; i < size; i++)
+	for (unsigned i = 0; i < SQL_LIST_MAX; i++)
 		values[i] = i < count ? SQL_INT(numbers[i]) : SQL_NULL;
 }
 
 bool
-sql_exec_list_values(struct store *store, const char *const texts[3],
-    const GArray *numbers, const struct sql_value *values, GError **error)
+sql_exec_list_values(struct store *store, const char *sql, const GArray *numbers,
+    const struct sql_value *values, GError **error)
 {
-	unsigned before = 0, max = sql_get_list_max(store);
+	unsigned before = 0;
 
 	while (values[before].kind != SQL_KIND_END)
 		before++;
 	g_assert(before <= SQL_VALUES_BEFORE_LIST);
-	for (unsigned i = 0; i < numbers->len; i += max) {
-		struct sql_value all[SQL_VALUES_BEFORE_LIST + SQL_LONG_MAX + 1];
-		unsigned count = MIN(numbers->len - i, max);
+	for (unsigned i = 0; i < numbers->len; i += SQL_LIST_MAX) {
+		struct sql_value all[SQL_VALUES_BEFORE_LIST + SQL_LIST_MAX + 1];
 
 		memcpy(all, values, before * sizeof(all[0]));
-		sql_fill_list(&all[before], sql_get_list_size(count),
-		    &g_array_index(numbers, int64_t, i), count);
-		all[before + sql_get_list_size(count)] = (struct sql_value){0};
-		if (!sql_exec_values(store, SQL_CHOOSE(texts, count), all, error))
+		sql_fill_list(&all[before], &g_array_index(numbers, int64_t, i),
+		    MIN(numbers->len - i, SQL_LIST_MAX));
+		all[before + SQL_LIST_MAX] = (struct sql_value){0};
+		if (!sql_exec_values(store, sql, all, error))
 			return false;
 	}
 	return true;
@@ -277,6 +271,12 @@ store_load_int64(struct store *store, const char *name, int64_t fallback,
 	static const char sql[] = SQL_CURSOR;
 
 	return sql_int64(store, sql, value, error, SQL_TEXT(name), SQL_INT(fallback));
+}
+
+struct store_work
+store_get_work(const struct store *store)
+{
+	return store->work;
 }
 
 bool

@@ -34,8 +34,8 @@ struct store {
 	int64_t holder;        /* instance that the handle works for; 0: none */
 	enum job job;          /* of its transactions */
 	int64_t wait_s;        /* see store_set_wait() */
-	uint64_t trips;        /* of data to a server and back, for benchmarks */
-	GPtrArray *calls;      /* of store_after_commit(), in a transaction */
+	struct store_work work;
+	GPtrArray *calls;         /* of store_after_commit(), in a transaction */
 	void (*hook)(void *data); /* after commits; or NULL */
 	void *hook_data;
 	const int *stop;             /* or NULL */
@@ -98,63 +98,29 @@ struct sql_value {
 /* A list in a statement, of values or rows: SQL_LIST("?") or SQL_LIST("(?, ?)"). */
 #define SQL_LIST(item) item SQL_SEVEN(SQL_SEVEN(", " item))
 #define SQL_SEVEN(x)   x x x x x x x
-#define SQL_FIFTY(x)   SQL_SEVEN(SQL_SEVEN(x)) x
-
-/*
- * A statement with a list, one with SQL_FEW_MAX values for short lists, and one with
- * SQL_LONG_MAX: an array of three texts.  Casts in the first row give the types of the
- * columns.
+/* A statement with such a list.  Casts in the first item give the types of the columns.
  */
-#define SQL_LISTS(head, first, item, tail)                                          \
-	{                                                                           \
-		head first SQL_SEVEN(", " item) tail,                               \
-		    head first SQL_SEVEN(SQL_SEVEN(", " item)) tail,                \
-		    head first SQL_SEVEN(SQL_SEVEN(", " item)) SQL_FIFTY(", " item) \
-		        SQL_FIFTY(", " item) SQL_FIFTY(", " item) tail              \
-	}
-#define SQL_FEW_MAX  8
-#define SQL_LONG_MAX 200
-
-/** Maximum number of values of SQL_LISTS(): more on a server, where each statement is a
- * round trip, and parses all CHECKs of the table that it writes. */
-static inline unsigned
-sql_get_list_max(const struct store *store)
-{
-	return store->postgresql ? SQL_LONG_MAX : SQL_LIST_MAX;
-}
-
-/** The size of the list of SQL_LISTS() for a number of values. */
-static inline unsigned
-sql_get_list_size(unsigned count)
-{
-	return count <= SQL_FEW_MAX    ? SQL_FEW_MAX
-	       : count <= SQL_LIST_MAX ? SQL_LIST_MAX
-	                               : SQL_LONG_MAX;
-}
-
-/* The text of SQL_LISTS() for a number of values. */
-#define SQL_CHOOSE(texts, count) \
-	((texts)[((count) > SQL_FEW_MAX) + ((count) > SQL_LIST_MAX)])
+#define SQL_WITH_LIST(head, first, item, tail) \
+	head first SQL_SEVEN(SQL_SEVEN(", " item)) tail
 
 /**
  * Bind the next numbers of a list, and NULL after the last one.
  *
- * @param values  to set `size` of
+ * @param values  to set SQL_LIST_MAX of
  */
-void sql_fill_list(
-    struct sql_value *values, unsigned size, const int64_t *numbers, unsigned count);
+void sql_fill_list(struct sql_value *values, const int64_t *numbers, unsigned count);
 
 /**
- * Run a statement for some numbers, at most sql_get_list_max() at once.
+ * Run a statement for some numbers, SQL_LIST_MAX at once.
  *
- * @param texts  of SQL_LISTS(); other parameters are before the list
+ * @param sql  of SQL_WITH_LIST(); other parameters are before the list
  * @param numbers  of int64_t
  */
-#define sql_exec_list(store, texts, numbers, error, ...) \
-	sql_exec_list_values(store, texts, numbers,      \
+#define sql_exec_list(store, sql, numbers, error, ...) \
+	sql_exec_list_values(store, sql, numbers,      \
 	    (const struct sql_value[]){__VA_ARGS__ __VA_OPT__(, ){0}}, error)
-bool sql_exec_list_values(struct store *store, const char *const texts[3],
-    const GArray *numbers, const struct sql_value *values, GError **error);
+bool sql_exec_list_values(struct store *store, const char *sql, const GArray *numbers,
+    const struct sql_value *values, GError **error);
 /* Maximum number of these values. */
 #define SQL_VALUES_BEFORE_LIST 8
 
@@ -197,13 +163,6 @@ bool sql_exec_values(struct store *store, const char *sql,
 bool sql_exec_count_values(struct store *store, const char *sql,
     const struct sql_value *values, unsigned *count, GError **error);
 
-/** Run an INSERT of one row that ends with RETURNING its key. @param id  set to it */
-#define sql_insert(store, sql, id, error, ...) \
-	sql_insert_values(store, sql,          \
-	    (const struct sql_value[]){__VA_ARGS__ __VA_OPT__(, ){0}}, id, error)
-bool sql_insert_values(struct store *store, const char *sql,
-    const struct sql_value *values, int64_t *id, GError **error);
-
 /*
  * Maximum of ids and other numbers, times among them: the last second of the year 9999,
  * after which GLib has no date.
@@ -211,14 +170,15 @@ bool sql_insert_values(struct store *store, const char *sql,
 #define SQL_NUMBER_MAX INT64_C(253402300799)
 
 /**
- * Load the number of a statement that returns one row.
+ * Load the number of a statement that returns one row, such as an INSERT that ends with
+ * RETURNING its key.
  *
  * @return false with PB_ERROR_DAMAGED if it is beyond SQL_NUMBER_MAX or its negative
  */
 #define sql_number(store, sql, number, error, ...) \
 	sql_number_values(store, sql,              \
 	    (const struct sql_value[]){__VA_ARGS__ __VA_OPT__(, ){0}}, number, error)
-PB_EXPORT bool sql_number_values(struct store *store, const char *sql,
+bool sql_number_values(struct store *store, const char *sql,
     const struct sql_value *values, int64_t *number, GError **error);
 
 /** Load a number that may have any 64 bits. */
@@ -256,21 +216,6 @@ GArray *sql_load_numbers_values(struct store *store, const char *sql,
 	    (const struct sql_value[]){__VA_ARGS__ __VA_OPT__(, ){0}}, error)
 GPtrArray *sql_load_texts_values(struct store *store, const char *sql,
     const struct sql_value *values, GError **error);
-
-/** Call a function for each row of a plain SELECT, without ORDER BY, GROUP BY or LIMIT.
- *
- * For many rows: SQLite takes half the time of sql_step(), and of a server's result one
- * row at a time is in memory.  A server's error may follow rows.
- *
- * @param call  receives rows, which it must not step
- */
-#define sql_foreach(store, sql, call, data, error, ...)                            \
-	sql_foreach_values(store, sql,                                             \
-	    (const struct sql_value[]){__VA_ARGS__ __VA_OPT__(, ){0}}, call, data, \
-	    error)
-bool
-sql_foreach_values(struct store *store, const char *sql, const struct sql_value *values,
-    void (*call)(void *data, struct sql_statement *row), void *data, GError **error);
 
 /** The kind of the value in a column: NULL, INT, TEXT or BLOB. */
 enum sql_kind sql_get_kind(struct sql_statement *row, int column);

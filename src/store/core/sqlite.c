@@ -11,7 +11,6 @@
 struct sqlite_statement {
 	struct sql_statement base;
 	sqlite3_stmt *compiled;
-	sqlite3_value **values; /* of a row of call_each(); else NULL */
 };
 
 static enum pb_error
@@ -75,14 +74,13 @@ bind_value(sqlite3_stmt *compiled, int position, const struct sql_value *value)
 	return SQLITE_MISUSE;
 }
 
-/* @param key  in the cache; @param size  of the text to prepare, bytes; -1: all */
 static struct sqlite_statement *
-prepare(struct store *store, const char *key, const char *sql, int size, GError **error)
+prepare(struct store *store, const char *sql, GError **error)
 {
 	struct sqlite_statement *statement;
 	sqlite3_stmt *compiled;
 	int rc = sqlite3_prepare_v3(
-	    store->db, sql, size, SQLITE_PREPARE_PERSISTENT, &compiled, NULL);
+	    store->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &compiled, NULL);
 
 	if (rc != SQLITE_OK) {
 		sqlite_set_error(error, store->db, rc, "cannot prepare a statement");
@@ -91,7 +89,7 @@ prepare(struct store *store, const char *key, const char *sql, int size, GError 
 	statement = g_new0(struct sqlite_statement, 1);
 	statement->base.engine = &sqlite_engine;
 	statement->compiled = compiled;
-	g_hash_table_insert(store->statements, (gpointer)key, statement);
+	g_hash_table_insert(store->statements, (gpointer)sql, statement);
 	return statement;
 }
 
@@ -115,26 +113,18 @@ bind_values(
 	return true;
 }
 
-/* As prepare(). */
 static struct sql_statement *
-bind_part(struct store *store, const char *sql, int size,
-    const struct sql_value *values, GError **error)
+bind(struct store *store, const char *sql, const struct sql_value *values,
+    GError **error)
 {
 	struct sqlite_statement *statement =
 	    g_hash_table_lookup(store->statements, sql);
 
 	if (!statement)
-		statement = prepare(store, sql, sql, size, error);
+		statement = prepare(store, sql, error);
 	if (!statement || !bind_values(statement, values, error))
 		return NULL;
 	return &statement->base;
-}
-
-static struct sql_statement *
-bind(struct store *store, const char *sql, const struct sql_value *values,
-    GError **error)
-{
-	return bind_part(store, sql, -1, values, error);
 }
 
 static enum sql_step
@@ -177,32 +167,13 @@ exec(struct store *store, const char *sql, const struct sql_value *values,
 	return result == SQL_STEP_DONE;
 }
 
-static bool
-insert(struct store *store, const char *sql, const struct sql_value *values,
-    int64_t *id, GError **error)
-{
-	/* SQLite knows the id without RETURNING, which takes more time than the rest.
-	 */
-	const char *returning = strstr(sql, " RETURNING ");
-	sql_auto *statement =
-	    bind_part(store, sql, (int)(returning - sql), values, error);
-
-	if (!statement || step(statement, error) != SQL_STEP_DONE)
-		return false;
-	*id = sqlite3_last_insert_rowid(store->db);
-	return true;
-}
-
 /* ---- rows ---- */
 
 /* The handle belongs to one thread, so that values need no protection. */
 static sqlite3_value *
 get_value(struct sql_statement *row, int column)
 {
-	const struct sqlite_statement *statement = (struct sqlite_statement *)row;
-
-	return statement->values ? statement->values[column]
-	                         : sqlite3_column_value(statement->compiled, column);
+	return sqlite3_column_value(((struct sqlite_statement *)row)->compiled, column);
 }
 
 static enum sql_kind
@@ -248,71 +219,6 @@ static int
 count_columns(struct sql_statement *row)
 {
 	return sqlite3_column_count(((struct sqlite_statement *)row)->compiled);
-}
-
-/* ---- call_each(...), an aggregate function that keeps nothing ---- */
-
-/* Of the statement that runs in this thread.  A parameter would take a tenth of the
- * time of a row. */
-static _Thread_local const struct sql_callback *each_callback;
-
-static void
-call_each(sqlite3_context *context, int count, sqlite3_value **values)
-{
-	struct sqlite_statement row = {.base.engine = &sqlite_engine, .values = values};
-
-	(void)count;
-	if (each_callback)
-		each_callback->call(each_callback->data, &row.base);
-	else
-		sqlite3_result_error_code(context, SQLITE_MISUSE);
-}
-
-static void
-finish_each(sqlite3_context *context)
-{
-	(void)context;
-}
-
-int
-sqlite_register(sqlite3 *db)
-{
-	return sqlite3_create_function(
-	    db, "call_each", -1, SQLITE_UTF8, NULL, NULL, call_each, finish_each);
-}
-
-/* SELECT columns FROM ... becomes SELECT call_each(columns) FROM ... */
-static struct sqlite_statement *
-prepare_each(struct store *store, const char *sql, GError **error)
-{
-	const char *columns = sql + strlen("SELECT ");
-	const char *from = strstr(columns, " FROM ");
-	g_autofree char *each = g_strdup_printf(
-	    "SELECT call_each(%.*s)%s", (int)(from - columns), columns, from);
-
-	return prepare(store, sql, each, -1, error);
-}
-
-static bool
-run_each(struct store *store, const char *sql, const struct sql_value *values,
-    const struct sql_callback *callback, GError **error)
-{
-	struct sqlite_statement *each = g_hash_table_lookup(store->statements, sql);
-	sql_auto *statement = NULL;
-	const struct sql_callback *outer = each_callback;
-	enum sql_step result;
-
-	if (!each)
-		each = prepare_each(store, sql, error);
-	if (!each || !bind_values(each, values, error))
-		return false;
-	statement = &each->base;
-	each_callback = callback;
-	do {
-		result = step(statement, error);
-	} while (result == SQL_STEP_ROW);
-	each_callback = outer;
-	return result == SQL_STEP_DONE;
 }
 
 /* ---- transactions ---- */
@@ -376,8 +282,6 @@ const struct sql_engine sqlite_engine = {
     .step = step,
     .reset = reset,
     .exec = exec,
-    .insert = insert,
-    .run_each = run_each,
     .get_kind = get_kind,
     .get_int = get_int,
     .get_text = get_text,

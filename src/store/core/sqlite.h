@@ -11,8 +11,5 @@ extern const struct sql_engine sqlite_engine;
 /** Free a statement of the cache. */
 void sqlite_free_statement(gpointer data);
 
-/** Register the function of sql_foreach(). @return SQLite's code */
-int sqlite_register(sqlite3 *db);
-
 /** Set a GError from SQLite's last error. @param doing  such as "cannot open" */
 void sqlite_set_error(GError **error, sqlite3 *db, int rc, const char *doing);

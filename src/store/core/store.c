@@ -204,8 +204,6 @@ open_database(
 		rc = sqlite3_exec(db, sql, NULL, NULL, NULL);
 	}
 	if (rc == SQLITE_OK)
-		rc = sqlite_register(db);
-	if (rc == SQLITE_OK)
 		rc = fts_score_register(db);
 	if (rc == SQLITE_OK)
 		rc = tokenizer_register(db);

@@ -266,3 +266,11 @@ bool store_load_int64(struct store *store, const char *name, int64_t fallback,
     int64_t *value, GError **error);
 bool
 store_save_cursor(struct store *store, const char *name, int64_t value, GError **error);
+
+/* Statements since the store was opened, and those of them that write rows. */
+struct store_work {
+	unsigned statements, writes;
+};
+
+/** Get what was done: a request can do as much as another one. */
+struct store_work store_get_work(const struct store *store);

@@ -60,15 +60,10 @@ bounces_save(
 	" b.is_scored, b.is_domain_fault, b.rule, b.status, b.code, b.agent, b.line"  \
 	" FROM bounce b JOIN subscriber s ON s.id = b.subscriber_id"
 
-#define COLUMN(...) RECORD_COLUMN(bounce_row, __VA_ARGS__)
-static const struct record_column row_columns[] = {COLUMN(id), COLUMN(subscriber_id),
-    COLUMN(address), COLUMN(state, RECORD_CHECK(SUBSCRIBER_STATE)), COLUMN(message),
-    COLUMN(at), COLUMN(class, RECORD_CHECK(BOUNCE_CLASS)), COLUMN(is_scored),
-    COLUMN(is_domain_fault), COLUMN(rule), COLUMN(status), COLUMN(code), COLUMN(agent),
-    COLUMN(line)};
-#undef COLUMN
-static const struct record_layout row_layout =
-    RECORD_LAYOUT(bounce_row, row_columns, "bounce", "iitttntnntTNTT");
+RECORD_LAYOUT(row_layout, bounce_row, "bounce", "iitwtnwnntTNTT",
+    (ENUMERATION_SUBSCRIBER_STATE, ENUMERATION_BOUNCE_CLASS), id, subscriber_id,
+    address, state, message, at, class, is_scored, is_domain_fault, rule, status, code,
+    agent, line);
 
 GPtrArray *
 bounces_load_scored(struct store *store, int64_t subscriber_id, int64_t since,
@@ -132,14 +127,9 @@ bounces_reset(struct store *store, int64_t subscriber_id, GError **error)
 	"  ORDER BY n.at DESC, n.id DESC LIMIT 1)"                              \
 	" FROM bounce b JOIN subscriber s ON s.id = b.subscriber_id"
 
-#define COLUMN(...) RECORD_COLUMN(bounce_summary, __VA_ARGS__)
-static const struct record_column summary_columns[] = {COLUMN(subscriber_id),
-    COLUMN(address), COLUMN(state, RECORD_CHECK(SUBSCRIBER_STATE)), COLUMN(dead),
-    COLUMN(full), COLUMN(temporary), COLUMN(sender), COLUMN(complaint), COLUMN(last_at),
-    COLUMN(last_line)};
-#undef COLUMN
-static const struct record_layout summary_layout =
-    RECORD_LAYOUT(bounce_summary, summary_columns, "bounce", "ittnnnnnnT");
+RECORD_LAYOUT(summary_layout, bounce_summary, "bounce", "itwnnnnnnT",
+    (ENUMERATION_SUBSCRIBER_STATE), subscriber_id, address, state, dead, full,
+    temporary, sender, complaint, last_at, last_line);
 
 GPtrArray *
 bounces_load_summaries(
@@ -171,12 +161,8 @@ bounces_load_totals(
 {
 	static const char sql[] =
 	    "SELECT " CLASS_COUNTS ", max(at) FROM bounce WHERE at >= ?1";
-#define COLUMN(...) RECORD_COLUMN(bounce_summary, __VA_ARGS__)
-	static const struct record_column columns[] = {COLUMN(dead), COLUMN(full),
-	    COLUMN(temporary), COLUMN(sender), COLUMN(complaint), COLUMN(last_at)};
-#undef COLUMN
-	static const struct record_layout layout =
-	    RECORD_LAYOUT(bounce_summary, columns, "bounce", "nnnnnN");
+	RECORD_LAYOUT(layout, bounce_summary, "bounce", "nnnnnN", (), dead, full,
+	    temporary, sender, complaint, last_at);
 	g_autofree struct bounce_summary *loaded = NULL;
 
 	if (!record_find(store, sql, &layout, &loaded, error, SQL_INT(since)))
@@ -220,12 +206,8 @@ bounces_load_domains(struct store *store, int64_t since, int64_t least, GError *
 	    " FROM bounced ORDER BY domain";
 #undef DOMAIN
 #undef IS_IN
-#define COLUMN(...) RECORD_COLUMN(bounce_domain, __VA_ARGS__)
-	static const struct record_column columns[] = {
-	    COLUMN(domain), COLUMN(subscribers), COLUMN(bounced)};
-#undef COLUMN
-	static const struct record_layout layout =
-	    RECORD_LAYOUT(bounce_domain, columns, "subscriber", "tnn");
+	RECORD_LAYOUT(layout, bounce_domain, "subscriber", "tnn", (), domain,
+	    subscribers, bounced);
 
 	return record_load_all(
 	    store, sql, &layout, error, SQL_INT(since), SQL_INT(least));
@@ -297,11 +279,8 @@ bounces_find_probe(struct store *store, int64_t subscriber_id,
 {
 	static const char sql[] =
 	    "SELECT outbox_id, sent_at FROM bounce_probe WHERE subscriber_id = ?1";
-	static const struct record_column columns[] = {
-	    RECORD_COLUMN(bounce_probe, outbox_id),
-	    RECORD_COLUMN(bounce_probe, sent_at)};
-	static const struct record_layout layout =
-	    RECORD_LAYOUT(bounce_probe, columns, "bounce_probe", "in");
+	RECORD_LAYOUT(
+	    layout, bounce_probe, "bounce_probe", "in", (), outbox_id, sent_at);
 
 	return record_find(store, sql, &layout, probe, error, SQL_INT(subscriber_id));
 }
@@ -352,12 +331,8 @@ domain_pauses_delete(struct store *store, const char *domain, GError **error)
 
 #define PAUSE_COLUMNS "SELECT domain, since, until, rule, reply FROM domain_pause"
 
-#define COLUMN(...) RECORD_COLUMN(domain_pause, __VA_ARGS__)
-static const struct record_column pause_columns[] = {
-    COLUMN(domain), COLUMN(since), COLUMN(until), COLUMN(rule), COLUMN(reply)};
-#undef COLUMN
-static const struct record_layout pause_layout =
-    RECORD_LAYOUT(domain_pause, pause_columns, "domain_pause", "tnntt");
+RECORD_LAYOUT(pause_layout, domain_pause, "domain_pause", "tnntt", (), domain, since,
+    until, rule, reply);
 
 bool
 domain_pauses_find(struct store *store, const char *domain, struct domain_pause **pause,

@@ -33,32 +33,24 @@ GPtrArray *
 candidates_load_filters(
     struct store *store, const gpointer *subscribers, unsigned count, GError **error)
 {
-	static const char *const sql[] = SQL_LISTS(
+	static const char sql[] = SQL_WITH_LIST(
 	    "SELECT s.subscriber_id, s.filter_id, s.number, coalesce(s.name, s.text),"
 	    " s.text, s.since_day, s.created_at, coalesce(s.max_papers, 0), s.is_block"
 	    " FROM subscription s WHERE s.subscriber_id IN (",
 	    "?", "?", ") ORDER BY s.subscriber_id, s.number");
-#define COLUMN(...) RECORD_COLUMN(candidate_filter, __VA_ARGS__)
-	static const struct record_column columns[] = {COLUMN(subscriber_id),
-	    COLUMN(filter_id), COLUMN(number), COLUMN(label), COLUMN(text),
-	    COLUMN(since_day), COLUMN(created_at), COLUMN(max_papers),
-	    COLUMN(is_block)};
-#undef COLUMN
-	static const struct record_layout layout =
-	    RECORD_LAYOUT(candidate_filter, columns, "subscription", "iinttdnnn");
+	RECORD_LAYOUT(layout, candidate_filter, "subscription", "iinttdnnn", (),
+	    subscriber_id, filter_id, number, label, text, since_day, created_at,
+	    max_papers, is_block);
 	g_autoptr(GArray) ids = list_ids(subscribers, count);
 	g_autoptr(GPtrArray) filters = g_ptr_array_new_with_free_func(g_free);
-	unsigned max = sql_get_list_max(store);
 
-	for (unsigned i = 0; i < count; i += max) {
-		struct sql_value values[SQL_LONG_MAX + 1] = {0};
-		unsigned some_count = MIN(count - i, max);
+	for (unsigned i = 0; i < count; i += SQL_LIST_MAX) {
+		struct sql_value values[SQL_LIST_MAX + 1] = {0};
+		unsigned some_count = MIN(count - i, SQL_LIST_MAX);
 		GPtrArray *some;
 
-		sql_fill_list(values, sql_get_list_size(some_count),
-		    &g_array_index(ids, int64_t, i), some_count);
-		some = record_load_all_values(
-		    store, SQL_CHOOSE(sql, some_count), values, &layout, error);
+		sql_fill_list(values, &g_array_index(ids, int64_t, i), some_count);
+		some = record_load_all_values(store, sql, values, &layout, error);
 		if (!some)
 			return NULL;
 		g_ptr_array_extend_and_steal(filters, some);
@@ -159,18 +151,17 @@ static bool
 load_rows(struct store *store, struct candidate_previous **all, unsigned count,
     GArray *papers, GArray *parts, GError **error)
 {
-	static const char *const sql[] = SQL_LISTS("WITH j (id, slot) AS (VALUES ",
+	static const char sql[] = SQL_WITH_LIST("WITH j (id, slot) AS (VALUES ",
 	    "(CAST(? AS BIGINT), CAST(? AS TEXT))", "(?, ?)", PREVIOUS_ROWS);
-	unsigned size = sql_get_list_size(count);
-	struct sql_value values[2 * SQL_LONG_MAX + 1] = {0};
+	struct sql_value values[2 * SQL_LIST_MAX + 1] = {0};
 	sql_auto *statement = NULL;
 	enum sql_step step = SQL_STEP_FAILED;
 
-	for (unsigned i = 0; i < size; i++) {
+	for (unsigned i = 0; i < SQL_LIST_MAX; i++) {
 		values[2 * i] = i < count ? SQL_INT(all[i]->subscriber_id) : SQL_NULL;
 		values[2 * i + 1] = i < count ? SQL_TEXT(all[i]->slot) : SQL_NULL;
 	}
-	statement = sql_bind_values(store, SQL_CHOOSE(sql, count), values, error);
+	statement = sql_bind_values(store, sql, values, error);
 	while (statement && (step = record_next(statement, "delivered", "inBn",
 	                         error)) == SQL_STEP_ROW) {
 		int64_t id = sql_get_int(statement, 0);
@@ -189,11 +180,10 @@ candidates_load_previous(struct store *store, struct candidate_previous **all,
 {
 	g_autoptr(GArray) papers = packed_papers_new();
 	g_autoptr(GArray) parts = g_array_new(FALSE, FALSE, sizeof(struct part));
-	unsigned max = sql_get_list_max(store);
 
-	for (unsigned i = 0; i < count; i += max)
-		if (!load_rows(
-		        store, all + i, MIN(count - i, max), papers, parts, error))
+	for (unsigned i = 0; i < count; i += SQL_LIST_MAX)
+		if (!load_rows(store, all + i, MIN(count - i, SQL_LIST_MAX), papers,
+		        parts, error))
 			return false;
 	if (!packed_papers_follow(store, papers, error))
 		return false;

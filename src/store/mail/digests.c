@@ -80,12 +80,12 @@ fill_values(const struct digest_record *digest_record, struct sql_value *values)
 	return packed;
 }
 
-/* @param count  at most sql_get_list_max() */
+/* @param count  at most SQL_LIST_MAX */
 static bool
 insert_some(struct store *store, struct digest_record *const *digest_records,
     unsigned count, GError **error)
 {
-	static const char *const sql[] = SQL_LISTS(
+	static const char sql[] = SQL_WITH_LIST(
 	    "WITH j (subscriber_id, slot, date, created_at, message_token, papers,"
 	    " newest_day, contents) AS (VALUES ",
 	    "(CAST(? AS BIGINT), ?, ?, CAST(? AS BIGINT), ?, CAST(? AS BIGINT), ?,"
@@ -95,9 +95,8 @@ insert_some(struct store *store, struct digest_record *const *digest_records,
 	    " message_token, papers, newest_day, contents) SELECT subscriber_id, slot,"
 	    " date, created_at, 'live', message_token, papers, newest_day, contents"
 	    " FROM j WHERE subscriber_id IS NOT NULL RETURNING id, subscriber_id");
-	unsigned size = sql_get_list_size(count);
 	g_autofree struct sql_value *values =
-	    g_new0(struct sql_value, DIGEST_VALUES * size + 1);
+	    g_new0(struct sql_value, DIGEST_VALUES * SQL_LIST_MAX + 1);
 	g_autoptr(GPtrArray) packed =
 	    g_ptr_array_new_with_free_func((GDestroyNotify)g_byte_array_unref);
 	g_autoptr(GArray) ids = NULL;
@@ -105,9 +104,9 @@ insert_some(struct store *store, struct digest_record *const *digest_records,
 	for (unsigned i = 0; i < count; i++)
 		g_ptr_array_add(
 		    packed, fill_values(digest_records[i], &values[DIGEST_VALUES * i]));
-	for (unsigned i = DIGEST_VALUES * count; i < DIGEST_VALUES * size; i++)
+	for (unsigned i = DIGEST_VALUES * count; i < DIGEST_VALUES * SQL_LIST_MAX; i++)
 		values[i] = SQL_NULL;
-	ids = sql_load_numbers_values(store, SQL_CHOOSE(sql, count), values, error);
+	ids = sql_load_numbers_values(store, sql, values, error);
 	for (unsigned at = 0; ids && at < ids->len; at += 2)
 		for (unsigned i = 0; i < count; i++)
 			if (digest_records[i]->subscriber_id ==
@@ -120,8 +119,6 @@ bool
 digests_insert(struct store *store, struct digest_record *const *digest_records,
     unsigned count, GError **error)
 {
-	unsigned max = sql_get_list_max(store);
-
 	for (unsigned i = 0; i < count; i++) {
 		struct digest_contents *contents = digest_records[i]->contents;
 
@@ -129,8 +126,9 @@ digests_insert(struct store *store, struct digest_record *const *digest_records,
 		    !load_references(store, contents, error))
 			return false;
 	}
-	for (unsigned i = 0; i < count; i += max)
-		if (!insert_some(store, digest_records + i, MIN(count - i, max), error))
+	for (unsigned i = 0; i < count; i += SQL_LIST_MAX)
+		if (!insert_some(
+		        store, digest_records + i, MIN(count - i, SQL_LIST_MAX), error))
 			return false;
 	return true;
 }
@@ -139,7 +137,7 @@ bool
 digests_queue(struct store *store, const GArray *ids, enum outbox_priority priority,
     GError **error)
 {
-	static const char *const sql[] = SQL_LISTS(
+	static const char sql[] = SQL_WITH_LIST(
 	    "INSERT INTO outbox (kind, subscriber_id, digest_id, state, queued_at,"
 	    " next_try_at, priority) SELECT 'digest', subscriber_id, id, 'NEW',"
 	    " created_at, created_at, CAST(? AS BIGINT) FROM digest WHERE id IN (",
@@ -188,13 +186,9 @@ digests_load_history(struct store *store, int64_t subscriber_id,
 #define HEAD_TABLES \
 	" FROM digest d JOIN subscriber s ON s.id = d.subscriber_id WHERE d.id "
 
-#define COLUMN(...) RECORD_COLUMN(digest, __VA_ARGS__)
-static const struct record_column head_columns[] = {COLUMN(id), COLUMN(subscriber_id),
-    COLUMN(slot), COLUMN(date), COLUMN(created_at), COLUMN(recipient),
-    COLUMN(recipient_name), COLUMN(subscriber_since), COLUMN(message_token)};
-#undef COLUMN
-static const struct record_layout head_layout = RECORD_LAYOUT(
-    digest, head_columns, "digest", "iitdntTnt", .make = (void *(*)(void))digest_new);
+RECORD_LAYOUT_OF(head_layout, digest, "digest", "iitdntTnt", (),
+    (.make = (void *(*)(void))digest_new), id, subscriber_id, slot, date, created_at,
+    recipient, recipient_name, subscriber_since, message_token);
 
 bool
 digests_find_head(
@@ -269,7 +263,7 @@ load_row(struct store *store, struct paper_cache *paper_cache,
 {
 	pb_auto(digest) digest = NULL;
 	pb_local(digest_contents) contents = {0};
-	struct sql_bytes packed = sql_get_bytes(row, G_N_ELEMENTS(head_columns));
+	struct sql_bytes packed = sql_get_bytes(row, (int)head_layout.count);
 
 	digest_contents_init(&contents);
 	if (!record_check(row, head_layout.table, head_layout.checks, error))
@@ -308,8 +302,8 @@ static bool
 load_list(struct store *store, struct paper_cache *paper_cache,
     struct digests_slot *slots, unsigned count, GError **error)
 {
-	static const char *const sql[] =
-	    SQL_LISTS(HEAD_COLUMNS ", d.contents" HEAD_TABLES "IN (", "?", "?", ")");
+	static const char sql[] = SQL_WITH_LIST(
+	    HEAD_COLUMNS ", d.contents" HEAD_TABLES "IN (", "?", "?", ")");
 	struct sql_value values[SQL_LIST_MAX + 1] = {0};
 	int64_t ids[SQL_LIST_MAX];
 	sql_auto *row = NULL;
@@ -317,8 +311,8 @@ load_list(struct store *store, struct paper_cache *paper_cache,
 
 	for (unsigned i = 0; i < count; i++)
 		ids[i] = slots[i].id;
-	sql_fill_list(values, sql_get_list_size(count), ids, count);
-	row = sql_bind_values(store, SQL_CHOOSE(sql, count), values, error);
+	sql_fill_list(values, ids, count);
+	row = sql_bind_values(store, sql, values, error);
 	if (!row)
 		return false;
 	while ((step = sql_step(row, error)) == SQL_STEP_ROW) {
@@ -368,14 +362,9 @@ GPtrArray *
 digests_load_newest(
     struct store *store, int64_t subscriber_id, unsigned limit, GError **error)
 {
-#define COLUMN(...) RECORD_COLUMN(digest_row, __VA_ARGS__)
-	static const struct record_column columns[] = {COLUMN(id), COLUMN(recipient),
-	    COLUMN(slot), COLUMN(date), COLUMN(state, RECORD_CHECK(DIGEST_STATE)),
-	    COLUMN(message_state, RECORD_CHECK_OPTIONAL(OUTBOX_STATE)),
-	    COLUMN(created_at), COLUMN(papers)};
-#undef COLUMN
-	static const struct record_layout layout =
-	    RECORD_LAYOUT(digest_row, columns, "digest", "ittdtTnn");
+	RECORD_LAYOUT(layout, digest_row, "digest", "ittdwWnn",
+	    (ENUMERATION_DIGEST_STATE, ENUMERATION_OUTBOX_STATE), id, recipient, slot,
+	    date, state, message_state, created_at, papers);
 	static const char sql[] =
 	    "SELECT g.id, s.address, g.slot, g.date, g.state, o.state, g.created_at,"
 	    " g.papers"

@@ -11,14 +11,10 @@
 	"id, key, receiver, sender, recipient, received_at, size, state, tries, " \
 	"next_try_at, ended_at, verdict, started"
 
-#define COLUMN(...) RECORD_COLUMN(inbox_row, __VA_ARGS__)
-static const struct record_column columns[] = {COLUMN(id), COLUMN(key),
-    COLUMN(receiver, RECORD_CHECK(INBOX_RECEIVER)), COLUMN(sender), COLUMN(recipient),
-    COLUMN(received_at), COLUMN(size), COLUMN(state, RECORD_CHECK(INBOX_STATE)),
-    COLUMN(tries), COLUMN(next_try_at), COLUMN(ended_at), COLUMN(verdict),
-    COLUMN(started)};
-static const struct record_layout layout =
-    RECORD_LAYOUT(inbox_row, columns, "inbox", "ittTTnntnNNTn");
+RECORD_LAYOUT(layout, inbox_row, "inbox", "itwTTnnwnNNTn",
+    (ENUMERATION_INBOX_RECEIVER, ENUMERATION_INBOX_STATE), id, key, receiver, sender,
+    recipient, received_at, size, state, tries, next_try_at, ended_at, verdict,
+    started);
 
 bool
 inbox_insert(struct store *store, const struct inbox_new *mail, int64_t now,

@@ -78,8 +78,8 @@ outbox_add_mail(
 
 	g_assert(mail->kind != OUTBOX_DIGEST);
 	return check_message(mail->message, error) &&
-	       sql_insert(store, sql, id, error,
-	           SQL_TEXT(enumeration_get_word(ENUMERATION_OUTBOX_KIND, mail->kind)),
+	       sql_number(store, sql, id, error,
+	           SQL_TEXT(record_get_word(ENUMERATION_OUTBOX_KIND, mail->kind)),
 	           mail->subscriber_id > 0 ? SQL_INT(mail->subscriber_id) : SQL_NULL,
 	           SQL_TEXT(mail->recipient), SQL_TEXT(mail->address_key),
 	           SQL_TEXT(mail->sender), SQL_BYTES(mail->message), SQL_INT(mail->now),
@@ -170,16 +170,11 @@ outbox_load_rows(struct store *store, const struct outbox_filter *choice, int64_
 	    " WHERE o.id > ?1 AND (?2 <> 0 OR o.ended_at IS NULL)"
 	    " AND (?4 IS NULL OR o.state = ?4) AND (?5 = 0 OR o.subscriber_id = ?5)"
 	    " ORDER BY o.id LIMIT ?3";
-#define COLUMN(...) RECORD_COLUMN(outbox_row, __VA_ARGS__)
-	static const struct record_column columns[] = {COLUMN(id), COLUMN(digest_id),
-	    COLUMN(recipient), COLUMN(state, RECORD_CHECK(OUTBOX_STATE)),
-	    COLUMN(attempt), COLUMN(queued_at), COLUMN(next_try_at), COLUMN(ended_at),
-	    COLUMN(code), COLUMN(reply),
-	    COLUMN(held_why, RECORD_CHECK_OPTIONAL(OUTBOX_HELD_WHY)),
-	    COLUMN(kind, RECORD_CHECK(OUTBOX_KIND)), COLUMN(copies), COLUMN(crashes)};
-#undef COLUMN
-	static const struct record_layout layout =
-	    RECORD_LAYOUT(outbox_row, columns, "outbox", "iITtnnNNNTTtnn");
+	RECORD_LAYOUT(layout, outbox_row, "outbox", "iITwnnNNNTWwnn",
+	    (ENUMERATION_OUTBOX_STATE, ENUMERATION_OUTBOX_HELD_WHY,
+	        ENUMERATION_OUTBOX_KIND),
+	    id, digest_id, recipient, state, attempt, queued_at, next_try_at, ended_at,
+	    code, reply, held_why, kind, copies, crashes);
 
 	return record_load_all(store, sql, &layout, error, SQL_INT(after),
 	    SQL_INT(choice->is_all), SQL_INT(limit), SQL_TEXT(choice->state),
@@ -199,21 +194,13 @@ outbox_load_rows(struct store *store, const struct outbox_filter *choice, int64_
 	" FROM outbox o LEFT JOIN subscriber s ON s.id = o.subscriber_id"         \
 	" LEFT JOIN digest g ON g.id = o.digest_id"
 
-#define COLUMN(...) RECORD_COLUMN(outbox_message, __VA_ARGS__)
-static const struct record_column message_columns[] = {COLUMN(id), COLUMN(digest_id),
-    COLUMN(subscriber_id), COLUMN(recipient),
-    COLUMN(recipient_state, RECORD_CHECK_OPTIONAL(SUBSCRIBER_STATE), .row = 2),
-    COLUMN(state, RECORD_CHECK(OUTBOX_STATE)), COLUMN(attempt), COLUMN(queued_at),
-    COLUMN(next_try_at), COLUMN(claimed_at), COLUMN(ended_at), COLUMN(code),
-    COLUMN(reply), COLUMN(cache_key), COLUMN(message_hash),
-    COLUMN(held_from, RECORD_CHECK_OPTIONAL(OUTBOX_HELD_FROM)),
-    COLUMN(held_why, RECORD_CHECK_OPTIONAL(OUTBOX_HELD_WHY)), COLUMN(slot),
-    COLUMN(date), COLUMN(digest_state, RECORD_CHECK_OPTIONAL(DIGEST_STATE), .row = 1),
-    COLUMN(created_at), COLUMN(papers), COLUMN(newest_day),
-    COLUMN(kind, RECORD_CHECK(OUTBOX_KIND)), COLUMN(copies), COLUMN(crashes)};
-#undef COLUMN
-static const struct record_layout message_layout = RECORD_LAYOUT(
-    outbox_message, message_columns, "outbox", "iIITTtnnNNNNTT*TTTDTNnDtnn");
+RECORD_LAYOUT(message_layout, outbox_message, "outbox", "iIITTwnnNNNNTT*WWTDTNnDwnn",
+    (ENUMERATION_OUTBOX_STATE, ENUMERATION_OUTBOX_HELD_FROM,
+        ENUMERATION_OUTBOX_HELD_WHY, ENUMERATION_OUTBOX_KIND),
+    id, digest_id, subscriber_id, recipient, recipient_state, state, attempt, queued_at,
+    next_try_at, claimed_at, ended_at, code, reply, cache_key, message_hash, held_from,
+    held_why, slot, date, digest_state, created_at, papers, newest_day, kind, copies,
+    crashes);
 
 /* @param sql  with the id as its value */
 static struct outbox_message *
@@ -373,13 +360,8 @@ outbox_load_failures(struct store *store, unsigned limit, GError **error)
 	    " o.ended_at, o.failed_stage, o.code, o.reply"
 	    " FROM outbox o JOIN subscriber s ON s.id = o.subscriber_id"
 	    " WHERE o.failed_stage IS NOT NULL ORDER BY o.id LIMIT ?1";
-#define COLUMN(...) RECORD_COLUMN(outbox_failure, __VA_ARGS__)
-	static const struct record_column columns[] = {COLUMN(id), COLUMN(digest_id),
-	    COLUMN(subscriber_id), COLUMN(is_current), COLUMN(ended_at), COLUMN(stage),
-	    COLUMN(code), COLUMN(reply)};
-#undef COLUMN
-	static const struct record_layout layout =
-	    RECORD_LAYOUT(outbox_failure, columns, "outbox", "iIiNnnNT");
+	RECORD_LAYOUT(layout, outbox_failure, "outbox", "iIiNnnNT", (), id, digest_id,
+	    subscriber_id, is_current, ended_at, stage, code, reply);
 
 	return record_load_all(store, sql, &layout, error, SQL_INT(limit));
 }

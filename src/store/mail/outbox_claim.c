@@ -18,15 +18,10 @@
 	" (" IS_DUE_TO_SEND ") IS NOT TRUE, o.possible_copies, o.crashes, -1,"         \
 	" o.priority FROM outbox o LEFT JOIN subscriber s ON s.id = o.subscriber_id"
 
-#define COLUMN(...) RECORD_COLUMN(outbox_job, __VA_ARGS__)
-static const struct record_column job_columns[] = {COLUMN(id), COLUMN(digest_id),
-    COLUMN(subscriber_id), COLUMN(recipient), COLUMN(address_key), COLUMN(cache_key),
-    COLUMN(queued_at), COLUMN(attempt), COLUMN(was_unknown),
-    COLUMN(kind, RECORD_CHECK(OUTBOX_KIND)), COLUMN(sender), COLUMN(is_cancelled),
-    COLUMN(copies), COLUMN(crashes), COLUMN(message_hash), COLUMN(priority)};
-#undef COLUMN
-static const struct record_layout job_layout =
-    RECORD_LAYOUT(outbox_job, job_columns, "outbox", "iIIttTnnntTnnnnn");
+RECORD_LAYOUT(job_layout, outbox_job, "outbox", "iIIttTnnnwTnnnnn",
+    (ENUMERATION_OUTBOX_KIND), id, digest_id, subscriber_id, recipient, address_key,
+    cache_key, queued_at, attempt, was_unknown, kind, sender, is_cancelled, copies,
+    crashes, message_hash, priority);
 
 static bool
 is_answer(const struct outbox_job *job)
@@ -82,36 +77,16 @@ load_priority(struct store *store, const struct outbox_claim *claim, int priorit
 	return true;
 }
 
-/* Find the higher priorities of due messages: often there is none. @param bits  set */
-static bool
-find_priorities(struct store *store, const struct outbox_claim *claim, int64_t *bits,
-    GError **error)
-{
-#define IF_DUE(priority, bit)                                               \
-	"CASE WHEN EXISTS (SELECT 1 FROM outbox WHERE priority = " priority \
-	" AND priority > 0 AND next_try_at <= ?1) THEN " bit " ELSE 0 END"
-	static const char sql[] =
-	    "SELECT " IF_DUE("1", "2") " + " IF_DUE("2", "4") " + " IF_DUE("3", "8");
-#undef IF_DUE
-	G_STATIC_ASSERT(OUTBOX_PRIORITY_DIGEST == 0 && OUTBOX_PRIORITY_MAIL == 3);
-
-	return sql_number(store, sql, bits, error, SQL_INT(claim->now));
-}
-
 static GPtrArray *
 load_due(struct store *store, const struct outbox_claim *claim, unsigned limit,
     GError **error)
 {
 	g_autoptr(GPtrArray) jobs = g_ptr_array_new_with_free_func(g_free);
-	int64_t bits;
 
-	if (!find_priorities(store, claim, &bits, error))
-		return NULL;
-	bits |= 1 << OUTBOX_PRIORITY_DIGEST;
 	for (int priority = OUTBOX_PRIORITY_MAIL;
 	     priority >= OUTBOX_PRIORITY_DIGEST && jobs->len < limit; priority--)
-		if (bits >> priority & 1 && !load_priority(store, claim, priority,
-		                                limit - jobs->len, jobs, error))
+		if (!load_priority(
+		        store, claim, priority, limit - jobs->len, jobs, error))
 			return NULL;
 	return mark_suppressed(store, claim->key, g_steal_pointer(&jobs), error);
 }
@@ -121,7 +96,7 @@ static bool
 save_claimed(struct store *store, const struct outbox_claim *claim, const GArray *ids,
     GError **error)
 {
-	static const char *const sql[] = SQL_LISTS(
+	static const char sql[] = SQL_WITH_LIST(
 	    "UPDATE outbox"
 	    " SET state = 'SENDING', attempt = attempt + 1, claimed_at = ?,"
 	    " next_try_at = NULL, cache_key = coalesce(cache_key, ?), holder = ?"
@@ -276,8 +251,8 @@ outbox_take_over(struct store *store, GBytes *key, GError **error)
 	    JOB_COLUMNS " WHERE o.state = 'SENDING' AND NOT EXISTS"
 	                " (SELECT 1 FROM instance i WHERE i.id = o.holder)"
 	                " ORDER BY o.id" SQL_LOCK_ROWS("o");
-	static const char *const sql_holder[] =
-	    SQL_LISTS("UPDATE outbox SET holder = ? WHERE id IN (", "?", "?", ")");
+	static const char sql_holder[] =
+	    SQL_WITH_LIST("UPDATE outbox SET holder = ? WHERE id IN (", "?", "?", ")");
 	g_autoptr(GPtrArray) jobs =
 	    load_unfinished(store, sql, &(struct sql_value){0}, key, error);
 	g_autoptr(GArray) ids = g_array_new(FALSE, FALSE, sizeof(int64_t));
@@ -298,7 +273,7 @@ load_due_addresses(struct store *store, struct outbox_job *const *jobs,
     struct suppression_lookup *lookups, unsigned count, GError **error)
 {
 	/* Without a row the subscriber was erased. */
-	static const char *const sql[] = SQL_LISTS(
+	static const char sql[] = SQL_WITH_LIST(
 	    "SELECT o.id, coalesce(o.address_key, s.address_key) FROM outbox o"
 	    " LEFT JOIN subscriber s ON s.id = o.subscriber_id"
 	    " WHERE " IS_DUE_TO_SEND " AND o.id IN (",
@@ -310,8 +285,8 @@ load_due_addresses(struct store *store, struct outbox_job *const *jobs,
 
 	for (unsigned i = 0; i < count; i++)
 		ids[i] = jobs[i]->id;
-	sql_fill_list(values, sql_get_list_size(count), ids, count);
-	row = sql_bind_values(store, SQL_CHOOSE(sql, count), values, error);
+	sql_fill_list(values, ids, count);
+	row = sql_bind_values(store, sql, values, error);
 	while (row && (step = record_next(row, "outbox", "iT", error)) == SQL_STEP_ROW)
 		for (unsigned i = 0; i < count; i++)
 			if (ids[i] == sql_get_int(row, 0)) {

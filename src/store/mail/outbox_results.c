@@ -27,7 +27,7 @@ load_heads(struct store *store, const int64_t *ids, unsigned count,
     struct sql_value *values, unsigned *loaded, GError **error)
 {
 	/* Not a notice that there are no papers. */
-	static const char *const sql[] = SQL_LISTS(
+	static const char sql[] = SQL_WITH_LIST(
 	    "SELECT d.id, d.contents FROM outbox o"
 	    " JOIN digest d ON d.id = o.digest_id WHERE d.papers > 0 AND o.id IN (",
 	    "?", "?", ")");
@@ -37,8 +37,8 @@ load_heads(struct store *store, const int64_t *ids, unsigned count,
 	enum sql_step step = SQL_STEP_FAILED;
 
 	*loaded = 0;
-	sql_fill_list(list, sql_get_list_size(count), ids, count);
-	row = sql_bind_values(store, SQL_CHOOSE(sql, count), list, error);
+	sql_fill_list(list, ids, count);
+	row = sql_bind_values(store, sql, list, error);
 	while (row && (step = sql_step(row, error)) == SQL_STEP_ROW) {
 		struct sql_bytes contents = sql_get_bytes(row, 1);
 		size_t head_bytes;
@@ -59,7 +59,7 @@ static bool
 insert_delivered(struct store *store, const int64_t *ids, unsigned count, int64_t now,
     GError **error)
 {
-	static const char *const sql[] = SQL_LISTS("WITH j (id, bytes) AS (VALUES ",
+	static const char sql[] = SQL_WITH_LIST("WITH j (id, bytes) AS (VALUES ",
 	    "(CAST(? AS BIGINT), CAST(? AS BIGINT))", "(?, ?)",
 	    ") INSERT INTO delivered (subscriber_id, digest_id, at, papers)"
 	    " SELECT d.subscriber_id, d.id, CAST(? AS BIGINT),"
@@ -67,24 +67,23 @@ insert_delivered(struct store *store, const int64_t *ids, unsigned count, int64_
 	    " FROM j CROSS JOIN digest d WHERE d.id = j.id"
 	    " ON CONFLICT (subscriber_id, digest_id) DO NOTHING");
 	struct sql_value values[2 * SQL_LIST_MAX + 2] = {0};
-	unsigned loaded, size;
+	unsigned loaded;
 
 	if (!load_heads(store, ids, count, values, &loaded, error))
 		return false;
 	if (!loaded)
 		return true;
-	size = sql_get_list_size(loaded);
-	for (unsigned i = 2 * loaded; i < 2 * size; i++)
+	for (unsigned i = 2 * loaded; i < 2 * SQL_LIST_MAX; i++)
 		values[i] = SQL_NULL;
-	values[2 * size] = SQL_INT(now);
-	return sql_exec_values(store, SQL_CHOOSE(sql, loaded), values, error);
+	values[2 * SQL_LIST_MAX] = SQL_INT(now);
+	return sql_exec_values(store, sql, values, error);
 }
 
 /* Record the papers of messages as delivered. @param ids  of int64_t */
 static bool
 save_delivered(struct store *store, const GArray *ids, int64_t now, GError **error)
 {
-	static const char *const sql[] = SQL_LISTS(
+	static const char sql[] = SQL_WITH_LIST(
 	    "UPDATE digest SET state = 'sent' WHERE id IN (SELECT digest_id FROM outbox"
 	    " WHERE id IN (",
 	    "?", "?", "))");
@@ -259,7 +258,7 @@ has_number(const GArray *numbers, int64_t number)
 static bool
 lock_held(struct store *store, const gpointer *results, unsigned count, GError **error)
 {
-	static const char *const sql[] = SQL_LISTS(
+	static const char sql[] = SQL_WITH_LIST(
 	    "SELECT id FROM outbox WHERE state = 'SENDING' AND holder = ? AND id IN (",
 	    "?", "?", ") ORDER BY id" SQL_LOCK_ROWS("outbox"));
 	struct sql_value values[SQL_LIST_MAX + 2] = {SQL_INT(store_get_holder(store))};
@@ -269,8 +268,8 @@ lock_held(struct store *store, const gpointer *results, unsigned count, GError *
 	count = MIN(count, SQL_LIST_MAX);
 	for (unsigned i = 0; i < count; i++)
 		ids[i] = ((const struct outbox_result *)results[i])->id;
-	sql_fill_list(&values[1], sql_get_list_size(count), ids, count);
-	held = sql_load_numbers_values(store, SQL_CHOOSE(sql, count), values, error);
+	sql_fill_list(&values[1], ids, count);
+	held = sql_load_numbers_values(store, sql, values, error);
 	for (unsigned i = 0; held && i < count; i++)
 		((struct outbox_result *)results[i])->is_fenced =
 		    !has_number(held, ids[i]);
@@ -334,7 +333,7 @@ static bool
 save_sent_list(struct store *store, const gpointer *sent, unsigned count, int64_t now,
     unsigned *saved, GError **error)
 {
-	static const char *const sql[] = SQL_LISTS(
+	static const char sql[] = SQL_WITH_LIST(
 	    "WITH r (id, code, message_hash, copies, crashes, reply) AS (VALUES ",
 	    "(CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS BIGINT),"
 	    " CAST(? AS BIGINT), CAST(? AS BIGINT), ?)",
@@ -347,18 +346,17 @@ save_sent_list(struct store *store, const gpointer *sent, unsigned count, int64_
 	    " FROM r WHERE outbox.id = r.id AND state" SQL_NO_INDEX_TEXT
 	    " = 'SENDING' AND holder = ?");
 	struct sql_value values[SQL_LIST_MAX * SENT_VALUES + 3] = {0};
-	unsigned updated, size;
+	const unsigned size = SQL_LIST_MAX * SENT_VALUES;
+	unsigned updated;
 
 	count = MIN(count, SQL_LIST_MAX);
-	size = sql_get_list_size(count) * SENT_VALUES;
 	for (unsigned i = 0; i < size; i++)
 		values[i] = SQL_NULL;
 	for (unsigned i = 0; i < count; i++)
 		fill_sent(sent[i], &values[i * SENT_VALUES]);
 	values[size] = SQL_INT(now);
 	values[size + 1] = SQL_INT(store_get_holder(store));
-	if (!sql_exec_count_values(
-	        store, SQL_CHOOSE(sql, count), values, &updated, error))
+	if (!sql_exec_count_values(store, sql, values, &updated, error))
 		return false;
 	*saved += updated;
 	return true;

@@ -572,12 +572,7 @@ bool
 archive_find_text(
     struct store *store, int64_t seq, struct archive_text **text, GError **error)
 {
-#define COLUMN(...) RECORD_COLUMN(archive_text, __VA_ARGS__)
-	static const struct record_column columns[] = {
-	    COLUMN(id), COLUMN(title), COLUMN(abstract)};
-#undef COLUMN
-	static const struct record_layout layout =
-	    RECORD_LAYOUT(archive_text, columns, "paper", "ttt");
+	RECORD_LAYOUT(layout, archive_text, "paper", "ttt", (), id, title, abstract);
 	static const char sql[] =
 	    "SELECT id, title, abstract FROM paper WHERE seq = ?1";
 
@@ -648,11 +643,7 @@ archive_load_forms(
 	static const char by_short[] =
 	    "SELECT shown, papers FROM acronym WHERE short = ?1"
 	    " ORDER BY papers DESC, long LIMIT ?2";
-#define COLUMN(...) RECORD_COLUMN(archive_acronym, __VA_ARGS__)
-	static const struct record_column columns[] = {COLUMN(shown), COLUMN(papers)};
-#undef COLUMN
-	static const struct record_layout layout =
-	    RECORD_LAYOUT(archive_acronym, columns, "acronym", "tn");
+	RECORD_LAYOUT(layout, archive_acronym, "acronym", "tn", (), shown, papers);
 
 	return record_load_all(store_get_archive(store),
 	    strchr(folded, ' ') ? by_long : by_short, &layout, error, SQL_TEXT(folded),

@@ -176,7 +176,7 @@ copy_changes(struct store *from, struct store *cache, bool *is_changed, GError *
 
 	for (*is_changed = false;; *is_changed = true) {
 		if (store_is_stopped(from))
-			return pb_fail(error, PB_ERROR_TEMPORARY, "stopped");
+			return pb_fail(error, PB_ERROR_STOPPED, "stopped");
 		if (!store_transact(cache, copy_batch, &copying, error))
 			return false;
 		if (copying.is_end)
@@ -346,6 +346,7 @@ archive_cache_refresh(struct store *store, GError **error)
 	if (!store->archive || refresh(store, &problem))
 		return store_get_archive(store);
 	if (g_error_matches(problem, PB_ERROR, PB_ERROR_TEMPORARY) ||
+	    g_error_matches(problem, PB_ERROR, PB_ERROR_STOPPED) ||
 	    !is_damaged(store->archive))
 		pb_error_forward(error, &problem);
 	else if (replace(store, error) && refresh(store, error))

@@ -27,7 +27,7 @@ bool archive_cache_open(struct store *store, const char *path, GError **error);
 /**
  * Copy the papers that have changed.  The first copy of a large archive takes minutes.
  *
- * @return store_get_archive(); NULL on error
+ * @return store_get_archive(); NULL on error, PB_ERROR_STOPPED after store_set_stop()
  */
 struct store *archive_cache_refresh(struct store *store, GError **error);
 

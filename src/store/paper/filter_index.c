@@ -64,12 +64,11 @@ filter_index_save(
 
 /* Pairs of a number and a term. @return those that fit */
 static unsigned
-fill_terms(struct store *store, const GPtrArray *texts, unsigned first,
-    struct sql_value *values)
+fill_terms(const GPtrArray *texts, unsigned first, struct sql_value *values)
 {
-	unsigned count = MIN(texts->len - first, sql_get_list_max(store));
+	unsigned count = MIN(texts->len - first, SQL_LIST_MAX);
 
-	for (unsigned i = 0; i < sql_get_list_size(count); i++) {
+	for (unsigned i = 0; i < SQL_LIST_MAX; i++) {
 		bool has = first + i < texts->len;
 
 		values[2 * i] = has ? SQL_INT(first + i) : SQL_NULL;
@@ -85,13 +84,13 @@ filter_index_find(struct store *store, const struct filter_index_terms *terms,
     GError **error)
 {
 	/* One statement for sorted terms: adjacent ones are mostly on the same page. */
-	static const char *const sql[] =
-	    SQL_LISTS("WITH j (number, text) AS (VALUES ", "(?, ?)", "(?, ?)",
+	static const char sql[] =
+	    SQL_WITH_LIST("WITH j (number, text) AS (VALUES ", "(?, ?)", "(?, ?)",
 	        ") SELECT j.number, t.filter_id FROM j CROSS JOIN filter_term t"
 	        " WHERE t.kind = ? AND t.term = j.text"
 	        " AND t.filter_id" SQL_NO_INDEX " > ?"
 	        " AND t.filter_id" SQL_NO_INDEX " <= ?");
-	struct sql_value values[2 * SQL_LONG_MAX + 4];
+	struct sql_value values[2 * SQL_LIST_MAX + 4];
 	unsigned count;
 
 	for (unsigned first = 0; first < terms->texts->len; first += count) {
@@ -99,14 +98,13 @@ filter_index_find(struct store *store, const struct filter_index_terms *terms,
 		enum sql_step step = SQL_STEP_FAILED;
 		struct sql_value *last;
 
-		count = fill_terms(store, terms->texts, first, values);
-		last = &values[2 * sql_get_list_size(count)];
+		count = fill_terms(terms->texts, first, values);
+		last = &values[2 * SQL_LIST_MAX];
 		last[0] = SQL_INT(terms->kind);
 		last[1] = SQL_INT(range->after);
 		last[2] = SQL_INT(range->through);
 		last[3] = (struct sql_value){0};
-		statement =
-		    sql_bind_values(store, SQL_CHOOSE(sql, count), values, error);
+		statement = sql_bind_values(store, sql, values, error);
 		while (statement && (step = record_next(statement, "filter_term", "ni",
 		                         error)) == SQL_STEP_ROW)
 			found(data, (unsigned)sql_get_int(statement, 0),

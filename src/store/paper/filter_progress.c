@@ -15,11 +15,8 @@
 #define BATCH        "matching"
 #define BATCH_FILTER "matching filter"
 
-#define COLUMN(...) RECORD_COLUMN(stored_filter, __VA_ARGS__)
-static const struct record_column columns[] = {
-    COLUMN(id), COLUMN(canonical), COLUMN(matched_revision), COLUMN(is_batched)};
-static const struct record_layout layout =
-    RECORD_LAYOUT(stored_filter, columns, "filter", "itnn");
+RECORD_LAYOUT(layout, stored_filter, "filter", "itnn", (), id, canonical,
+    matched_revision, is_batched);
 
 bool
 filter_progress_load(
@@ -95,8 +92,9 @@ filter_progress_load_pending(struct store *store, int64_t paper_seq, int64_t aft
 	    SQL_INT(after), SQL_INT(limit));
 }
 
-static bool foreach (struct sql_statement *statement,
-    const struct filter_callbacks *callbacks, GError * *error)
+static bool
+foreach(struct sql_statement *statement, const struct filter_callbacks *callbacks,
+    GError **error)
 {
 	enum sql_step step;
 
@@ -117,22 +115,19 @@ bool
 filter_progress_foreach(struct store *store, const GArray *ids,
     const struct filter_callbacks *callbacks, GError **error)
 {
-	static const char *const sql[] = SQL_LISTS(
+	static const char sql[] = SQL_WITH_LIST(
 	    "SELECT f.id, f.canonical FROM filter f WHERE f.matched_revision IS NULL"
 	    " AND f.id IN (",
 	    "?", "?", ") ORDER BY f.id");
-	unsigned max = sql_get_list_max(store);
 
-	for (unsigned i = 0; i < ids->len; i += max) {
-		struct sql_value values[SQL_LONG_MAX + 1] = {0};
-		unsigned count = MIN(ids->len - i, max);
+	for (unsigned i = 0; i < ids->len; i += SQL_LIST_MAX) {
+		struct sql_value values[SQL_LIST_MAX + 1] = {0};
+		unsigned count = MIN(ids->len - i, SQL_LIST_MAX);
 		sql_auto *statement = NULL;
 
-		sql_fill_list(values, sql_get_list_size(count),
-		    &g_array_index(ids, int64_t, i), count);
-		statement =
-		    sql_bind_values(store, SQL_CHOOSE(sql, count), values, error);
-		if (!foreach (statement, callbacks, error))
+		sql_fill_list(values, &g_array_index(ids, int64_t, i), count);
+		statement = sql_bind_values(store, sql, values, error);
+		if (!foreach(statement, callbacks, error))
 			return false;
 	}
 	return true;
@@ -148,7 +143,7 @@ filter_progress_foreach_range(struct store *store, int64_t after, int64_t throug
 	sql_auto *statement =
 	    sql_bind(store, sql, error, SQL_INT(after), SQL_INT(through));
 
-	return foreach (statement, callbacks, error);
+	return foreach(statement, callbacks, error);
 }
 
 bool
@@ -167,20 +162,17 @@ filter_progress_load_texts(struct store *store, const GArray *ids,
     void (*found)(void *data, int64_t id, const char *canonical), void *data,
     GError **error)
 {
-	static const char *const sql[] =
-	    SQL_LISTS("SELECT id, canonical FROM filter WHERE id IN (", "?", "?", ")");
-	unsigned max = sql_get_list_max(store);
+	static const char sql[] = SQL_WITH_LIST(
+	    "SELECT id, canonical FROM filter WHERE id IN (", "?", "?", ")");
 
-	for (unsigned i = 0; i < ids->len; i += max) {
-		unsigned count = MIN(ids->len - i, max);
-		struct sql_value values[SQL_LONG_MAX + 1] = {0};
+	for (unsigned i = 0; i < ids->len; i += SQL_LIST_MAX) {
+		unsigned count = MIN(ids->len - i, SQL_LIST_MAX);
+		struct sql_value values[SQL_LIST_MAX + 1] = {0};
 		sql_auto *statement = NULL;
 		enum sql_step step = SQL_STEP_FAILED;
 
-		sql_fill_list(values, sql_get_list_size(count),
-		    &g_array_index(ids, int64_t, i), count);
-		statement =
-		    sql_bind_values(store, SQL_CHOOSE(sql, count), values, error);
+		sql_fill_list(values, &g_array_index(ids, int64_t, i), count);
+		statement = sql_bind_values(store, sql, values, error);
 		while (statement && (step = record_next(statement, "filter", "it",
 		                         error)) == SQL_STEP_ROW)
 			found(data, sql_get_int(statement, 0),

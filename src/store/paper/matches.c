@@ -37,59 +37,21 @@ save_one(
 
 /* Save SQL_LIST_MAX rows.  An upsert would take three times as long. */
 static bool
-save_list(struct store *store, const struct matches_found *found, int64_t now,
-    unsigned *count, GError **error)
+save_list(
+    struct store *store, const struct matches_found *found, int64_t now, GError **error)
 {
 	static const char sql[] = INSERT SQL_LIST("(?, ?, ?)") KEEP_OTHERS;
 	struct sql_value values[3 * SQL_LIST_MAX + 1] = {0};
+	unsigned count;
 
 	for (unsigned i = 0; i < SQL_LIST_MAX; i++) {
 		values[3 * i] = SQL_INT(now);
 		values[3 * i + 1] = SQL_INT(found[i].filter_id);
 		values[3 * i + 2] = SQL_TEXT(found[i].papers);
 	}
-	return sql_exec_count_values(store, sql, values, count, error);
-}
-
-/* Insert at most SQL_LONG_MAX rows on a server, which would log more for ON CONFLICT.
- */
-static bool
-save_on_server(struct store *store, const struct matches_found *found, unsigned size,
-    int64_t now, unsigned *count, GError **error)
-{
-	static const char *const sql[] =
-	    SQL_LISTS("WITH j (filter_id, papers) AS (VALUES ",
-	        "(CAST(? AS BIGINT), ?)", "(?, ?)",
-	        ") INSERT INTO match (decided_at, filter_id, papers)"
-	        " SELECT CAST(? AS BIGINT), filter_id, papers FROM j"
-	        " WHERE filter_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM match m"
-	        "  WHERE m.filter_id = j.filter_id AND m.decided_at = ?)");
-	unsigned list = sql_get_list_size(size);
-	struct sql_value values[2 * SQL_LONG_MAX + 3];
-
-	for (unsigned i = 0; i < list; i++) {
-		bool has = i < size;
-
-		values[2 * i] = has ? SQL_INT(found[i].filter_id) : SQL_NULL;
-		values[2 * i + 1] = has ? SQL_TEXT(found[i].papers) : SQL_NULL;
-	}
-	values[2 * list] = values[2 * list + 1] = SQL_INT(now);
-	values[2 * list + 2] = (struct sql_value){0};
-	return sql_exec_count_values(
-	    store, SQL_CHOOSE(sql, size), values, count, error);
-}
-
-/* @param size  number of rows: at most SQL_LONG_MAX on a server, else SQL_LIST_MAX */
-static bool
-save_rows(struct store *store, const struct matches_found *found, unsigned size,
-    int64_t now, GError **error)
-{
-	unsigned count;
-
-	if (store->postgresql ? !save_on_server(store, found, size, now, &count, error)
-	                      : !save_list(store, found, now, &count, error))
+	if (!sql_exec_count_values(store, sql, values, &count, error))
 		return false;
-	for (unsigned i = 0; count < size && i < size; i++)
+	for (unsigned i = 0; count < SQL_LIST_MAX && i < SQL_LIST_MAX; i++)
 		if (!append_found(store, &found[i], now, error))
 			return false;
 	return true;
@@ -121,15 +83,11 @@ bool
 matches_save_found(struct store *store, const struct matches_found *found,
     unsigned count, int64_t now, GError **error)
 {
-	unsigned max = sql_get_list_max(store), saved = 0, size;
+	unsigned saved = 0;
 
-	for (; saved < count; saved += size) {
-		size = MIN(count - saved, max);
-		if (size < max && !store->postgresql)
-			break;
-		if (!save_rows(store, found + saved, size, now, error))
+	for (; saved + SQL_LIST_MAX <= count; saved += SQL_LIST_MAX)
+		if (!save_list(store, found + saved, now, error))
 			return false;
-	}
 	for (; saved < count; saved++)
 		if (!save_one(store, &found[saved], now, error))
 			return false;
@@ -187,12 +145,7 @@ load_found(struct store *store, int64_t paper_seq, GError **error)
 	 */
 	static const char sql[] = "SELECT filter_id, decided_at, papers FROM match"
 	                          " WHERE ',' || papers || ',' LIKE '%,' || ?1 || ',%'";
-#define COLUMN(...) RECORD_COLUMN(found, __VA_ARGS__)
-	static const struct record_column columns[] = {
-	    COLUMN(filter_id), COLUMN(decided_at), COLUMN(papers)};
-#undef COLUMN
-	static const struct record_layout layout =
-	    RECORD_LAYOUT(found, columns, "match", "int");
+	RECORD_LAYOUT(layout, found, "match", "int", (), filter_id, decided_at, papers);
 
 	return record_load_all(store, sql, &layout, error, SQL_INT(paper_seq));
 }
@@ -354,10 +307,10 @@ static bool
 load_some(struct store *store, const int64_t *ids, unsigned count,
     matches_found_papers found, void *data, GError **error)
 {
-	static const char *const sql[] =
-	    SQL_LISTS("SELECT papers, filter_id FROM match WHERE filter_id IN (", "?",
-	        "?", ") ORDER BY filter_id");
-	struct sql_value values[SQL_LONG_MAX + 1] = {0};
+	static const char sql[] =
+	    SQL_WITH_LIST("SELECT papers, filter_id FROM match WHERE filter_id IN (",
+	        "?", "?", ") ORDER BY filter_id");
+	struct sql_value values[SQL_LIST_MAX + 1] = {0};
 	g_autoptr(GHashTable) by_filter = g_hash_table_new_full(
 	    g_int64_hash, g_int64_equal, NULL, (GDestroyNotify)g_array_unref);
 	sql_auto *statement = NULL;
@@ -367,8 +320,8 @@ load_some(struct store *store, const int64_t *ids, unsigned count,
 	for (unsigned i = 0; i < count; i++)
 		g_hash_table_insert(by_filter, (gpointer)&ids[i],
 		    g_array_new(FALSE, FALSE, sizeof(int64_t)));
-	sql_fill_list(values, sql_get_list_size(count), ids, count);
-	statement = sql_bind_values(store, SQL_CHOOSE(sql, count), values, error);
+	sql_fill_list(values, ids, count);
+	statement = sql_bind_values(store, sql, values, error);
 	while (statement &&
 	       (step = record_next(statement, "match", "ti", error)) == SQL_STEP_ROW) {
 		int64_t id = sql_get_int(statement, 1);
@@ -386,12 +339,11 @@ bool
 matches_load_each(struct store *store, const GArray *filters,
     matches_found_papers found, void *data, GError **error)
 {
-	unsigned max = sql_get_list_max(store);
 	bool is_ok = true;
 
-	for (unsigned i = 0; is_ok && i < filters->len; i += max)
+	for (unsigned i = 0; is_ok && i < filters->len; i += SQL_LIST_MAX)
 		is_ok = load_some(store, &g_array_index(filters, int64_t, i),
-		    MIN(filters->len - i, max), found, data, error);
+		    MIN(filters->len - i, SQL_LIST_MAX), found, data, error);
 	return is_ok;
 }
 
@@ -432,12 +384,7 @@ GPtrArray *
 matches_load_papers(
     struct store *store, int64_t filter_id, const char *oldest_day, GError **error)
 {
-#define COLUMN(...) RECORD_COLUMN(matches_paper, __VA_ARGS__)
-	static const struct record_column columns[] = {
-	    COLUMN(id), COLUMN(title), COLUMN(url), COLUMN(day)};
-#undef COLUMN
-	static const struct record_layout layout =
-	    RECORD_LAYOUT(matches_paper, columns, "paper", "tttd");
+	RECORD_LAYOUT(layout, matches_paper, "paper", "tttd", (), id, title, url, day);
 	static const char sql[] = "SELECT id, title, url, last_day FROM paper"
 	                          " WHERE last_day >= ? AND seq IN (" SQL_LIST("?") ")";
 	g_autoptr(GArray) seqs = matches_load_seqs(store, filter_id, error);
@@ -447,8 +394,8 @@ matches_load_papers(
 		struct sql_value values[SQL_LIST_MAX + 2] = {SQL_TEXT(oldest_day)};
 		GPtrArray *some;
 
-		sql_fill_list(&values[1], SQL_LIST_MAX,
-		    &g_array_index(seqs, int64_t, i), seqs->len - i);
+		sql_fill_list(
+		    &values[1], &g_array_index(seqs, int64_t, i), seqs->len - i);
 		some = record_load_all_values(store, sql, values, &layout, error);
 		if (!some)
 			return NULL;

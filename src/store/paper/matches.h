@@ -19,7 +19,7 @@ struct matches_found {
 };
 
 /* Rows that are best saved together. */
-#define MATCHES_FOUND_AT_ONCE 200
+#define MATCHES_FOUND_AT_ONCE 50
 
 /** Record the matches of one run. @param found  at most one element for each filter */
 bool matches_save_found(struct store *store, const struct matches_found *found,

@@ -12,13 +12,9 @@ paper_history_load_listings(struct store *store, int64_t paper_seq, GError **err
 	static const char sql[] =
 	    "SELECT paper_seq, source, day, type, first_seen_at FROM listing"
 	    " WHERE paper_seq = ?1 ORDER BY first_seen_at, day, source";
-#define COLUMN(...) RECORD_COLUMN(paper_history_listing, __VA_ARGS__)
-	static const struct record_column columns[] = {COLUMN(paper_seq),
-	    COLUMN(source), COLUMN(day),
-	    COLUMN(listing_type, RECORD_CHECK(LISTING_TYPE)), COLUMN(first_seen_at)};
-#undef COLUMN
-	static const struct record_layout layout =
-	    RECORD_LAYOUT(paper_history_listing, columns, "listing", "itdtn");
+	RECORD_LAYOUT(layout, paper_history_listing, "listing", "itdwn",
+	    (ENUMERATION_LISTING_TYPE), paper_seq, source, day, listing_type,
+	    first_seen_at);
 
 	return record_load_all(store, sql, &layout, error, SQL_INT(paper_seq));
 }
@@ -55,14 +51,9 @@ paper_history_load_digests(
 	    " o.ended_at, o.reply, coalesce(o.possible_copies, 0), d.contents"
 	    " FROM digest d LEFT JOIN outbox o ON o.digest_id = d.id"
 	    " WHERE d.subscriber_id = ?1 ORDER BY d.id";
-#define COLUMN(...) RECORD_COLUMN(paper_history_digest, __VA_ARGS__)
-	static const struct record_column columns[] = {COLUMN(id), COLUMN(created_at),
-	    COLUMN(state, RECORD_CHECK(DIGEST_STATE)),
-	    COLUMN(message, RECORD_CHECK_OPTIONAL(OUTBOX_STATE)), COLUMN(next_try_at),
-	    COLUMN(ended_at), COLUMN(reply), COLUMN(copies)};
-#undef COLUMN
-	static const struct record_layout layout =
-	    RECORD_LAYOUT(paper_history_digest, columns, "digest", "intTNNTnb");
+	RECORD_LAYOUT(layout, paper_history_digest, "digest", "inwWNNTnb",
+	    (ENUMERATION_DIGEST_STATE, ENUMERATION_OUTBOX_STATE), id, created_at, state,
+	    message, next_try_at, ended_at, reply, copies);
 	g_autoptr(GPtrArray) digests = g_ptr_array_new_with_free_func(g_free);
 	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(subscriber_id));
 	enum sql_step step = SQL_STEP_FAILED;
@@ -73,7 +64,7 @@ paper_history_load_digests(
 		enum digest_detail shown;
 		bool is_found;
 
-		if (!find_paper(store, statement, G_N_ELEMENTS(columns), paper_seq,
+		if (!find_paper(store, statement, (int)layout.count, paper_seq,
 		        &is_found, &shown, error))
 			return NULL;
 		if (!is_found)
@@ -160,11 +151,7 @@ paper_history_load_days(struct store *store, const char *oldest_day, GError **er
 	static const char sql[] =
 	    "SELECT last_day, count(*) FROM paper"
 	    " WHERE last_day >= ?1 GROUP BY last_day ORDER BY last_day";
-#define COLUMN(...) RECORD_COLUMN(paper_history_day, __VA_ARGS__)
-	static const struct record_column columns[] = {COLUMN(day), COLUMN(papers)};
-#undef COLUMN
-	static const struct record_layout layout =
-	    RECORD_LAYOUT(paper_history_day, columns, "paper", "dn");
+	RECORD_LAYOUT(layout, paper_history_day, "paper", "dn", (), day, papers);
 
 	return record_load_all(store, sql, &layout, error, SQL_TEXT(oldest_day));
 }

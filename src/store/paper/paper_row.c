@@ -116,8 +116,6 @@ load_listings(struct store *store, const struct stored_paper *stored, GError **e
 {
 	static const char sql[] = "SELECT paper_seq, day, type, first_seen_at, source"
 	                          " FROM listing WHERE paper_seq = ?1";
-	static const struct enumeration_column type = {
-	    2, ENUMERATION_LISTING_TYPE, ENUMERATION_VALUE, 0};
 	struct paper *paper = stored->paper;
 	sql_auto *row = sql_bind(store, sql, error, SQL_INT(stored->seq));
 	enum sql_step step = SQL_STEP_FAILED;
@@ -127,11 +125,11 @@ load_listings(struct store *store, const struct stored_paper *stored, GError **e
 		const char *day = sql_get_text(row, 1);
 		g_autofree char *service = sql_dup_text(row, 4);
 
-		if (!enumeration_check(row, &type, error))
+		if (!record_check_word(row, 2, ENUMERATION_LISTING_TYPE, error))
 			return false;
 		service[strcspn(service, "/")] = '\0';
 		add_listing(paper, service, day,
-		    (enum listing_type)enumeration_get_value(
+		    (enum listing_type)record_get_word_number(
 		        row, 2, ENUMERATION_LISTING_TYPE),
 		    is_late(day, sql_get_int(row, 3), stored->first_seen_at));
 	}
@@ -192,8 +190,6 @@ bool
 paper_row_find(struct store *store, struct sql_statement *statement,
     struct stored_paper **stored, GError **error)
 {
-	static const struct enumeration_column source = {
-	    23, ENUMERATION_PAPER_SOURCE, ENUMERATION_VALUE, 0};
 	/* In the order of load_columns(). */
 	static const char checks[] = "itttttTTTTTTTTTNNNNndnn*TDN";
 	enum sql_step step = statement ? record_next(statement, "paper", checks, error)
@@ -201,7 +197,7 @@ paper_row_find(struct store *store, struct sql_statement *statement,
 	pb_auto(stored_paper) found = NULL;
 
 	if (step == SQL_STEP_ROW) {
-		if (!enumeration_check(statement, &source, error))
+		if (!record_check_word(statement, 23, ENUMERATION_PAPER_SOURCE, error))
 			return false;
 		found = load_columns(statement);
 		if (!load_listings(store, found, error))

@@ -17,7 +17,7 @@
 	" coalesce(paper.upvotes_day, ''), paper.upvotes_before"
 
 /**
- * Load the paper of the next row, with its listings (store/core/enumeration.h).
+ * Load the paper of the next row, with its listings (store/core/record.h).
  *
  * @param statement  with PAPER_ROW_COLUMNS; NULL: *error is set
  * @param stored  set; NULL if there is no row

@@ -12,7 +12,7 @@
 const char *
 source_fetch_status_name(enum source_fetch_status status)
 {
-	return enumeration_get_word(ENUMERATION_SOURCE_FETCH_STATUS, status);
+	return record_get_word(ENUMERATION_SOURCE_FETCH_STATUS, status);
 }
 
 GPtrArray *
@@ -172,12 +172,8 @@ papers_find_listed(
 {
 	static const char sql[] =
 	    "SELECT seq, id, last_day, upvotes, replacement FROM paper WHERE seq = ?1";
-#define COLUMN(...) RECORD_COLUMN(listed_paper, __VA_ARGS__)
-	static const struct record_column columns[] = {
-	    COLUMN(seq), COLUMN(id), COLUMN(day), COLUMN(upvotes), COLUMN(replacement)};
-#undef COLUMN
-	static const struct record_layout layout =
-	    RECORD_LAYOUT(listed_paper, columns, "paper", "itdNn");
+	RECORD_LAYOUT(layout, listed_paper, "paper", "itdNn", (), seq, id, day, upvotes,
+	    replacement);
 
 	return record_find(store, sql, &layout, paper, error, SQL_INT(seq));
 }
@@ -311,14 +307,9 @@ papers_load_reports(struct store *store, GError **error)
 	    " (SELECT count(*) FROM listing l WHERE l.source = b.source AND l.day ="
 	    "  (SELECT max(day) FROM listing m WHERE m.source = b.source))"
 	    " FROM last JOIN source_fetch b ON b.id = last.id ORDER BY b.source";
-#define COLUMN(...) RECORD_COLUMN(source_report, __VA_ARGS__)
-	static const struct record_column columns[] = {COLUMN(fetch_id), COLUMN(source),
-	    COLUMN(day), COLUMN(status, RECORD_CHECK(SOURCE_FETCH_STATUS)),
-	    COLUMN(error), COLUMN(fetched_at), COLUMN(good_at), COLUMN(papers_day),
-	    COLUMN(papers)};
-#undef COLUMN
-	static const struct record_layout layout =
-	    RECORD_LAYOUT(source_report, columns, "source_fetch", "itdtTnNDn");
+	RECORD_LAYOUT(layout, source_report, "source_fetch", "itdwTnNDn",
+	    (ENUMERATION_SOURCE_FETCH_STATUS), fetch_id, source, day, status, error,
+	    fetched_at, good_at, papers_day, papers);
 
 	return record_load_all(store, sql, &layout, error);
 }
@@ -390,12 +381,7 @@ papers_load_texts(struct store *store, unsigned limit, GError **error)
 {
 	static const char sql[] =
 	    "SELECT seq, title, abstract FROM paper ORDER BY seq DESC LIMIT ?1";
-#define COLUMN(...) RECORD_COLUMN(paper_text, __VA_ARGS__)
-	static const struct record_column columns[] = {
-	    COLUMN(seq), COLUMN(title), COLUMN(abstract)};
-#undef COLUMN
-	static const struct record_layout layout =
-	    RECORD_LAYOUT(paper_text, columns, "paper", "itt");
+	RECORD_LAYOUT(layout, paper_text, "paper", "itt", (), seq, title, abstract);
 
 	return record_load_all(store, sql, &layout, error, SQL_INT(limit));
 }

@@ -52,12 +52,8 @@ source_lists_load(struct store *store, GError **error)
 {
 	static const char sql[] = "SELECT name, label, expected_by, wait_s FROM "
 	                          "source_list ORDER BY position";
-#define COLUMN(...) RECORD_COLUMN(source_list, __VA_ARGS__)
-	static const struct record_column columns[] = {
-	    COLUMN(name), COLUMN(label), COLUMN(expected_by), COLUMN(wait_s)};
-#undef COLUMN
-	static const struct record_layout layout =
-	    RECORD_LAYOUT(source_list, columns, "source_list", "ttNn");
+	RECORD_LAYOUT(layout, source_list, "source_list", "ttNn", (), name, label,
+	    expected_by, wait_s);
 
 	return record_load_all(store, sql, &layout, error);
 }

@@ -29,12 +29,8 @@ audit_load(struct store *store, int64_t subscriber_id, int64_t since, unsigned l
 	    "SELECT c.at, c.who, c.what, s.address, c.detail"
 	    " FROM audit_log c LEFT JOIN subscriber s ON s.id = c.subscriber_id"
 	    " WHERE c.at >= ?1 ORDER BY c.at DESC, c.id DESC LIMIT ?2";
-#define COLUMN(...) RECORD_COLUMN(audit_row, __VA_ARGS__)
-	static const struct record_column columns[] = {
-	    COLUMN(at), COLUMN(who), COLUMN(what), COLUMN(address), COLUMN(detail)};
-#undef COLUMN
-	static const struct record_layout layout =
-	    RECORD_LAYOUT(audit_row, columns, "audit_log", "nttTT");
+	RECORD_LAYOUT(layout, audit_row, "audit_log", "nttTT", (), at, who, what,
+	    address, detail);
 	GPtrArray *rows =
 	    subscriber_id ? record_load_all(store, sql_one, &layout, error,
 	                        SQL_INT(subscriber_id), SQL_INT(since), SQL_INT(limit))

@@ -9,7 +9,7 @@
 const char *
 confirmation_purpose_name(enum confirmation_purpose purpose)
 {
-	return enumeration_get_word(ENUMERATION_CONFIRMATION_PURPOSE, purpose);
+	return record_get_word(ENUMERATION_CONFIRMATION_PURPOSE, purpose);
 }
 
 bool
@@ -34,7 +34,7 @@ confirmations_insert(
 	    " subscriber_id, action, details, made_at, expires_at)"
 	    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) RETURNING id";
 
-	if (!sql_insert(store, sql, &confirmation->id, error,
+	if (!sql_number(store, sql, &confirmation->id, error,
 	        SQL_TEXT(confirmation->hash),
 	        SQL_TEXT(confirmation_purpose_name(confirmation->purpose)),
 	        SQL_TEXT(confirmation->address), SQL_TEXT(confirmation->address_key),
@@ -54,14 +54,10 @@ confirmations_insert(
 	" coalesce(subscriber_id, 0), action, details, made_at, expires_at, used_at," \
 	" questioned_at"
 
-#define COLUMN(...) RECORD_COLUMN(confirmation, __VA_ARGS__)
-static const struct record_column columns[] = {COLUMN(id), COLUMN(hash),
-    COLUMN(purpose, RECORD_CHECK(CONFIRMATION_PURPOSE)), COLUMN(address),
-    COLUMN(address_key), COLUMN(recipient), COLUMN(subscriber_id), COLUMN(action),
-    COLUMN(details), COLUMN(made_at), COLUMN(expires_at), COLUMN(used_at),
-    COLUMN(questioned_at)};
-static const struct record_layout layout =
-    RECORD_LAYOUT(confirmation, columns, "confirmation", "itttttntTnnNN");
+RECORD_LAYOUT(layout, confirmation, "confirmation", "itwtttntTnnNN",
+    (ENUMERATION_CONFIRMATION_PURPOSE), id, hash, purpose, address, address_key,
+    recipient, subscriber_id, action, details, made_at, expires_at, used_at,
+    questioned_at);
 
 bool
 confirmations_find(struct store *store, const char *hash,

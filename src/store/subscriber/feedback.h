@@ -2,7 +2,7 @@
  * feedback.h - papers that subscribers liked and hid, and what was learned from them.
  *
  * A row names a paper that exists: rows of merged papers are moved
- * (store/paper/paper_aliases.h).
+ * (store/paper/papers_save.c).
  */
 #pragma once
 

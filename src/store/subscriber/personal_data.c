@@ -368,8 +368,8 @@ personal_data_erase_inbox(
 {
 	static const char sql[] =
 	    "SELECT id, sender, raw FROM inbox WHERE state = 'quarantined'";
-	static const char *const sql_delete[] =
-	    SQL_LISTS("DELETE FROM inbox WHERE id IN (", "?", "?", ")");
+	static const char sql_delete[] =
+	    SQL_WITH_LIST("DELETE FROM inbox WHERE id IN (", "?", "?", ")");
 	g_autoptr(GArray) ids = g_array_new(FALSE, FALSE, sizeof(int64_t));
 	sql_auto *row = sql_bind(store, sql, error);
 	enum sql_step step = SQL_STEP_FAILED;

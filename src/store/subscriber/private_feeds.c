@@ -45,12 +45,8 @@ bool
 private_feeds_find_filter(struct store *store, int64_t subscription_id,
     struct private_feed_filter **filter, GError **error)
 {
-#define COLUMN(...) RECORD_COLUMN(private_feed_filter, __VA_ARGS__)
-	static const struct record_column columns[] = {
-	    COLUMN(subscriber_id), COLUMN(created_at), COLUMN(label)};
-#undef COLUMN
-	static const struct record_layout layout =
-	    RECORD_LAYOUT(private_feed_filter, columns, "subscription", "int");
+	RECORD_LAYOUT(layout, private_feed_filter, "subscription", "int", (),
+	    subscriber_id, created_at, label);
 	static const char sql[] = "SELECT subscriber_id, created_at,"
 	                          " coalesce(name, text) FROM subscription"
 	                          " WHERE id = ?1 AND is_block = 0";
@@ -71,12 +67,8 @@ struct filter {
 static GPtrArray *
 load_filters(struct store *store, int64_t subscriber_id, GError **error)
 {
-#define COLUMN(...) RECORD_COLUMN(filter, __VA_ARGS__)
-	static const struct record_column columns[] = {COLUMN(id), COLUMN(filter_id),
-	    COLUMN(is_block), COLUMN(label), COLUMN(since_day)};
-#undef COLUMN
-	static const struct record_layout layout =
-	    RECORD_LAYOUT(filter, columns, "subscription", "iintd");
+	RECORD_LAYOUT(layout, filter, "subscription", "iintd", (), id, filter_id,
+	    is_block, label, since_day);
 	static const char sql[] =
 	    "SELECT id, filter_id, is_block, coalesce(name, text), since_day"
 	    " FROM subscription WHERE subscriber_id = ?1 ORDER BY number";

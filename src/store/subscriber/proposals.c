@@ -13,15 +13,10 @@
 	"id, subscriber_id, number, subscription_id, filter, term, command, gained, " \
 	"lost, days, title, shown_in, made_at, expires_at, ended_at, state"
 
-#define COLUMN(...) RECORD_COLUMN(proposal, __VA_ARGS__)
-static const struct record_column columns[] = {COLUMN(id), COLUMN(subscriber_id),
-    COLUMN(number), COLUMN(subscription_id), COLUMN(filter), COLUMN(term),
-    COLUMN(command), COLUMN(gained), COLUMN(lost), COLUMN(days), COLUMN(title),
-    COLUMN(shown_in), COLUMN(made_at), COLUMN(expires_at), COLUMN(ended_at),
-    COLUMN(state, RECORD_CHECK(PROPOSAL_STATE))};
-#undef COLUMN
-static const struct record_layout layout =
-    RECORD_LAYOUT(proposal, columns, "proposal", "iinntttnnnttnnNt");
+RECORD_LAYOUT(layout, proposal, "proposal", "iinntttnnnttnnNw",
+    (ENUMERATION_PROPOSAL_STATE), id, subscriber_id, number, subscription_id, filter,
+    term, command, gained, lost, days, title, shown_in, made_at, expires_at, ended_at,
+    state);
 
 /* Columns to compare and restore, of a filter and of a row of proposal_change. */
 #define FILTER_VALUES                                                       \
@@ -90,7 +85,7 @@ insert(
 	    " WHERE subscriber_id = ?1 AND state = 'open'"
 	    " ORDER BY made_at DESC, id DESC LIMIT ?2)";
 
-	return sql_insert(store, sql, id, error, SQL_INT(proposal->subscriber_id),
+	return sql_number(store, sql, id, error, SQL_INT(proposal->subscriber_id),
 	           SQL_INT(proposal->subscription_id), SQL_TEXT(proposal->filter),
 	           SQL_TEXT(proposal->term), SQL_TEXT(proposal->command),
 	           SQL_INT(proposal->gained), SQL_INT(proposal->lost),
@@ -191,8 +186,7 @@ proposals_save_state(struct store *store, int64_t id, enum proposal_state state,
 	    "UPDATE proposal SET state = ?2, ended_at = ?3 WHERE id = ?1";
 
 	return sql_exec(store, sql, error, SQL_INT(id),
-	    SQL_TEXT(enumeration_get_word(ENUMERATION_PROPOSAL_STATE, state)),
-	    SQL_INT(now));
+	    SQL_TEXT(record_get_word(ENUMERATION_PROPOSAL_STATE, state)), SQL_INT(now));
 }
 
 /* ---- undo ---- */

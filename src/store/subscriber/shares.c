@@ -6,13 +6,8 @@
 #include "store/core/record.h"
 #include "store/core/sql.h"
 
-#define COLUMN(...) RECORD_COLUMN(share, __VA_ARGS__)
-static const struct record_column share_columns[] = {COLUMN(id), COLUMN(name),
-    COLUMN(subscription_id), COLUMN(subscriber_id), COLUMN(number), COLUMN(version),
-    COLUMN(text), COLUMN(created_at)};
-#undef COLUMN
-static const struct record_layout share_layout =
-    RECORD_LAYOUT(share, share_columns, "share", "itiinntn");
+RECORD_LAYOUT(share_layout, share, "share", "itiinntn", (), id, name, subscription_id,
+    subscriber_id, number, version, text, created_at);
 
 #define SELECT_SHARE                                                         \
 	"SELECT h.id, h.name, h.subscription_id, s.subscriber_id, s.number," \
@@ -41,12 +36,8 @@ GPtrArray *
 shares_load_batch(
     struct store *store, const char *after, unsigned limit, GError **error)
 {
-#define COLUMN(...) RECORD_COLUMN(share_listing, __VA_ARGS__)
-	static const struct record_column columns[] = {COLUMN(name), COLUMN(address),
-	    COLUMN(number), COLUMN(version), COLUMN(text), COLUMN(created_at)};
-#undef COLUMN
-	static const struct record_layout layout =
-	    RECORD_LAYOUT(share_listing, columns, "share", "ttnntn");
+	RECORD_LAYOUT(layout, share_listing, "share", "ttnntn", (), name, address,
+	    number, version, text, created_at);
 	static const char sql[] =
 	    "SELECT h.name, p.address, s.number, h.version, s.text, h.created_at"
 	    " FROM share h JOIN subscription s ON s.id = h.subscription_id"
@@ -135,13 +126,8 @@ shares_record_edit(struct store *store, int64_t subscription_id, const char *tex
 
 /* ---- followers ---- */
 
-#define COLUMN(...) RECORD_COLUMN(follow, __VA_ARGS__)
-static const struct record_column follow_columns[] = {COLUMN(subscription_id),
-    COLUMN(number), COLUMN(share_id), COLUMN(name), COLUMN(version), COLUMN(newest),
-    COLUMN(is_fork), COLUMN(news)};
-#undef COLUMN
-static const struct record_layout follow_layout =
-    RECORD_LAYOUT(follow, follow_columns, "follow", "inITnNnN");
+RECORD_LAYOUT(follow_layout, follow, "follow", "inITnNnN", (), subscription_id, number,
+    share_id, name, version, newest, is_fork, news);
 
 #define SELECT_FOLLOW                                                        \
 	"SELECT f.subscription_id, s.number, f.share_id, h.name, f.version," \
@@ -218,14 +204,8 @@ GPtrArray *
 shares_load_news(
     struct store *store, int64_t subscriber_id, int64_t until, GError **error)
 {
-#define COLUMN(...) RECORD_COLUMN(share_news, __VA_ARGS__)
-	static const struct record_column columns[] = {COLUMN(subscription_id),
-	    COLUMN(number), COLUMN(label), COLUMN(name), COLUMN(news), COLUMN(version),
-	    COLUMN(added), COLUMN(removed), COLUMN(gained), COLUMN(lost),
-	    COLUMN(proposal)};
-#undef COLUMN
-	static const struct record_layout layout =
-	    RECORD_LAYOUT(share_news, columns, "follow", "intTnnTTNNN");
+	RECORD_LAYOUT(layout, share_news, "follow", "intTnnTTNNN", (), subscription_id,
+	    number, label, name, news, version, added, removed, gained, lost, proposal);
 	static const char sql[] =
 	    "SELECT s.id, s.number, coalesce(s.name, s.text), h.name, f.news, "
 	    "f.version,"
@@ -258,13 +238,8 @@ shares_clear_news(
 GPtrArray *
 shares_load_changes(struct store *store, unsigned limit, GError **error)
 {
-#define COLUMN(...) RECORD_COLUMN(share_change, __VA_ARGS__)
-	static const struct record_column columns[] = {COLUMN(share_id),
-	    COLUMN(from_version), COLUMN(to_version), COLUMN(from_text),
-	    COLUMN(to_text)};
-#undef COLUMN
-	static const struct record_layout layout =
-	    RECORD_LAYOUT(share_change, columns, "follow", "inntt");
+	RECORD_LAYOUT(layout, share_change, "follow", "inntt", (), share_id,
+	    from_version, to_version, from_text, to_text);
 	static const char sql[] =
 	    "SELECT DISTINCT f.share_id, f.version, f.news, o.text, n.text FROM follow "
 	    "f"
@@ -350,11 +325,7 @@ struct changed_text {
 static bool
 record_changed(struct store *store, int64_t subscriber_id, int64_t now, GError **error)
 {
-#define COLUMN(...) RECORD_COLUMN(changed_text, __VA_ARGS__)
-	static const struct record_column columns[] = {COLUMN(id), COLUMN(text)};
-#undef COLUMN
-	static const struct record_layout layout =
-	    RECORD_LAYOUT(changed_text, columns, "subscription", "it");
+	RECORD_LAYOUT(layout, changed_text, "subscription", "it", (), id, text);
 	static const char sql[] =
 	    "SELECT s.id, s.text FROM subscription s JOIN"
 	    " (SELECT subscription_id, id AS share_id, version FROM share"

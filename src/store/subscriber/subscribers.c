@@ -19,25 +19,22 @@
 	" empty_digest, updates, crosslist, attach, grouping, feedback, checkup, "   \
 	"moved_at"
 
-#define COLUMN(...) RECORD_COLUMN(subscriber, __VA_ARGS__)
-#define PREFERENCE(preference, enumeration) \
-	COLUMN(preferences.choice[PREFERENCE_##preference], RECORD_CHECK(enumeration))
-static const struct record_column subscriber_columns[] = {COLUMN(id), COLUMN(address),
-    COLUMN(address_key), COLUMN(name), COLUMN(state, RECORD_CHECK(SUBSCRIBER_STATE)),
-    COLUMN(schedule.frequency, RECORD_CHECK(SUBSCRIBER_FREQUENCY)),
-    COLUMN(schedule.weekdays), COLUMN(schedule.minute), COLUMN(zone), COLUMN(max_full),
-    COLUMN(created_at), COLUMN(consent_at), COLUMN(consent_text), COLUMN(is_first_due),
-    COLUMN(next_due_at), COLUMN(paused_until), COLUMN(language), COLUMN(catch_up),
-    PREFERENCE(ORDER, SUBSCRIBER_SORTING), PREFERENCE(ABSTRACT, SUBSCRIBER_ABSTRACT),
-    PREFERENCE(FORMAT, SUBSCRIBER_FORMAT), PREFERENCE(EMPTY, SUBSCRIBER_EMPTY_DIGEST),
-    PREFERENCE(UPDATES, SUBSCRIBER_UPDATES),
-    PREFERENCE(CROSSLIST, SUBSCRIBER_CROSSLIST), PREFERENCE(ATTACH, SUBSCRIBER_ATTACH),
-    PREFERENCE(GROUP, SUBSCRIBER_GROUPING), PREFERENCE(FEEDBACK, SUBSCRIBER_FEEDBACK),
-    PREFERENCE(CHECKUP, SUBSCRIBER_CHECKUP), COLUMN(moved_at)};
-#undef COLUMN
-static const struct record_layout subscriber_layout = RECORD_LAYOUT(subscriber,
-    subscriber_columns, "subscriber", "ittTttnntnnNTnNDTnttttttttttN",
-    .make = (void *(*)(void))subscriber_new, .free = (GDestroyNotify)subscriber_free);
+#define PREFERENCE(preference) preferences.choice[PREFERENCE_##preference]
+RECORD_LAYOUT_OF(subscriber_layout, subscriber, "subscriber",
+    "ittTwwnntnnNTnNDTnwwwwwwwwwwN",
+    (ENUMERATION_SUBSCRIBER_STATE, ENUMERATION_SUBSCRIBER_FREQUENCY,
+        ENUMERATION_SUBSCRIBER_SORTING, ENUMERATION_SUBSCRIBER_ABSTRACT,
+        ENUMERATION_SUBSCRIBER_FORMAT, ENUMERATION_SUBSCRIBER_EMPTY_DIGEST,
+        ENUMERATION_SUBSCRIBER_UPDATES, ENUMERATION_SUBSCRIBER_CROSSLIST,
+        ENUMERATION_SUBSCRIBER_ATTACH, ENUMERATION_SUBSCRIBER_GROUPING,
+        ENUMERATION_SUBSCRIBER_FEEDBACK, ENUMERATION_SUBSCRIBER_CHECKUP),
+    (.make = (void *(*)(void))subscriber_new, .free = (GDestroyNotify)subscriber_free),
+    id, address, address_key, name, state, schedule.frequency, schedule.weekdays,
+    schedule.minute, zone, max_full, created_at, consent_at, consent_text, is_first_due,
+    next_due_at, paused_until, language, catch_up, PREFERENCE(ORDER),
+    PREFERENCE(ABSTRACT), PREFERENCE(FORMAT), PREFERENCE(EMPTY), PREFERENCE(UPDATES),
+    PREFERENCE(CROSSLIST), PREFERENCE(ATTACH), PREFERENCE(GROUP), PREFERENCE(FEEDBACK),
+    PREFERENCE(CHECKUP), moved_at);
 
 /* An unset day is stored as NULL. */
 #define SQL_PAUSED_UNTIL(subscriber) \
@@ -84,7 +81,7 @@ subscribers_insert(struct store *store, struct subscriber *subscriber, GError **
 	int64_t report_day = MAX(subscriber->created_at / CLOCK_DAY_S + 30,
 	    subscriber->next_due_at / CLOCK_DAY_S + 1);
 
-	return sql_insert(store, sql, &subscriber->id, error,
+	return sql_number(store, sql, &subscriber->id, error,
 	    SQL_TEXT(subscriber->address), SQL_TEXT(subscriber->address_key),
 	    SQL_TEXT(subscriber->name),
 	    SQL_TEXT(subscriber_state_name(subscriber->state)),
@@ -262,12 +259,7 @@ GPtrArray *
 subscribers_load_checkups(
     struct store *store, int64_t now, unsigned limit, GError **error)
 {
-#define COLUMN(...) RECORD_COLUMN(checkup_due, __VA_ARGS__)
-	static const struct record_column columns[] = {
-	    COLUMN(subscriber_id), COLUMN(at)};
-#undef COLUMN
-	static const struct record_layout layout =
-	    RECORD_LAYOUT(checkup_due, columns, "subscriber", "in");
+	RECORD_LAYOUT(layout, checkup_due, "subscriber", "in", (), subscriber_id, at);
 	static const char sql[] =
 	    "SELECT id, checkup_at FROM subscriber WHERE state = 'active'"
 	    " AND checkup = 'on' AND checkup_at <= ?1 ORDER BY checkup_at, id LIMIT ?2";
@@ -319,35 +311,33 @@ subscribers_load_next_due(struct store *store, int64_t *due_at, GError **error)
 	return true;
 }
 
-/* @param count  at most sql_get_list_max() */
+/* @param count  at most SQL_LIST_MAX */
 static bool
 save_due(struct store *store, const struct subscriber_due *const *dues, unsigned count,
     GError **error)
 {
-	static const char *const sql[] =
-	    SQL_LISTS("WITH j (subscriber_id, next_at) AS (VALUES ",
+	static const char sql[] =
+	    SQL_WITH_LIST("WITH j (subscriber_id, next_at) AS (VALUES ",
 	        "(CAST(? AS BIGINT), CAST(? AS BIGINT))", "(?, ?)",
 	        ") UPDATE subscriber SET next_due_at = j.next_at, is_first_due = 0,"
 	        " catch_up = NULL FROM j WHERE subscriber.id = j.subscriber_id");
-	struct sql_value values[2 * SQL_LONG_MAX + 1] = {0};
+	struct sql_value values[2 * SQL_LIST_MAX + 1] = {0};
 
-	for (unsigned i = 0; i < sql_get_list_size(count); i++) {
+	for (unsigned i = 0; i < SQL_LIST_MAX; i++) {
 		bool has = i < count;
 
 		values[2 * i] = has ? SQL_INT(dues[i]->id) : SQL_NULL;
 		values[2 * i + 1] = has ? SQL_INT_OR_NULL(dues[i]->next_at) : SQL_NULL;
 	}
-	return sql_exec_values(store, SQL_CHOOSE(sql, count), values, error);
+	return sql_exec_values(store, sql, values, error);
 }
 
 bool
 subscribers_save_due(struct store *store, const struct subscriber_due *const *dues,
     unsigned count, GError **error)
 {
-	unsigned max = sql_get_list_max(store);
-
-	for (unsigned i = 0; i < count; i += max)
-		if (!save_due(store, dues + i, MIN(count - i, max), error))
+	for (unsigned i = 0; i < count; i += SQL_LIST_MAX)
+		if (!save_due(store, dues + i, MIN(count - i, SQL_LIST_MAX), error))
 			return false;
 	return true;
 }
@@ -361,16 +351,11 @@ subscribers_postpone(struct store *store, int64_t id, int64_t due_at, GError **e
 	return sql_exec(store, sql, error, SQL_INT(id), SQL_INT(due_at));
 }
 
-#define COLUMN(...) RECORD_COLUMN(subscription, __VA_ARGS__)
-static const struct record_column subscription_columns[] = {COLUMN(id),
-    COLUMN(subscriber_id), COLUMN(number), COLUMN(filter_id), COLUMN(name),
-    COLUMN(text), COLUMN(canonical), COLUMN(since_day), COLUMN(created_at),
-    COLUMN(is_block), COLUMN(max_papers), COLUMN(note)};
-#undef COLUMN
-static const struct record_layout subscription_layout =
-    RECORD_LAYOUT(subscription, subscription_columns, "subscription", "iinnTttdnnnT",
-        .make = (void *(*)(void))subscription_new,
-        .free = (GDestroyNotify)subscription_free);
+RECORD_LAYOUT_OF(subscription_layout, subscription, "subscription", "iinnTttdnnnT", (),
+    (.make = (void *(*)(void))subscription_new,
+        .free = (GDestroyNotify)subscription_free),
+    id, subscriber_id, number, filter_id, name, text, canonical, since_day, created_at,
+    is_block, max_papers, note);
 
 GPtrArray *
 subscribers_load_subscriptions(
@@ -455,7 +440,7 @@ subscribers_insert_subscription(struct store *store, struct subscription *subscr
 	number = subscription->number;
 	if ((!number &&
 	        !sql_number(store, sql_number_free, &number, error, SQL_INT(owner))) ||
-	    !sql_insert(store, sql, &subscription->id, error, SQL_INT(owner),
+	    !sql_number(store, sql, &subscription->id, error, SQL_INT(owner),
 	        SQL_INT(number), SQL_INT(subscription->filter_id),
 	        SQL_TEXT(subscription->name), SQL_TEXT(subscription->text),
 	        SQL_TEXT(subscription->since_day), SQL_INT(now),

@@ -57,11 +57,8 @@ suppression_delete(
 	return pb_fail(error, PB_ERROR_NOT_FOUND, "the address is not suppressed");
 }
 
-#define COLUMN(...) RECORD_COLUMN(suppression, __VA_ARGS__)
-static const struct record_column columns[] = {
-    COLUMN(hash), COLUMN(reason, RECORD_CHECK(SUPPRESSION_REASON)), COLUMN(at)};
-static const struct record_layout layout =
-    RECORD_LAYOUT(suppression, columns, "suppression", "ttn");
+RECORD_LAYOUT(layout, suppression, "suppression", "twn",
+    (ENUMERATION_SUPPRESSION_REASON), hash, reason, at);
 
 bool
 suppression_find(struct store *store, GBytes *keys, const char *address_key,
