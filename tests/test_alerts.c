@@ -1,5 +1,5 @@
 /*
- * test_alerts.c - mail to the owner about problems, once a day each.
+ * test_alerts.c - mail to the owner about problems: once a day each, and at the end.
  */
 #include "service/health/alerts.h"
 
@@ -16,7 +16,7 @@
 
 /* As in the table of checks. */
 #define SOURCE_ALERT_S (3 * 3600)
-#define RELAY_ALERT_S  (15 * 60)
+#define RELAY_ALERT_S  (3 * 60)
 
 struct alerts_test {
 	struct store_fixture *fixture;
@@ -68,12 +68,14 @@ alerts_test_clear(struct alerts_test *test)
 static unsigned
 run_alerts(struct alerts_test *test, int64_t now)
 {
+	struct alerts_retry retry = {0};
 	const struct alerts alerts = {
 	    .store = test->fixture->store,
 	    .settings = test->settings,
 	    .own_addresses = test->own_addresses,
 	    .relay = &test->relay,
 	    .random = &random_system,
+	    .retry = &retry,
 	};
 	g_autoptr(GError) error = NULL;
 	unsigned reported;
@@ -273,7 +275,7 @@ TEST(each_problem_is_mailed_once_a_day_while_it_lasts)
 
 	for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++) {
 		pb_local(alerts_test) test;
-		g_autofree char *mail = NULL, *text = NULL;
+		g_autofree char *mail = NULL, *text = NULL, *ended = NULL;
 
 		alerts_test_init(&test);
 		answer(&test, test.now, "ok", "NULL");
@@ -301,7 +303,12 @@ TEST(each_problem_is_mailed_once_a_day_while_it_lasts)
 		g_assert_cmpuint(run_alerts(&test, test.now + DAY - 1), ==, 0);
 		g_assert_cmpuint(run_alerts(&test, test.now + DAY), ==, 1);
 		end_all(&test, test.now + 3 * DAY);
-		g_assert_cmpuint(run_alerts(&test, test.now + 3 * DAY), ==, 0);
+		g_assert_cmpuint(run_alerts(&test, test.now + 3 * DAY), ==, 1);
+		ended = store_fixture_text(test.fixture,
+		    "SELECT CAST(message AS TEXT) FROM outbox ORDER BY "
+		    "id DESC LIMIT 1");
+		g_assert_nonnull(strstr(ended, "Subject: paperboy: ended: "));
+		g_assert_cmpuint(run_alerts(&test, test.now + 3 * DAY + 600), ==, 0);
 		store_fixture_assert_idle(test.fixture);
 	}
 }
@@ -337,9 +344,9 @@ TEST(refusals_are_quoted_with_advice)
 		unfold(text);
 		g_assert_nonnull(strstr(text, "550 5.7.1 go away"));
 		g_assert_nonnull(strstr(text, rows[i][1]));
-		/* Over, unless the message after it is refused as well. */
+		/* Ended, unless the message after it is refused as well. */
 		answer(&test, test.now + DAY, "ok", "NULL");
-		g_assert_cmpuint(run_alerts(&test, test.now + DAY), ==, 0);
+		g_assert_cmpuint(run_alerts(&test, test.now + DAY), ==, 1);
 	}
 }
 
@@ -390,7 +397,8 @@ ALERTS_TEST(dropped_requests_are_reported)
 	g_assert_nonnull(strstr(mail, "1 request to subscribe was dropped"));
 }
 
-/* A problem that comes back within a day is one mail; so are several at once. */
+/* Several at once are one mail, and so are their ends; one that comes back within an
+ * hour is mailed after it. */
 ALERTS_TEST(problems_of_one_check_share_a_mail)
 {
 	g_autofree char *mail = NULL;
@@ -403,9 +411,11 @@ ALERTS_TEST(problems_of_one_check_share_a_mail)
 	    test->fixture, "SELECT CAST(message AS TEXT) FROM outbox");
 	g_assert_nonnull(strstr(mail, "Subject: paperboy: 2 problems"));
 	end_all(test, test->now + 60);
-	g_assert_cmpuint(run_alerts(test, test->now + 120), ==, 0);
+	g_assert_cmpuint(run_alerts(test, test->now + 120), ==, 2);
 	quarantine(test);
 	g_assert_cmpuint(run_alerts(test, test->now + 180), ==, 0);
+	g_assert_cmpuint(run_alerts(test, test->now + 119 + 3600), ==, 0);
+	g_assert_cmpuint(run_alerts(test, test->now + 120 + 3600), ==, 1);
 	/* The clock is set back by a week: alerts are not suppressed for that long. */
 	g_assert_cmpuint(run_alerts(test, test->now - 7 * DAY), ==, 1);
 }

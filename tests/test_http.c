@@ -347,8 +347,8 @@ SERVER_TEST(forms_are_sent_without_following_redirects)
 		size_t size;
 		const char *data;
 
-		http_send_form(
-		    http, url, rows[i].type, rows[i].form, &response, &error);
+		http_post(
+		    http, url, rows[i].type, NULL, rows[i].form, &response, &error);
 		g_assert_no_error(error);
 		g_assert_cmpint(response.status, ==, rows[i].status);
 		data = g_bytes_get_data(response.body, &size);
@@ -378,7 +378,7 @@ TEST(failures_of_the_network_have_reasons)
 		http_response_auto response = {0};
 
 		g_assert_false(
-		    http_send_form(http, rows[i].url, NULL, "", &response, NULL));
+		    http_post(http, rows[i].url, NULL, NULL, "", &response, NULL));
 		g_assert_cmpint(http_get_failure(http), ==, (int)rows[i].failure);
 	}
 }

@@ -29,6 +29,13 @@ TEXT(mail_envelope_from, "mail.envelope_from", "", 0,
 TEXT(mail_domain, "mail.domain", "", 0,
     "domain of Message-IDs; empty: domain of mail.from")
 TEXT(mail_list_id, "mail.list_id", "", 0, "List-Id; empty: digest.DOMAIN")
+TEXT(alerts_url, "alerts.url", "", 0, "URL to which alerts are posted; empty: none")
+TEXT(alerts_template, "alerts.template", "", 0,
+    "file that makes the body; empty: alert.json in template_dir")
+TEXT(alerts_secret_file, "alerts.secret_file", "", 0,
+    "file with the key of X-Hub-Signature, as smtp.password_file; empty: none")
+TEXT(alerts_ping_url, "alerts.ping_url", "", 0,
+    "URL requested every two minutes while there is no alert; empty: none")
 TEXT(commands_address, "commands.address", "", 0,
     "address for commands by mail; empty: none")
 TEXT(commands_delimiter, "commands.delimiter", "+", 0,

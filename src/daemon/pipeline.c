@@ -7,7 +7,6 @@
 #include "base/error.h"
 #include "config/provider.h"
 #include "service/bounce/bounce.h"
-#include "service/health/alerts.h"
 #include "service/health/self_test.h"
 #include "service/health/status.h"
 #include "service/inbound/handler.h"
@@ -344,6 +343,7 @@ scheduler_send_alerts(struct scheduler *stage, int64_t now,
 	    .own_addresses = stage->config_snapshot->own_addresses,
 	    .relay = relay,
 	    .random = &random_system,
+	    .retry = &stage->alerts_retry,
 	};
 
 	*reported = 0;

@@ -16,6 +16,7 @@
 #include "service/collect/collect.h"
 #include "service/delivery/mailer.h"
 #include "service/digest/digest_build.h"
+#include "service/health/alerts.h"
 #include "service/inbound/inbox_process.h"
 #include "service/match/match.h"
 #include "service/state/lease.h"
@@ -40,9 +41,10 @@ struct scheduler {
 	struct lease *lease; /* borrowed; or NULL */
 	bool is_matcher;     /* in the current run: it holds the job */
 	int64_t alerts_at;   /* the next check for alerts, s; 0: now */
-	int64_t bounces_at;  /* time of the next bounce_run(), s; 0: now */
-	int64_t inbox_at;    /* time of the current inbox run, s */
-	int64_t waited_id;   /* last message that had waited since before the start */
+	struct alerts_retry alerts_retry;
+	int64_t bounces_at; /* time of the next bounce_run(), s; 0: now */
+	int64_t inbox_at;   /* time of the current inbox run, s */
+	int64_t waited_id;  /* last message that had waited since before the start */
 	/* Maximum time for monthly reports in a run, so that digests are not delayed;
 	 * 0: no limit, they are all sent in this run. */
 	unsigned checkups_ms;

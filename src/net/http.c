@@ -495,15 +495,18 @@ http_get(struct http *http, const char *url, const char *etag,
 }
 
 bool
-http_send_form(struct http *http, const char *url, const char *content_type,
-    const char *form, struct http_response *response, GError **error)
+http_post(struct http *http, const char *url, const char *content_type,
+    const char *field, const char *body, struct http_response *response, GError **error)
 {
 	/* Without a value, libcurl omits its own. */
 	g_autofree char *line =
 	    g_strconcat("Content-Type:", content_type ? " " : "", content_type, NULL);
 	struct curl_slist *headers = curl_slist_append(NULL, line);
-	bool ok = transfer_over_network(http, url, form, headers, response, error);
+	bool ok;
 
+	if (field)
+		headers = curl_slist_append(headers, field);
+	ok = transfer_over_network(http, url, body, headers, response, error);
 	curl_slist_free_all(headers);
 	return ok;
 }

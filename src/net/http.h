@@ -102,12 +102,14 @@ enum http_failure {
 enum http_failure http_get_failure(const struct http *http);
 
 /**
- * Send a form.  Redirects are not followed.  Otherwise as http_get().
+ * Post a body.  Redirects are not followed.  Otherwise as http_get().
  *
  * @param content_type  NULL: none is sent
+ * @param field         another field, "Name: value"; or NULL
  */
-bool http_send_form(struct http *http, const char *url, const char *content_type,
-    const char *form, struct http_response *response, GError **error);
+bool http_post(struct http *http, const char *url, const char *content_type,
+    const char *field, const char *body, struct http_response *response,
+    GError **error);
 
 /**
  * Fetch a document. Any final HTTP status is success.

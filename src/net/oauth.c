@@ -242,8 +242,8 @@ send_form(
 
 	if (!g_str_has_prefix(url, "https://"))
 		pb_fail(&problem, PB_ERROR_INPUT, "'%s' is not an https URL", url);
-	else if (!http_send_form(
-	             http, url, FORM_TYPE, form->str, &response, &problem) &&
+	else if (!http_post(
+	             http, url, FORM_TYPE, NULL, form->str, &response, &problem) &&
 	         http_get_failure(http) == HTTP_FAILURE_UNTRUSTED)
 		add_hint(
 		    &problem, "if its authority is private, set oauth.ca_file to it");

@@ -408,13 +408,27 @@ append_section(
 	}
 }
 
+/* RFC 8259 section 7. */
 static void
-append_variable(const struct view *view, bool is_escaped, GString *out)
+append_json(GString *out, const char *text)
+{
+	for (; *text; text++)
+		if (g_ascii_iscntrl(*text))
+			g_string_append_printf(out, "\\u%04x", (unsigned char)*text);
+		else
+			g_string_append_printf(
+			    out, strchr("\"\\", *text) ? "\\%c" : "%c", *text);
+}
+
+static void
+append_variable(const struct view *view, enum template_kind kind, GString *out)
 {
 	if (!view || view->kind != VIEW_TEXT)
 		return;
-	if (is_escaped)
+	if (kind == TEMPLATE_HTML)
 		template_append_escaped(out, view->text);
+	else if (kind == TEMPLATE_JSON)
+		append_json(out, view->text);
 	else
 		g_string_append(out, view->text);
 }
@@ -432,11 +446,12 @@ append_nodes(const struct template *template, size_t from, size_t to,
 			g_string_append_len(out, node->text, node->size);
 			break;
 		case NODE_VALUE:
-			append_variable(find_name(stack, node->text),
-			    template->kind == TEMPLATE_HTML, out);
+			append_variable(
+			    find_name(stack, node->text), template->kind, out);
 			break;
 		case NODE_RAW:
-			append_variable(find_name(stack, node->text), false, out);
+			append_variable(
+			    find_name(stack, node->text), TEMPLATE_TEXT, out);
 			break;
 		case NODE_SECTION:
 		case NODE_INVERTED:

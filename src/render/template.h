@@ -18,6 +18,7 @@
 enum template_kind {
 	TEMPLATE_TEXT, /* no escaping */
 	TEMPLATE_HTML, /* & < > " ' are escaped, in content and quoted attributes */
+	TEMPLATE_JSON, /* " \ and controls are escaped, in strings */
 };
 
 struct template;

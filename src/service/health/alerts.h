@@ -1,9 +1,12 @@
 /*
- * alerts.h - mail to the owner about problems.
+ * alerts.h - reports to the operator about problems, by mail and by HTTP.
  *
  * The problems are those of the health checks with HEALTH_ALERT (health.h).  Each is
- * mailed at most once a day while it lasts, all that are due in one mail.  Times are
- * cursors in the store, so a restart does not repeat an alert.
+ * reported once, again after a day while it lasts, and when it has ended; one that
+ * comes back within an hour is reported after that hour.  Reports that are due at the
+ * same time are one mail, or one request.  Times are cursors in the store, one of each
+ * way, so that a restart does not repeat a report, and one that could not be posted is
+ * posted later.
  */
 #pragma once
 
@@ -17,8 +20,15 @@
 #include "service/state/own_addresses.h"
 #include "store/core/store.h"
 
-/* Interval of the checks. */
-#define ALERTS_INTERVAL_S (10 * 60)
+/* Interval of the checks: with the time that the relay must have been away, a failure
+ * of the relay is posted within five minutes. */
+#define ALERTS_INTERVAL_S (2 * 60)
+
+/* When to post again after a failure.  All zero at the start. */
+struct alerts_retry {
+	int64_t at;     /* s; 0: now */
+	int64_t wait_s; /* before the last attempt */
+};
 
 /* Borrowed. */
 struct alerts {
@@ -27,13 +37,16 @@ struct alerts {
 	const struct own_addresses *own_addresses;
 	const struct mailer_relay *relay; /* NULL: not known */
 	const struct random_source *random;
+	struct alerts_retry *retry;
 };
 
 /**
- * Run the checks, and queue a mail to mail.owner if there is a new problem; does
- * nothing if mail.alerts is off.
+ * Run the checks; queue a mail to mail.owner, and post to alerts.url, what is to be
+ * reported there; request alerts.ping_url if there is no problem.  A request that takes
+ * long is given up: it fails without an error of this function, and is logged.
  *
- * @param reported  set on success: number of problems in the mail; 0: none was queued
+ * @param mailed  set on success: number of problems in the mail, begun or ended;
+ *                0: none was queued
  */
-bool alerts_run(
-    const struct alerts *alerts, int64_t now, unsigned *reported, GError **error);
+bool
+alerts_run(const struct alerts *alerts, int64_t now, unsigned *mailed, GError **error);

@@ -7,7 +7,7 @@
 #include "service/health/checks.h"
 
 #define SOURCE_ALERT_S (3 * CLOCK_HOUR_S)
-#define RELAY_ALERT_S  (15 * 60)
+#define RELAY_ALERT_S  (3 * 60)
 #define OAUTH_ALERT_S  60
 
 #define CHECK(check_name, kind, function, ...)                                  \

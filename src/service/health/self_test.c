@@ -402,7 +402,7 @@ send_request(const struct self_test *test, struct http *http,
 
 	if (request->is_forged)
 		*mac = *mac == 'a' ? 'b' : 'a';
-	is_sent = request->body ? http_send_form(http, link, request->type,
+	is_sent = request->body ? http_post(http, link, request->type, NULL,
 	                              request->body, &response, &failure)
 	                        : http_get(http, link, NULL, &response, &failure);
 	if (!is_sent) {

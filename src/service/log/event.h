@@ -64,6 +64,9 @@
 	X(ALERT_SENT, INFO, "45744d1c9f154744b651520a77c2b11d", NULL)              \
 	X(ALERT_WAITING, WARNING, "432df47013d34213863a30073278284c",              \
 	    "alerts are sent through the same relay")                              \
+	X(ALERT_POSTED, INFO, "b9f524288b714a2fab567a4c9aee7d0c", NULL)            \
+	X(ALERT_NOT_POSTED, WARNING, "2b8dd2d9ac4147da89d3c2fcc805ee77",           \
+	    "see alerts.url and alerts.ping_url; it is tried again")               \
 	X(INDEX_REBUILT, WARNING, "6401ffcd3da163475eb8f4050e598520", NULL)        \
 	X(BACKUP_NOT_RECORDED, WARNING, "fde65de530532921c8c6017b5163ad5a", NULL)  \
 	X(STORE_STALE, WARNING, "6b1b2841130f4193b32eafb2639cd0e1",                \

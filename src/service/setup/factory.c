@@ -321,6 +321,26 @@ allow_private(struct http *http, const struct settings *settings)
 	}
 }
 
+/* The file is .json, or text. */
+struct template *
+factory_new_alert_template(const struct settings *settings, GError **error)
+{
+	static const char *const names[] = {"about", "action", "check", "detail",
+	    "ended", "is_last", "problems", "service", "since", "subject", "text",
+	    "title", NULL};
+	g_autofree char *usual =
+	    g_build_filename(settings->template_dir, "alert.json", NULL);
+	const char *path =
+	    *settings->alerts_template ? settings->alerts_template : usual;
+	g_autofree char *text = template_load_file(path, error);
+
+	return text ? template_parse(path, text,
+	                  g_str_has_suffix(path, ".json") ? TEMPLATE_JSON
+	                                                  : TEMPLATE_TEXT,
+	                  names, error)
+	            : NULL;
+}
+
 struct http *
 factory_new_http(const struct settings *settings, const int *stop)
 {

@@ -12,6 +12,7 @@
 #include "net/stream.h"
 #include "receive/receiver.h"
 #include "render/renderer.h"
+#include "render/template.h"
 #include "service/state/oauth_login.h"
 #include "sources/arxiv.h"
 #include "sources/source.h"
@@ -28,6 +29,14 @@
  */
 void factory_check(
     const struct settings *settings, const char *credentials, GPtrArray *problems);
+
+/**
+ * Load the body of alerts that are posted.
+ *
+ * @return NULL with PB_ERROR_INPUT, PB_ERROR_NOT_FOUND or PB_ERROR_LIMIT
+ */
+struct template *
+factory_new_alert_template(const struct settings *settings, GError **error);
 
 struct store *factory_open_store(const struct settings *settings, GError **error);
 

@@ -329,6 +329,15 @@ check_templates(const struct check *check)
 		    check, "template_dir", "no such directory: '%s'", directory);
 		return;
 	}
+	if (*check->settings->alerts_url) {
+		pb_auto(template) alert =
+		    factory_new_alert_template(check->settings, &problem);
+
+		if (!alert) {
+			add_problem(check, "alerts.template", "%s", problem->message);
+			return;
+		}
+	}
 	/* Rendering needs valid addresses and names. */
 	if (check->problems->len)
 		return;
@@ -461,6 +470,10 @@ factory_check(
 	check_commands(&check);
 	check_domain(&check, "mail.domain", settings->mail_domain);
 	check_domain(&check, "mail.list_id", settings->mail_list_id);
+	check_url(&check, "alerts.url", settings->alerts_url);
+	check_url(&check, "alerts.ping_url", settings->alerts_ping_url);
+	check_password(
+	    &check, credentials, "alerts.secret_file", settings->alerts_secret_file);
 	check_url(&check, "huggingface.url", settings->huggingface_url);
 	check_url(&check, "arxiv.url", settings->arxiv_url);
 	check_url(&check, "arxiv.api_url", settings->arxiv_api_url);

@@ -264,6 +264,17 @@ store_load_cursor(struct store *store, const char *name, int64_t fallback,
 	return sql_number(store, sql, value, error, SQL_TEXT(name), SQL_INT(fallback));
 }
 
+GPtrArray *
+store_list_cursors(struct store *store, const char *prefix, GError **error)
+{
+	static const char sql[] =
+	    "SELECT name FROM cursor"
+	    " WHERE substr(name, 1, length(?1)) = ?1 AND value > 0"
+	    " ORDER BY name";
+
+	return sql_load_texts(store, sql, error, SQL_TEXT(prefix));
+}
+
 bool
 store_load_int64(struct store *store, const char *name, int64_t fallback,
     int64_t *value, GError **error)

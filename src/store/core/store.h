@@ -257,6 +257,10 @@ store_load_count(struct store *store, const char *name, int64_t *count, GError *
 bool store_load_key_check(struct store *store, char **mac, GError **error);
 bool store_save_key_check(struct store *store, const char *mac, GError **error);
 
+/** List the names of the cursors that begin with a prefix and are above 0, by name.
+ * @return array of char * */
+GPtrArray *store_list_cursors(struct store *store, const char *prefix, GError **error);
+
 /** Load a named number from the table cursor. @param fallback  for one never saved */
 bool store_load_cursor(struct store *store, const char *name, int64_t fallback,
     int64_t *value, GError **error);
