@@ -1,6 +1,6 @@
 /*
- * taste_vector.h - words and pairs of words that raise and lower papers for a person,
- * and the packed form in which they are stored.
+ * taste_vector.h - words that raise and lower papers for a person, and the packed form
+ * in which they are stored.
  *
  * Pure and independent of the database, as src/model/digest_contents.h.
  */
@@ -36,7 +36,7 @@ void taste_vector_clear(struct taste_vector *vector);
 #define taste_vector_get(vector, i) \
 	(&g_array_index((vector)->weights, struct taste_weight, i))
 
-/** Hash of a word, or of two words with a space between. */
+/** Hash a term of a paper, to compare it with the words of a vector. */
 uint32_t taste_vector_hash(const char *word);
 
 /** Add a word, in any order. @param weight  0 is left out */

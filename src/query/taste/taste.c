@@ -10,26 +10,30 @@
 #include "base/bounds.h"
 #include "query/text/stem.h"
 
-/* How often an occurrence in the title counts. */
+/* Number of times that an occurrence in the title counts; one in the abstract counts
+ * once.  A larger one gives titles more influence on the order of papers. */
 #define TITLE_FACTOR 2
 
 /*
- * Part of the mean of the hidden papers that counts, of words that no liked paper has.
- * Most hidden papers are near the liked ones: to subtract words of these, too, orders
- * papers worse than to ignore what is hidden.
+ * Factor, 0 to 1, of the mean weight that a word has in the hidden papers; it lowers
+ * papers with words that no liked paper has.  Words of liked papers are never lowered:
+ * most hidden papers resemble liked ones, and subtracting their words, too, orders
+ * papers worse than ignoring the hidden papers (bench/relevance.py).
  */
 #define HIDDEN_PART 0.25
 
 /*
- * Minimum part of the papers with a word that have it in the title, if it is shown.
- * With less, lists contain words such as "remaining"; with more, they lack subjects.
+ * Minimum part, 0 to 1, of the papers with a word that have it in the title; words
+ * below are not shown to users.  With a smaller one their lists of words contain some
+ * such as "remaining"; with a larger one subjects are missing.
  */
 #define TITLE_PART 0.1
 
 /*
- * Minimum number of papers with a word that is shown, where an answered paper counts
- * twice if the background has it too: names of systems that no other paper mentions
- * order nothing.
+ * Minimum number of papers with a word for it to be shown to users: the answered ones
+ * and those of the background are added, so that a paper in both counts twice.  With a
+ * smaller one their lists contain names of systems that no other paper mentions, which
+ * have no effect on the order of papers.
  */
 #define SHOWN_PAPERS 3
 

@@ -6,13 +6,14 @@
  *   weight = (1 + ln t) * ln((N + 1) / (n + 0.5))
  *
  * t: occurrences, those in the title count twice; n of the N papers of a background
- * have the word.  What a person wants is the mean of the liked papers; words that only
- * hidden papers have get a part of the mean of these, negative.  The score of a paper
- * is the product of both vectors.
+ * (the papers stored last, service/taste/scorer.h) have the word.  A person is a
+ * vector, too: the mean of the liked papers.  A word that only hidden papers have gets
+ * a negative weight, a part of its mean in these.  The score of a paper is the scalar
+ * product of its vector and that of the person.
  *
- * Pairs of words have no weights, and the matrices are made with folds_plurals false:
- * both would improve the order of papers on some subjects and make it worse on others
- * (bench/relevance.py).
+ * The pairs of words in a matrix have the weight 0, and the matrices are made with
+ * folds_plurals false: both would improve the order of papers on some subjects and make
+ * it worse on others (bench/relevance.py).
  */
 #pragma once
 

@@ -95,7 +95,8 @@ compare_words(gconstpointer a, gconstpointer b)
 	return difference ? difference : strcmp(one->word, other->word);
 }
 
-/* Weights for people are per cent of the largest one that they are shown. */
+/* Get the weight that users see as 1: they see weights in per cent of the largest one
+ * among the words that are shown. */
 static double
 get_unit(const struct taste_vector *vector)
 {

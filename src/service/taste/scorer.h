@@ -38,7 +38,7 @@ bool scorer_run(struct scorer *scorer, const struct taste_vector *vector,
 
 /* Words that raise and lower a paper most, of those that are shown; "" without any. */
 struct scorer_reasons {
-	char *raised; /* "`reward`, `rlhf`": words, never pairs */
+	char *raised; /* "`reward`, `rlhf`": words, not pairs of characters */
 	char *lowered;
 };
 
