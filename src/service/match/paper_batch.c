@@ -155,7 +155,7 @@ paper_batch_load(struct paper_batch *paper_batch, struct store *store, int64_t a
 }
 
 /* Clean up after an earlier text of the paper: a match stays, a waiting match is
- * dropped. */
+ * dropped. @param is_known  set, whether there is a match */
 static bool
 drop_earlier(struct store *store, int64_t filter_id, const struct stored_paper *stored,
     bool *is_known, GError **error)

@@ -57,7 +57,9 @@ struct paper_batch_filter {
 	int64_t id;
 	const char *canonical;
 	struct bitset papers;
-	bool is_first_run; /* it has seen none of the papers, except revised ones */
+	/* It has not been evaluated for the papers before, except for earlier
+	 * revisions: only of revised papers the store may have a match already. */
+	bool is_first_run;
 };
 
 /**

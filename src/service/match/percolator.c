@@ -30,10 +30,10 @@ struct percolator {
 	GHashTable *seen;    /* of struct posting * */
 	GPtrArray *postings; /* sorted, owned */
 	GPtrArray *kinds;    /* of struct postings_of_kind *; NULL: not sorted yet */
-	int64_t after;       /* sets are of the ids in (after, after + length] */
+	int64_t after;       /* filter ids in (after, after + length] are looked up */
 	unsigned length;
-	unsigned capacity;
-	struct bitset *masks;
+	unsigned capacity;    /* number of masks that are allocated */
+	struct bitset *masks; /* papers, by filter id - after - 1; empty: none */
 	const struct postings_of_kind *kind; /* the current one */
 	const struct posting *last;          /* the last one scanned, or NULL */
 	GString *last_text;                  /* of `last`; empty at the start */

@@ -31,7 +31,9 @@
 
 /* Where new filters begin to match; shared by filters that are added together. */
 struct filters_start {
-	int64_t matched_revision; /* a filter new to the store matches later papers */
+	/* Papers after this revision are matched, unless the store has the filter
+	 * already, of another subscriber: then matching continues for that. */
+	int64_t matched_revision;
 	char since_day[DAY_BYTES];
 };
 

@@ -50,7 +50,7 @@ struct archive_selection {
  * Find the candidates of a filter with the best scores (query/eval/rank.h).
  *
  * The scores are computed by FTS5 from the words of its expression.  They are exact if
- * fts->is_match; else the paper's own score is mostly not higher.
+ * fts->is_match; else they are mostly upper bounds of the scores by rank_blend().
  *
  * @param found  set to the number of candidates, also of those beyond the limit
  * @return of struct archive_candidate, best first; of a filter without an expression

@@ -7,7 +7,8 @@
 
 #include "store/core/record.h"
 
-/* Add papers to the row of this run, unless it was inserted with them. */
+/* Append papers to the row of this run.  A row that was just inserted has exactly these
+ * papers, and is not changed. */
 static bool
 append_found(
     struct store *store, const struct matches_found *found, int64_t now, GError **error)

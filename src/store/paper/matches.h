@@ -14,11 +14,13 @@
 
 /* A row to save: the matches of one filter that one run has found. */
 struct matches_found {
-	int64_t filter_id;  /* exists, as was read in this transaction */
-	const char *papers; /* paper.seq, separated by commas; none matched before */
+	int64_t filter_id; /* exists, as was read in this transaction */
+	/* paper.seq, separated by commas: none that the filter matched before */
+	const char *papers;
 };
 
-/* Rows that are best saved together. */
+/* Number of rows to collect for matches_save_found(), which saves this many by one
+ * statement (SQL_LIST_MAX); with fewer, matching takes longer. */
 #define MATCHES_FOUND_AT_ONCE 50
 
 /** Record the matches of one run. @param found  at most one element for each filter */
@@ -72,7 +74,7 @@ GArray *matches_load_seqs(struct store *store, int64_t filter_id, GError **error
 typedef bool (*matches_found_papers)(
     void *data, int64_t filter_id, const GArray *seqs, GError **error);
 
-/** The same for several filters. @param filters  of int64_t: ids */
+/** Load the papers that several filters match. @param filters  of int64_t: ids */
 bool matches_load_each(struct store *store, const GArray *filters,
     matches_found_papers found, void *data, GError **error);
 

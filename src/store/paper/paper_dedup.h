@@ -1,9 +1,9 @@
 /*
  * paper_dedup.h - merge the data of a paper from several sources.
  *
- * Each field has one rule (see the table in paper_dedup.c, and HACKING).  The order of
- * the sources matters only for RULE_LATEST, and for values that a rule ranks equally.
- * Merging is idempotent.
+ * Each field has one rule (fields[] in paper_dedup.c).  The order in which sources
+ * report a paper matters only for RULE_LATEST, and for values that a rule ranks
+ * equally.  Merging is idempotent.
  */
 #pragma once
 
@@ -12,7 +12,7 @@
 /**
  * Merge reported data into a stored paper.
  *
- * @return a new paper, without appearances
+ * @return a new paper, without listings
  */
 struct paper *
 paper_dedup_merge(const struct paper *stored, const struct paper *reported);

@@ -55,7 +55,12 @@ load_named(
 	return paper_row_find(store, statement, stored, error);
 }
 
-/* Whether the source of a GUID has reported another GUID for a row, too. */
+/*
+ * Whether a row has another GUID of the same source: then a paper with this GUID is
+ * another entry of that source, and not the paper of the row.
+ *
+ * @param guid  begins with the source and ":"; or NULL
+ */
 static bool
 is_distinguished(
     struct store *store, const char *guid, int64_t seq, bool *is_apart, GError **error)
@@ -239,8 +244,8 @@ paper_aliases_load_duplicates(struct store *store, unsigned limit, GError **erro
 }
 
 /*
- * What refers to the paper ?1 becomes that of the paper ?2, in this order.  All get the
- * same two parameters, so each has to use both: "?1 <> ?2" is always true.
+ * Statements that move all references to the paper ?1 to the paper ?2, in this order.
+ * All get the same two parameters, so each has to use both: "?1 <> ?2" is always true.
  */
 static const char *const sql_move[] = {
     "UPDATE paper SET"
