@@ -312,7 +312,7 @@ apply(const struct bounce_context *context, struct subscriber *subscriber,
 	return true;
 }
 
-/* What counts against an address. */
+/* Bounces and probe of a subscriber, for bounce_decide(). */
 struct evidence {
 	GPtrArray *rows; /* scored, of struct bounce_row * */
 	struct bounce_probe *probe;
@@ -631,8 +631,10 @@ process_complaint(const struct bounce_context *context, struct subscriber *subsc
 }
 
 /*
- * Whether a complaint concerns a later subscription than the one recorded: the token to
- * unsubscribe is valid for the present one only.
+ * Whether to process a complaint that names no message although one is recorded, for
+ * which there is one row for each subscriber.  The subscriber may have left and
+ * subscribed again since: the complaint contained a token to unsubscribe, which is
+ * valid for the present subscription only.
  */
 static bool
 is_again(const struct bounce_subject *subject, const struct subscriber *subscriber)

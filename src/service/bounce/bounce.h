@@ -6,13 +6,13 @@
  *
  *  - dead on BOUNCE_DEAD_DAYS different days (UTC): a probe message on a later day.  If
  *    that is returned too, the subscriber is suspended.  After the first such bounce
- *    there is at most one message a day, and
- *    fewer while an outage of the provider forbids to suspend.
+ *    there is at most one message a day, and fewer while an outage of the provider
+ *    forbids to suspend.
  *  - full or temporary at intervals of at most BOUNCE_RUN_GAP_S for BOUNCE_RUN_S: a
  *    probe.  If that or a later message is returned, the subscriber is suspended.
  *  - A probe that is not returned within BOUNCE_PROBE_S (after weeks: if nothing is
- *    returned within BOUNCE_RUN_GAP_S) clears the evidence; older
- *    evidence than BOUNCE_DECAY_S does not count.
+ *    returned within BOUNCE_RUN_GAP_S) clears the evidence; older evidence than
+ *    BOUNCE_DECAY_S does not count.
  *  - Our own faults count for nobody.  If reports of BOUNCE_TEST_PEOPLE subscribers say
  *    that they concern a domain, a message to another one there tests that: anybody can
  *    subscribe, and report what has arrived.  If it is returned for such a fault within
@@ -38,29 +38,55 @@
 #include "service/delivery/system_mail.h"
 #include "store/core/store.h"
 
-#define BOUNCE_DEAD_DAYS      2
-#define BOUNCE_QUIET_S        (2 * CLOCK_DAY_S) /* without a digest: probe earlier */
-#define BOUNCE_PROBE_S        (5 * CLOCK_DAY_S)
-#define BOUNCE_RUN_S          (28 * CLOCK_DAY_S)
-#define BOUNCE_RUN_GAP_S      (10 * CLOCK_DAY_S)
-#define BOUNCE_RUN_MIN        4 /* messages in such a run */
-#define BOUNCE_DECAY_S        (45 * CLOCK_DAY_S)
-#define BOUNCE_OUTAGE_PEOPLE  10
+/* Number of days with a dead bounce before a probe, and before a suspension. */
+#define BOUNCE_DEAD_DAYS 2
+
+/* Time without a digest before a probe is sent after one dead bounce, s: with rare
+ * digests BOUNCE_DEAD_DAYS would take weeks. */
+#define BOUNCE_QUIET_S (2 * CLOCK_DAY_S)
+
+/* Time for a probe to be returned, s; after it the evidence is cleared. */
+#define BOUNCE_PROBE_S (5 * CLOCK_DAY_S)
+
+/* Minimum duration of a run of bounces of any kind before a probe, s. */
+#define BOUNCE_RUN_S (28 * CLOCK_DAY_S)
+
+/* Maximum interval between two bounces of a run, s. */
+#define BOUNCE_RUN_GAP_S (10 * CLOCK_DAY_S)
+
+/* Minimum number of bounces in a run. */
+#define BOUNCE_RUN_MIN 4
+
+/* Maximum age of evidence that counts, s. */
+#define BOUNCE_DECAY_S (45 * CLOCK_DAY_S)
+
+/* Minimum number of subscribers of a domain with bounces in an outage. */
+#define BOUNCE_OUTAGE_PEOPLE 10
+
+/* Part of the subscribers of a domain that is exceeded in an outage, %. */
 #define BOUNCE_OUTAGE_PERCENT 5
-#define BOUNCE_OUTAGE_S       (7 * CLOCK_DAY_S)
 
-/* Subscribers whose reports of a day let a domain be tested. */
+/* Period for which bounces are counted to find an outage, s. */
+#define BOUNCE_OUTAGE_S (7 * CLOCK_DAY_S)
+
+/* Minimum number of subscribers of a domain with reports of a fault that concerns the
+ * domain, within a day, before a test message is sent. */
 #define BOUNCE_TEST_PEOPLE 3
-/* Time for the report about a test to arrive. */
-#define BOUNCE_TEST_S      (2 * CLOCK_HOUR_S)
-/* Time between a test that was not returned and the next one: a mail to somebody whom
- * it does not concern. */
-#define BOUNCE_TEST_GAP_S  (6 * CLOCK_HOUR_S)
 
-#define BOUNCE_PAUSE_S     CLOCK_HOUR_S
+/* Time for a test message to be returned, s. */
+#define BOUNCE_TEST_S (2 * CLOCK_HOUR_S)
+
+/* Minimum time between a test message that was not returned and the next one, s: its
+ * recipient has nothing to do with the reports. */
+#define BOUNCE_TEST_GAP_S (6 * CLOCK_HOUR_S)
+
+/* Minimum duration of a pause of the mail to a domain, s. */
+#define BOUNCE_PAUSE_S CLOCK_HOUR_S
+
+/* Maximum duration, s: pauses become longer while tests are returned. */
 #define BOUNCE_PAUSE_MAX_S (12 * CLOCK_HOUR_S)
 
-/* Digests returned for our fault are sent again during a pause, for that long. */
+/* Maximum age of a digest that was returned for our fault and is sent again, s. */
 #define BOUNCE_RETURN_S (5 * CLOCK_DAY_S)
 
 /* Borrowed. */

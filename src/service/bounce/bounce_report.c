@@ -209,7 +209,7 @@ end_paragraph(GPtrArray *paragraphs, GString *current)
 	g_string_truncate(current, 0);
 }
 
-/* A reply that begins with another code than the lines before it. */
+/* Whether a line begins a reply with another code than that of the lines before it. */
 static bool
 is_other_reply(const GString *current, const char *line)
 {

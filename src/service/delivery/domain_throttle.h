@@ -21,10 +21,19 @@
 #include "store/mail/bounces.h"
 #include "transport/delivery.h"
 
-#define DOMAIN_THROTTLE_REFUSALS    20
-#define DOMAIN_THROTTLE_PERCENT     5
-#define DOMAIN_THROTTLE_REPORT_S    (15 * 60)
-#define DOMAIN_THROTTLE_PAUSE_S     3600
+/* Minimum number of refusals before a pause. */
+#define DOMAIN_THROTTLE_REFUSALS 20
+
+/* Minimum part of the messages of a day that were refused before a pause, %. */
+#define DOMAIN_THROTTLE_PERCENT 5
+
+/* Time for a report about the first message after a pause to arrive, s. */
+#define DOMAIN_THROTTLE_REPORT_S (15 * 60)
+
+/* Duration of the first pause, s. */
+#define DOMAIN_THROTTLE_PAUSE_S 3600
+
+/* Maximum duration of a pause, s. */
 #define DOMAIN_THROTTLE_PAUSE_MAX_S (12 * 3600)
 
 struct domain_throttle;

@@ -25,8 +25,14 @@
 
 #include "transport/delivery.h"
 
-#define BREAKER_FAILURES   5
-#define BREAKER_WAIT_S     60
+/* Number of consecutive failures of the relay in a session that open the breaker. */
+#define BREAKER_FAILURES 5
+
+/* Time until the first trial, s. */
+#define BREAKER_WAIT_S 60
+
+/* Maximum time between two trials, s; mail waits at most that long after the relay
+ * works again. */
 #define BREAKER_WAIT_MAX_S (30 * 60)
 
 enum breaker {

@@ -29,14 +29,16 @@ struct system_mailer {
 
 /* Borrowed. */
 struct system_mail {
-	enum outbox_kind kind;           /* not a digest */
-	int64_t subscriber_id;           /* or 0 */
-	const char *recipient;           /* an addr-spec */
-	const char *sender;              /* envelope sender; "" is the null sender */
-	const char *bounce_token;        /* instead: of a confirmation; or NULL */
-	const char *reply_to;            /* an addr-spec, or NULL */
-	const char *reply_token;         /* instead: of our own address; or NULL */
-	enum subaddress_kind reply_kind; /* its kind: CONFIRM or REPLY */
+	enum outbox_kind kind; /* not a digest */
+	int64_t subscriber_id; /* or 0 */
+	const char *recipient; /* an addr-spec */
+	const char *sender;    /* envelope sender; "" is the null sender */
+	/* Of a confirmation: the address with this token replaces `sender`; or NULL. */
+	const char *bounce_token;
+	const char *reply_to; /* an addr-spec, or NULL */
+	/* Our own address with this token replaces reply_to; or NULL. */
+	const char *reply_token;
+	enum subaddress_kind reply_kind; /* of that address: CONFIRM or REPLY */
 	const char *subject;             /* any text */
 	const char *id;   /* of the Message-ID "letter.ID@domain"; NULL: a random one */
 	const char *text; /* lines ending in LF */
