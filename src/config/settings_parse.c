@@ -438,7 +438,8 @@ read_group(struct parse *parse, const config_setting_t *group, const char *prefi
 		    g_strconcat(prefix, config_setting_name(at), NULL);
 		size_t row = 0;
 
-		/* A syntax error in it has been reported. */
+		/* A setting with a syntax error, which has been reported, and the end
+		 * that was added to the text. */
 		if (config_setting_type(at) == CONFIG_TYPE_NONE ||
 		    strcmp(config_setting_name(at), END_NAME) == 0)
 			continue;

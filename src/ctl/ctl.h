@@ -199,5 +199,5 @@ char *ctl_read_line(FILE *input);
  */
 char *ctl_ask(const char *text, const char *usual);
 
-/** The same for a secret, which is not shown, and kept with its blanks. */
+/** Ask for a secret, as ctl_ask(): it is not shown, and its blanks stay. */
 char *ctl_ask_secret(const char *text);

@@ -283,10 +283,11 @@ skip_names(const struct setup *setup, const char *problem)
 }
 
 /*
- * Load and check it as paperboyd does.  The mailbox cannot be tried without a login.
+ * Format the settings, and load and check them as paperboyd does; without those of the
+ * IMAP mailbox before the login, without which it cannot be tried.
  *
- * @return NULL with the first problem; it begins with the name of the setting, unless
- * that was set by put(): then an answer is wrong, not a setting
+ * @return NULL with the first problem.  It begins with the name of the setting, except
+ * if an answer to a question gave its value: the user does not know that name
  */
 static struct settings *
 load(const struct setup *setup, GError **error)

@@ -60,5 +60,5 @@ void print_progress(const char *format, ...) G_GNUC_PRINTF(1, 2);
 /** "2 dead, 1 full", or "none". @return a new string */
 char *print_format_bounces(const struct bounce_summary *bounces);
 
-/** The same as an object. */
+/** Format the numbers of bounces by kind as an object: {"dead": 2}. */
 json_t *print_json_bounces(const struct bounce_summary *bounces);

@@ -56,7 +56,8 @@ handle_web_change(struct daemon *daemon, const struct handler_report *report);
 /* Delay after a connection that cannot be accepted. */
 #define RETRY_MS 200
 
-/* Longest processing of a request: the store's timeout, and a search. */
+/* Maximum time to process a request, s: the store's timeout, and a search.  A thread
+ * that takes longer misses its heartbeat, and systemd restarts the service. */
 #define STEP_S 120
 
 /* Number of threads. */
@@ -809,7 +810,7 @@ run_mailer(void *data, int64_t now, const int *stop)
 	daemon->work.deferred += report->deferred - before.deferred;
 	daemon->work.failed += report->failed - before.failed;
 	g_mutex_unlock(&daemon->stats_lock);
-	/* The runs while digests are built are logged as one. */
+	/* While digests are built, the mailer runs many times: one line in the log. */
 	if (!daemon->is_building || g_atomic_int_get(stop)) {
 		mailer_stage_log(report);
 		*report = (struct mailer_report){0};

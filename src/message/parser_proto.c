@@ -13,7 +13,7 @@
 /* Field names are limited by the line length. */
 #define FIELD_BYTES   (BOUNDS_LINE_BYTES + 2 + BOUNDS_MAIL_VALUE_BYTES)
 
-/* What the data of a tag is, and the type of the member that it is stored in. */
+/* Kind of the data of a tag, and the type of the member that stores it. */
 enum kind {
 	KIND_FLAG,      /* bool */
 	KIND_COUNT,     /* unsigned */

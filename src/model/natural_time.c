@@ -249,7 +249,7 @@ natural_time_parse_day(const char *text, GDateTime *here, char day[DAY_BYTES])
 
 /* ---- times ---- */
 
-/* @param half  "am", "pm", or NULL: of 24 hours */
+/* @param half  "am", "pm", or NULL: the hour is of a 24-hour clock */
 static bool
 set_minute(int hour, int minutes, const char *half, int *minute)
 {

@@ -203,7 +203,7 @@ set_options(struct transfer *transfer, const char *url, struct curl_slist *heade
 		curl_easy_setopt(easy, CURLOPT_POSTFIELDS, transfer->form);
 }
 
-/* GNUTLS_CERT_EXPIRED in the result of the verification. */
+/* GNUTLS_CERT_EXPIRED, a bit of CURLINFO_SSL_VERIFYRESULT when curl uses GnuTLS. */
 #define CERTIFICATE_EXPIRED (1 << 10)
 
 static enum http_failure

@@ -95,7 +95,7 @@ part_is(const struct mailmime *part, const char *type, const char *subtype)
 	const struct mailmime_content *content = part->mm_content_type;
 	const char *known;
 
-	/* RFC 2045 section 5.2. */
+	/* The default type (RFC 2045 section 5.2). */
 	if (!content || !content->ct_type)
 		return !strcmp(type, "text") && !strcmp(subtype, "plain");
 	known = get_type(content->ct_type);

@@ -61,11 +61,13 @@ enum query_mode {
 	QUERY_MAY_CHANGE,  /* values that may change are unknown too */
 };
 
-/* Fields that are final: a missing value is false, not unknown. */
+/* Fields that are final, by the time since a paper was first seen
+ * (service/match/match.h): a missing value is false, not unknown. */
 enum query_finality {
 	QUERY_FINALITY_NONE,
-	QUERY_FINALITY_ENRICHED, /* after two hours: fields of arXiv */
-	QUERY_FINALITY_ALL,      /* after 14 days: all, and no value changes */
+	QUERY_FINALITY_ENRICHED, /* after two hours: fields from arXiv */
+	/* After 14 days: all fields; present values, such as votes, are final, too. */
+	QUERY_FINALITY_ALL,
 };
 
 /* Warning of a filter such as `a OR b c`: {meant} is how it is read, {reading} the

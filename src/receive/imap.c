@@ -869,7 +869,7 @@ get_cursor_uid(const struct imap_poll *poll)
 	           : 0;
 }
 
-/* Blame a broken connection on the message that was being fetched. */
+/* Count a broken connection as a failure of the message that was being fetched. */
 static void
 count_broken_fetch(struct imap_poll *poll)
 {

@@ -10,7 +10,7 @@
 
 #include "transport/bounces.h"
 
-/* Bytes of a text that are classified. */
+/* Maximum size of a text that is classified, bytes; the rest of it is ignored. */
 #define TEXT_BYTES 4096
 
 /* Maximum size of a pattern with its definitions inserted, bytes. */

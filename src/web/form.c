@@ -1,5 +1,5 @@
 /*
- * form.c - fields of a posted form, strictly, and of a query.
+ * form.c - parse the fields of a posted form, and of the query of a URL.
  */
 #include "web/form.h"
 

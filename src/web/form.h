@@ -1,5 +1,5 @@
 /*
- * form.h - fields of a posted form, strictly, and of a query.
+ * form.h - parse the fields of a posted form, and of the query of a URL.
  */
 #pragma once
 

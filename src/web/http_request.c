@@ -19,8 +19,8 @@
 /* Maximum size of the first line, with "OPTIONS" and the line end. */
 #define REQUEST_LINE_BYTES (BOUNDS_WEB_TARGET_BYTES + 19)
 
-/* What a field means that occurs several times: the request is invalid, or the first or
- * the last one counts. */
+/* Treatment of a field that occurs several times: the request is invalid, or the first
+ * or the last one counts. */
 enum repetition { REPEATED_INVALID, REPEATED_FIRST, REPEATED_LAST };
 
 static const struct {

@@ -305,7 +305,8 @@ evaluate_text(struct evaluation *evaluation, const char *canonical,
 	return !evaluation->is_bad && !*evaluation->at;
 }
 
-/* Evaluate a text that is not canonical: parse it whole, as one clause. */
+/* Evaluate a text in which read_or() did not find the clauses, since it is not quite
+ * canonical: parse the whole text, and evaluate it as one clause. */
 static bool
 evaluate_whole(struct batch_eval *batch, const char *text, const struct bitset *papers,
     struct batch_result *result, GError **error)

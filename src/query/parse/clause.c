@@ -52,7 +52,8 @@ choose_expected(enum field_kind kind)
 	return N_("expected a value directly after \"{field}:\"");
 }
 
-/* Whether a text after authors: or comments: is meant for author: or comment:. */
+/* Set an error if a text follows authors: or comments:, which take a number: author: or
+ * comment: was probably meant. @return whether it was set */
 static bool
 set_singular_error(const struct field *field, const struct lexeme *value,
     unsigned column, struct query_error *problem)

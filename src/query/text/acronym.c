@@ -174,7 +174,8 @@ acronym_matches(const char *short_text, const char *phrase)
 	return count && parts[0].text == phrase && is_match(short_text, parts, count);
 }
 
-/* Read a short form without signs and plural s. @return NULL when it is not one */
+/* Read a short form, without its hyphens, dots, ampersands and plural s. @return NULL
+ * for other text; owned by the caller */
 static char *
 read_short(const char *text, size_t len)
 {

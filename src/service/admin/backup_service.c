@@ -135,6 +135,7 @@ backup_service_run(const struct settings *settings, struct store *store,
 
 /* ---- restore ---- */
 
+/* Paths during a restore. */
 struct restoring {
 	char *store;
 	char *log;   /* write-ahead log of the store */

@@ -211,7 +211,8 @@ add_phrase(struct query_stats *query_stats, const struct phrase *phrase, GError 
 		bool is_prefix = phrase->is_prefix && i + 1 == phrase->words->len;
 		int64_t papers;
 
-		/* Pairs of a longer run are mostly not words. */
+		/* Text without spaces is a phrase of pairs of characters, most of
+		 * which are not words: only a pair alone is reported. */
 		if (bigram_is_at(text, -1) && phrase->words->len > 1)
 			continue;
 		if (!g_hash_table_add(query_stats->reported,

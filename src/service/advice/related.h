@@ -21,7 +21,7 @@ struct related_term {
 	bool is_acronym;
 };
 
-/* What is known about the filter's papers. */
+/* The papers of a filter, and how to count others. */
 struct related_source {
 	const struct matrix
 	    *matrix;       /* of matching papers, or of some; folded plurals */

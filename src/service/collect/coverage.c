@@ -10,10 +10,12 @@
 #include "base/msg.h"
 #include "store/paper/source_lists.h"
 
-/* Maximum age of the first missing day, days. */
+/* Maximum number of days for which missing lists are searched back from the expected
+ * one; users are told no earlier day as the first that is missing. */
 #define SEARCH_DAYS 30
 
-/* Maximum age of a list without days. */
+/* Time since the last successful fetch of a list without days (a feed) after which it
+ * is reported as late or failed, s. */
 #define ANY_DAY_S (36 * CLOCK_HOUR_S)
 
 static void

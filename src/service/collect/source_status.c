@@ -12,9 +12,11 @@
 #include "sources/source.h"
 #include "store/paper/papers.h"
 
-/* A source is late without success for this many polls, and at least this time. */
+/* Number of intervals between polls without success after which a source is late. */
 #define LATE_POLLS 3
-#define LATE_S     (6 * CLOCK_HOUR_S)
+
+/* Minimum time without success after which a source is late, s. */
+#define LATE_S (6 * CLOCK_HOUR_S)
 
 static void
 source_status_source_free(struct source_status_source *source)
@@ -95,7 +97,8 @@ set_coverage(struct source_status_source *source, const struct coverage *coverag
 			continue;
 		g_strlcpy(
 		    source->missing_day, list->since_day, sizeof(source->missing_day));
-		/* An earlier day was expected by its end. */
+		/* The list of an earlier day counts as expected by the end of
+		 * that day, UTC. */
 		source->missing_since =
 		    strcmp(list->since_day, list->day) < 0
 		        ? MIN(day_start(list->since_day) + CLOCK_DAY_S,
@@ -149,8 +152,11 @@ source_status_load(struct store *store, const GPtrArray *enabled, int64_t interv
 
 /* ---- pauses ---- */
 
+/* Time without requests after the first failure of a source, s; it doubles. */
 #define PAUSE_FIRST_S 60
-#define PAUSE_MAX_S   3600
+
+/* Maximum time without requests after a failure, s, unless the source asks for more. */
+#define PAUSE_MAX_S 3600
 
 /* Keys of the numbers of a pause, after the name of the source: its length, s; its end,
  * s; and the hash of the address that failed. */

@@ -146,7 +146,8 @@ repair_due_times(struct store *store, int64_t now, GError **error)
 /* Maximum number of subscribers in one transaction. */
 #define BATCH_SUBSCRIBERS 200
 
-/* Minimum number of them to be tried, and the number in the first batch. */
+/* Minimum number of subscribers for which a batch is started, and the number of the
+ * first batch; one that takes twice BATCH_US still ends earlier. */
 #define BATCH_SUBSCRIBERS_LEAST 25
 
 /* Time to decide about a batch, µs; loading and saving it take about as long again.  A

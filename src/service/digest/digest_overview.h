@@ -10,12 +10,17 @@
 #include "service/digest/digest_cache.h"
 #include "store/mail/digests.h"
 
-/* A digest has more papers than usual if it has more than twice and over five more than
- * usual: the mean of at least five digests, or, after a longer time than usual, what
- * came per day. */
+/* Minimum number of earlier digests to know the usual number of papers: their mean, or,
+ * if that is more, their rate times the time since the latest one. */
 #define DIGEST_USUAL_DIGESTS 5
-#define DIGEST_USUAL_FACTOR  2
-#define DIGEST_USUAL_MARGIN  5
+
+/* A digest says that it has more papers than usual if it has more than so many times
+ * the usual number. */
+#define DIGEST_USUAL_FACTOR 2
+
+/* Number of papers above the usual number that it must also exceed, so that small
+ * numbers are not reported. */
+#define DIGEST_USUAL_MARGIN 5
 
 /**
  * Describe a digest: its coverage, notices and filters.

@@ -6,9 +6,15 @@
 #include "base/clock.h"
 #include "service/health/checks.h"
 
+/* Time for which a source has to fail before the operator gets a mail, s. */
 #define SOURCE_ALERT_S (3 * CLOCK_HOUR_S)
-#define RELAY_ALERT_S  (3 * 60)
-#define OAUTH_ALERT_S  60
+
+/* Time for which the relay has to fail before the operator gets a report, s: with
+ * ALERTS_INTERVAL_S, it comes within five minutes. */
+#define RELAY_ALERT_S (3 * 60)
+
+/* Time for which an OAuth login has to fail before the operator gets a mail, s. */
+#define OAUTH_ALERT_S 60
 
 #define CHECK(check_name, kind, function, ...)                                  \
 	{                                                                       \

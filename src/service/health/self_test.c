@@ -368,7 +368,7 @@ classify_failure(const struct http *http)
 	return SELF_TEST_FAULT_NETWORK;
 }
 
-/* @param is_arrived  its POST was recorded */
+/* @param is_arrived  paperboyd recorded the request as one to unsubscribe */
 static void
 check_response(struct self_test_result *result, const struct request *request,
     const struct http_response *response, const char *link, bool is_arrived)

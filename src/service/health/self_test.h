@@ -93,7 +93,7 @@ char *self_test_new_link(const struct self_test *test);
  * daemon.
  *
  * @param link     https link in List-Unsubscribe, or NULL
- * @param is_bare  to commands.address, whatever commands.delimiter is
+ * @param is_bare  with the token in the subject, even if commands.delimiter is set
  * @param mail     set if true; to be cleared
  * @param reason   set if false; owned by the caller
  */

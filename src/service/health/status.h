@@ -90,7 +90,7 @@ struct status {
 	 * (service/state/generation.h), and nobody has resolved that yet. */
 	bool is_stale;
 	bool is_superseded;      /* another machine has a newer copy */
-	int64_t disk_free_bytes; /* readable by this user */
+	int64_t disk_free_bytes; /* available to this user */
 	int64_t store_bytes, wal_bytes;
 	char *coverage; /* one line of received lists; may be empty */
 	/* Of a shared store; NULL for a local one. */

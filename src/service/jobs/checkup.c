@@ -25,11 +25,16 @@
 
 #define BATCH_SUBSCRIBERS 200
 
-/* Days of the month, of which each has the same number of subscribers. */
+/* Number of days of a month on which reports are sent, to an equal number of
+ * subscribers on each: those that every month has. */
 #define MONTH_DAYS 28
-#define DAY_STRIDE 11 /* no divisor of MONTH_DAYS */
 
-/* At least between two reports, so that a short month has one. */
+/* Days between the reports of subscribers with consecutive ids: has no common factor
+ * with MONTH_DAYS, so that all days are used. */
+#define DAY_STRIDE 11
+
+/* Minimum time between two reports to a subscriber, s: less than the shortest month, so
+ * that each month has one. */
 #define INTERVAL_S (25 * (int64_t)CLOCK_DAY_S)
 
 /* A list is silent after so many days without papers. */
@@ -400,7 +405,7 @@ is_shared(const GPtrArray *shares, int64_t id)
 	return false;
 }
 
-/* @param follows  outlives the filters */
+/* @param follows  borrowed by draft->filters */
 static bool
 count_papers(struct draft *draft, const GPtrArray *own, const GPtrArray *follows,
     const GPtrArray *shares, GError **error)

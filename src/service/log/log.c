@@ -42,7 +42,7 @@ struct log {
 	const char *program;
 };
 
-/* Severe levels have small flags. */
+/* GLib's flag of a more severe level is a smaller number. */
 static bool
 is_logged(const struct log *log, GLogLevelFlags flags)
 {

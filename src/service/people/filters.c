@@ -205,7 +205,7 @@ check_name_is_free(const GPtrArray *own, int number, const char *name, GError **
 	return true;
 }
 
-/* The same, against all filters of the subscriber. */
+/* Load the filters of the subscriber, and check a name against them. */
 static bool
 check_new_name(struct store *store, const struct subscription *subscription,
     const char *name, GError **error)

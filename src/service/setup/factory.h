@@ -112,7 +112,8 @@ const char *factory_get_receiver_name(enum factory_receiver receiver);
  *
  * @param credentials  $CREDENTIALS_DIRECTORY, or NULL
  * @param clock        for the expiry of access tokens; borrowed
- * @param store        location of the store pointer when the receiver runs
+ * @param store        address of a variable, which has to contain the store when the
+ *                     receiver runs; borrowed
  * @param mailbox      set on success: NULL when it is not configured
  */
 bool factory_new_receiver(const struct settings *settings, const char *credentials,

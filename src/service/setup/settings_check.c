@@ -59,7 +59,7 @@ check_address(const struct check *check, const char *name, const char *text)
 		add_problem(check, name, "%s", problem->message);
 }
 
-/* An address to which tokens can be added. */
+/* Check an address to which tokens are added. */
 static void
 check_base(const struct check *check, const char *name, const char *text)
 {
@@ -99,7 +99,7 @@ check_domain(const struct check *check, const char *name, const char *text)
 		add_problem(check, name, "%s", problem->message);
 }
 
-/* A loopback address, or a Unix socket. */
+/* Check for a loopback address or the path of a Unix socket. */
 static void
 check_web_listen(const struct check *check, const char *name, const char *text)
 {

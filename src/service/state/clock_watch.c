@@ -12,10 +12,10 @@
 /* The state, in cursors of the store. */
 enum field {
 	SEEN,     /* the clock at the last save */
-	LINE,     /* time without a jump */
-	JUMP,     /* see struct clock_jump */
-	JUMPED,   /* the same */
-	RAN,      /* the same */
+	LINE,     /* time without the jump: the last trusted one plus running time */
+	JUMP,     /* by_s of struct clock_jump */
+	JUMPED,   /* its `at` */
+	RAN,      /* its ran_s */
 	OBSERVED, /* the running time or a source shows that the clock is wrong */
 	N_FIELDS
 };

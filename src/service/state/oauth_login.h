@@ -36,12 +36,12 @@ struct oauth_login {
 	enum oauth_use use;
 	char *token_url;     /* that has issued the tokens; NULL: there is no login */
 	char *client_id;     /* to which */
-	char *refresh_token; /* NULL: the client logs in as itself */
+	char *refresh_token; /* NULL: client credentials (RFC 6749 section 4.4) */
 	char *access_token;  /* NULL: none yet */
 	int64_t logged_in_at;
-	int64_t issued_at; /* the access token, s */
+	int64_t issued_at; /* of the access token, s */
 	int64_t expires_at;
-	int64_t rejected_at; /* the refresh token */
+	int64_t rejected_at; /* of the refresh token, s */
 	char *rejection;     /* NULL: it was not */
 };
 

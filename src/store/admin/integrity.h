@@ -17,7 +17,7 @@ struct integrity_rule {
 	const char *wrong;  /* after a count: "3 digests are under way without ..." */
 	const char *advice; /* action for the operator */
 	const char *sql;    /* counts the rows that violate it; ?1 is the time */
-	/* Or this does. */
+	/* Counts them instead of `sql`, or NULL. */
 	bool (*count)(struct store *store, int64_t now, int64_t *count, GError **error);
 };
 

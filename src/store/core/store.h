@@ -112,7 +112,8 @@ int64_t store_get_holder(const struct store *store);
  */
 struct store *store_get_archive(struct store *store);
 
-/** That of the search index (tokenizer.h); for the thread of this handle only. */
+/** Get the tokenizer of the search index (tokenizer.h); for the thread of this handle
+ * only. */
 const struct tokenizer *store_get_tokenizer(struct store *store);
 
 /** @param data  of the caller @return false with an error to roll back */

@@ -51,7 +51,7 @@ struct candidate_previous {
 	int64_t subscriber_id;
 	char *slot;       /* of the next digest, or NULL */
 	bool has_slot;    /* there is a digest of this slot */
-	bool has_digests; /* or else there is none at all */
+	bool has_digests; /* false: the store has no digest of the subscriber */
 	bool has_taste;   /* learned from answers */
 	unsigned papers;  /* number of those that are excluded, with duplicates */
 	GArray *excluded; /* as candidates_load_excluded() */

@@ -74,10 +74,10 @@ struct digests_slot {
 };
 
 /**
- * Load several, with shared papers from a cache of that store unless a file is
- * attached.
+ * Load several digests, as digests_load().  Their papers are shared with the cache,
+ * except those of a digest with an attached file, which shows papers as they were.
  *
- * @param paper_cache  or NULL
+ * @param paper_cache  of that store; NULL: no papers are shared
  * @param slots        with their ids only; to be cleared by the caller in any case
  * @return false if the store failed
  */

@@ -83,7 +83,12 @@ GPtrArray *proposals_load_open(struct store *store, int64_t subscriber_id,
 bool proposals_save_shown(struct store *store, int64_t subscriber_id, unsigned number,
     const char *message, int64_t now, GError **error);
 
-/** Whether the last mail that was sent to a subscriber is of a time. */
+/**
+ * Whether the last mail sent to a subscriber was queued at a time: a "yes" that names
+ * no message answers that mail.
+ *
+ * @param at  time at which a message was queued, or a digest was built, s
+ */
 bool proposals_is_last_mail(struct store *store, int64_t subscriber_id, int64_t at,
     bool *is_last, GError **error);
 
