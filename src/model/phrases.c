@@ -153,6 +153,20 @@ fold(const char *raw)
 	return g_string_free(exact, FALSE);
 }
 
+/* A word as it is compared first: "moechte" is "möchte"; of Chinese, a character. */
+static char *
+format_key(const char *plain)
+{
+	GString *key = g_string_new(NULL);
+
+	for (const char *at = plain; *at; at++)
+		if (*at != 'e' || at == plain || !strchr("aou", at[-1]))
+			g_string_append_c(key, *at);
+	if (g_utf8_get_char(key->str) >= 0x2E80)
+		g_string_truncate(key, (gsize)(g_utf8_next_char(key->str) - key->str));
+	return g_string_free(key, FALSE);
+}
+
 static void
 add_token(struct phrases_text *text, const char *start, const char *end, char mark)
 {
@@ -168,6 +182,7 @@ add_token(struct phrases_text *text, const char *start, const char *end, char ma
 		g_autofree char *exact = fold(raw);
 
 		word.plain = strip_accents(exact);
+		word.key = format_key(word.plain);
 		g_string_append_printf(
 		    text->tokens, FLAGS "%s=\"%s= ", word.plain, exact);
 	}
@@ -284,12 +299,13 @@ phrases_text_free(struct phrases_text *text)
 {
 	if (!text)
 		return;
-	for (guint i = 0; i < text->words->len; i++)
+	for (guint i = 0; i < text->words->len; i++) {
 		g_free(g_array_index(text->words, struct phrases_word, i).plain);
+		g_free(g_array_index(text->words, struct phrases_word, i).key);
+	}
 	g_array_unref(text->words);
 	g_string_free(text->tokens, TRUE);
 	g_ptr_array_unref(text->flagged);
-	g_clear_pointer(&text->keys, g_hash_table_unref);
 	g_free(text->text);
 	g_free(text);
 }
@@ -340,8 +356,8 @@ find_word(const struct phrases_text *text, int offset)
 struct pattern {
 	char *text;
 	const char *value; /* or NULL */
+	const struct section *section;
 	/* Made when they are needed. */
-	GPtrArray *keys; /* char *: of which a text has one; empty: not known */
 	GRegex *whole;
 	GPtrArray *groups; /* see struct source */
 };
@@ -356,8 +372,12 @@ struct phrases {
 	char *language;
 	unsigned number;
 	GHashTable *sections; /* static name -> struct section * */
-	GPtrArray *intents;   /* struct section *, in the order of the file */
-	GHashTable *words;    /* of intents */
+	GPtrArray
+	    *intents; /* struct pattern *: of all intents, in the order of the file */
+	GHashTable *words; /* of intents */
+	/* Key to GArray of unsigned: the intents of which a sentence needs one of these
+	 * words; "": those that need none. */
+	GHashTable *needed;
 };
 
 /* Slots that are not sections. */
@@ -385,7 +405,6 @@ static void
 pattern_free(struct pattern *pattern)
 {
 	g_free(pattern->text);
-	g_clear_pointer(&pattern->keys, g_ptr_array_unref);
 	g_clear_pointer(&pattern->whole, g_regex_unref);
 	g_clear_pointer(&pattern->groups, g_ptr_array_unref);
 	g_free(pattern);
@@ -673,12 +692,10 @@ begin_section(struct phrases *phrases, const char *name, struct section **sectio
 		return false;
 	}
 	g_hash_table_insert(phrases->sections, (char *)(*section)->name, *section);
-	if (g_str_has_prefix(name, INTENT))
-		g_ptr_array_add(phrases->intents, *section);
 	return true;
 }
 
-static void
+static struct pattern *
 add_pattern(struct section *section, const char *line)
 {
 	g_auto(GStrv) parts = g_strsplit(line, EQUALS, 2);
@@ -686,7 +703,9 @@ add_pattern(struct section *section, const char *line)
 
 	pattern->text = g_strdup(parts[0]);
 	pattern->value = parts[1] ? g_intern_string(parts[1]) : NULL;
+	pattern->section = section;
 	g_ptr_array_add(section->patterns, pattern);
+	return pattern;
 }
 
 /* Write each pattern once: for its errors, and the words of requests. */
@@ -713,6 +732,74 @@ check_patterns(const struct phrases *phrases, const char *const *lines, GError *
 	return is_ok;
 }
 
+/* The key of the first word of a choice. @return NULL if any word can be there */
+static char *
+find_key(const char *choice)
+{
+	size_t size = strcspn(choice, " -");
+	g_autofree char *raw = g_strndup(choice, size), *exact = NULL, *plain = NULL;
+
+	for (const char *at = raw; *at; at = g_utf8_next_char(at))
+		if (!g_unichar_isalnum(g_utf8_get_char(at)) && *at != '\'')
+			return NULL;
+	exact = fold(raw);
+	plain = strip_accents(exact);
+	return *plain ? format_key(plain) : NULL;
+}
+
+/* The keys of the first part of a pattern that is not optional, of which a sentence has
+ * one; none if it can be any word. */
+static GPtrArray *
+find_keys(const struct pattern *pattern)
+{
+	GPtrArray *keys = g_ptr_array_new_with_free_func(g_free);
+
+	for (const char *at = pattern->text; *at && !keys->len;) {
+		const char *end = *at == '['   ? find_end(at + 1, "]") + 1
+		                  : *at == '(' ? find_end(at + 1, ")") + 1
+		                               : at + MAX(strcspn(at, " ([<"), 1);
+		g_autofree char *part = *at == '('
+		                            ? g_strndup(at + 1, (gsize)(end - at - 2))
+		                            : g_strndup(at, (gsize)(end - at));
+		g_autoptr(GPtrArray) choices = g_ptr_array_new_with_free_func(g_free);
+		bool is_known = !strchr(" [<$:", *at);
+
+		split_choices(part, choices);
+		for (guint i = 0; is_known && i < choices->len; i++) {
+			char *key = find_key(choices->pdata[i]);
+
+			is_known = key;
+			if (key)
+				g_ptr_array_add(keys, key);
+		}
+		if (!is_known)
+			g_ptr_array_set_size(keys, 0);
+		at = *at == '<' ? at + strcspn(at, ">") + 1 : end;
+	}
+	return keys;
+}
+
+static void
+add_intent(struct phrases *phrases, struct pattern *pattern)
+{
+	g_autoptr(GPtrArray) keys = find_keys(pattern);
+	unsigned number = phrases->intents->len;
+
+	g_ptr_array_add(phrases->intents, pattern);
+	if (!keys->len)
+		g_ptr_array_add(keys, g_strdup(""));
+	for (guint i = 0; i < keys->len; i++) {
+		const char *key = keys->pdata[i];
+		GArray *numbers = g_hash_table_lookup(phrases->needed, key);
+
+		if (!numbers) {
+			numbers = g_array_new(FALSE, FALSE, sizeof(unsigned));
+			g_hash_table_insert(phrases->needed, g_strdup(key), numbers);
+		}
+		g_array_append_val(numbers, number);
+	}
+}
+
 struct phrases *
 phrases_parse(const char *name, const char *text, GError **error)
 {
@@ -725,8 +812,11 @@ phrases_parse(const char *name, const char *text, GError **error)
 	    g_str_hash, g_str_equal, NULL, (GDestroyNotify)section_free);
 	phrases->intents = g_ptr_array_new();
 	phrases->words = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	phrases->needed = g_hash_table_new_full(
+	    g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_array_unref);
 	for (unsigned i = 0; lines[i]; i++) {
 		const char *line = lines[i], *problem = NULL;
+		struct pattern *pattern = NULL;
 
 		if (!*line || *line == '#')
 			continue;
@@ -738,7 +828,9 @@ phrases_parse(const char *name, const char *text, GError **error)
 			problem =
 			    "expected the name of a section before the first pattern";
 		else if (*line == '\t')
-			add_pattern(section, line + 1);
+			pattern = add_pattern(section, line + 1);
+		if (pattern && g_str_has_prefix(section->name, INTENT))
+			add_intent(phrases, pattern);
 		if (!problem)
 			continue;
 		pb_fail(error, PB_ERROR_INPUT, "%s:%u: %s", name, i + 1, problem);
@@ -758,6 +850,7 @@ phrases_free(struct phrases *phrases)
 	g_hash_table_unref(phrases->sections);
 	g_ptr_array_unref(phrases->intents);
 	g_hash_table_unref(phrases->words);
+	g_hash_table_unref(phrases->needed);
 	g_free(phrases);
 }
 
@@ -1063,88 +1156,6 @@ phrases_is_filler(const struct phrases *language, const struct phrases_span *spa
 	return true;
 }
 
-/* A word as it is compared first: "moechte" is "möchte"; of Chinese, a character. */
-static char *
-format_key(const char *plain)
-{
-	GString *key = g_string_new(NULL);
-
-	for (const char *at = plain; *at; at++)
-		if (*at != 'e' || at == plain || !strchr("aou", at[-1]))
-			g_string_append_c(key, *at);
-	if (g_utf8_get_char(key->str) >= 0x2E80)
-		g_string_truncate(key, (gsize)(g_utf8_next_char(key->str) - key->str));
-	return g_string_free(key, FALSE);
-}
-
-/* The key of the first word of a choice. @return NULL if any word can be there */
-static char *
-find_key(const char *choice)
-{
-	size_t size = strcspn(choice, " -");
-	g_autofree char *raw = g_strndup(choice, size), *exact = NULL, *plain = NULL;
-
-	for (const char *at = raw; *at; at = g_utf8_next_char(at))
-		if (!g_unichar_isalnum(g_utf8_get_char(at)) && *at != '\'')
-			return NULL;
-	exact = fold(raw);
-	plain = strip_accents(exact);
-	return *plain ? format_key(plain) : NULL;
-}
-
-/* The first words of one part of a pattern that is not optional. */
-static GPtrArray *
-find_keys(const struct pattern *pattern)
-{
-	GPtrArray *keys = g_ptr_array_new_with_free_func(g_free);
-
-	for (const char *at = pattern->text; *at && !keys->len;) {
-		const char *end = *at == '['   ? find_end(at + 1, "]") + 1
-		                  : *at == '(' ? find_end(at + 1, ")") + 1
-		                               : at + MAX(strcspn(at, " ([<"), 1);
-		g_autofree char *part = *at == '('
-		                            ? g_strndup(at + 1, (gsize)(end - at - 2))
-		                            : g_strndup(at, (gsize)(end - at));
-		g_autoptr(GPtrArray) choices = g_ptr_array_new_with_free_func(g_free);
-		bool is_known = !strchr(" [<$:", *at);
-
-		split_choices(part, choices);
-		for (guint i = 0; is_known && i < choices->len; i++) {
-			char *key = find_key(choices->pdata[i]);
-
-			is_known = key;
-			if (key)
-				g_ptr_array_add(keys, key);
-		}
-		if (!is_known)
-			g_ptr_array_set_size(keys, 0);
-		at = *at == '<' ? at + strcspn(at, ">") + 1 : end;
-	}
-	return keys;
-}
-
-/* Whether a text has a word that the pattern needs: most need not be compiled. */
-static bool
-has_key(struct phrases_text *text, struct pattern *pattern)
-{
-	g_autoptr(GMutexLocker) lock = g_mutex_locker_new(&compiling);
-
-	if (!pattern->keys)
-		pattern->keys = find_keys(pattern);
-	if (!text->keys) {
-		text->keys =
-		    g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-		for (guint i = 0; i < text->words->len; i++)
-			if (!phrases_get_word(text, i)->mark)
-				g_hash_table_add(text->keys,
-				    format_key(phrases_get_word(text, i)->plain));
-	}
-	for (guint i = 0; i < pattern->keys->len; i++)
-		if (g_hash_table_contains(text->keys, pattern->keys->pdata[i]))
-			return true;
-	return !pattern->keys->len;
-}
-
 static void
 compile_pattern(const struct phrases *language, struct pattern *pattern)
 {
@@ -1171,9 +1182,8 @@ compile_pattern(const struct phrases *language, struct pattern *pattern)
 	pattern->groups = g_steal_pointer(&source.groups);
 }
 
-static bool match_pattern(const struct phrases *language, const struct section *section,
-    struct pattern *pattern, const struct phrases_span *span,
-    struct phrases_match *match);
+static bool match_pattern(const struct phrases *language, struct pattern *pattern,
+    const struct phrases_span *span, struct phrases_match *match);
 
 /* The values of the pattern of a section that covers a span. */
 static void
@@ -1183,8 +1193,8 @@ take_section(const struct section *section, const struct phrases_span *span,
 	for (guint i = 0; i < section->patterns->len; i++) {
 		struct phrases_match inner;
 
-		if (!match_pattern(match->language, section,
-		        section->patterns->pdata[i], span, &inner))
+		if (!match_pattern(
+		        match->language, section->patterns->pdata[i], span, &inner))
 			continue;
 		g_array_append_vals(
 		    match->values, inner.values->data, inner.values->len);
@@ -1229,58 +1239,51 @@ take_values(const struct pattern *pattern, GMatchInfo *info,
 
 /* Match a pattern that covers a span. */
 static bool
-match_pattern(const struct phrases *language, const struct section *section,
-    struct pattern *pattern, const struct phrases_span *span,
-    struct phrases_match *match)
+match_pattern(const struct phrases *language, struct pattern *pattern,
+    const struct phrases_span *span, struct phrases_match *match)
 {
+	const char *name = pattern->section->name;
 	struct phrases_text *text = span->text;
 	const char *tokens = get_flagged(text, language);
+	bool is_intent = g_str_has_prefix(name, INTENT);
 	g_autoptr(GMatchInfo) info = NULL;
 
-	if (!has_key(text, pattern))
-		return false;
 	compile_pattern(language, pattern);
 	if (!g_regex_match_full(pattern->whole, tokens, get_offset(text, span->to),
 	        get_offset(text, span->from), G_REGEX_MATCH_ANCHORED, &info, NULL))
 		return false;
 	match->language = language;
-	match->intent = g_str_has_prefix(section->name, INTENT)
-	                    ? section->name + strlen(INTENT)
-	                    : section->name;
+	match->intent = is_intent ? name + strlen(INTENT) : name;
 	take_values(pattern, info, span, match);
 	if (pattern->value)
-		phrases_add_value(match,
-		    g_str_has_prefix(section->name, INTENT) ? "value" : section->name,
-		    g_strdup(pattern->value));
+		phrases_add_value(
+		    match, is_intent ? "value" : name, g_strdup(pattern->value));
 	return true;
 }
 
 /*
- * Find the pattern of a section that covers a span and has the most words of its own.
+ * Replace a match by that of a pattern, if it covers a span and has more words of its
+ * own.
  *
  * @param accept  or NULL
- * @param best    replaced if there is one with more words
  */
 static void
-find_best(const struct phrases *language, const struct section *section,
+match_better(const struct phrases *language, struct pattern *pattern,
     const struct phrases_span *span, phrases_accept_fn *accept,
     struct phrases_match *best)
 {
-	for (guint i = 0; i < section->patterns->len; i++) {
-		struct phrases_match one;
+	struct phrases_match one;
 
-		if (!match_pattern(
-		        language, section, section->patterns->pdata[i], span, &one))
-			continue;
-		/* An intent has a word of its own, not only optional ones. */
-		if ((one.literal || !accept) &&
-		    (!best->values || one.literal > best->literal) &&
-		    (!accept || accept(span->text, &one))) {
-			phrases_match_clear(best);
-			*best = one;
-		} else {
-			phrases_match_clear(&one);
-		}
+	if (!match_pattern(language, pattern, span, &one))
+		return;
+	/* An intent has a word of its own, not only optional ones. */
+	if ((one.literal || !accept) &&
+	    (!best->values || one.literal > best->literal) &&
+	    (!accept || accept(span->text, &one))) {
+		phrases_match_clear(best);
+		*best = one;
+	} else {
+		phrases_match_clear(&one);
 	}
 }
 
@@ -1295,19 +1298,38 @@ phrases_cover(
 		const struct section *section =
 		    g_hash_table_lookup((*language)->sections, name);
 
-		if (section)
-			find_best(*language, section, span, NULL, match);
+		for (guint i = 0; section && i < section->patterns->len; i++)
+			match_better(
+			    *language, section->patterns->pdata[i], span, NULL, match);
 	}
 	return match->values;
+}
+
+/* Mark the intents that need a word. */
+static void
+mark_needed(const struct phrases *language, const char *key, char *marks)
+{
+	const GArray *numbers = g_hash_table_lookup(language->needed, key);
+
+	for (guint i = 0; numbers && i < numbers->len; i++)
+		marks[g_array_index(numbers, unsigned, i)] = 1;
 }
 
 bool
 phrases_find_intent(const struct phrases *language, const struct phrases_span *span,
     phrases_accept_fn *accept, struct phrases_match *match)
 {
+	g_autofree char *marks = g_malloc0(language->intents->len + 1);
+
+	mark_needed(language, "", marks);
+	for (unsigned at = span->from; at < span->to; at++)
+		mark_needed(
+		    language, phrases_get_word(span->text, at)->key ?: "", marks);
 	*match = (struct phrases_match){0};
 	for (guint i = 0; i < language->intents->len; i++)
-		find_best(language, language->intents->pdata[i], span, accept, match);
+		if (marks[i])
+			match_better(
+			    language, language->intents->pdata[i], span, accept, match);
 	return match->values;
 }
 
@@ -1417,7 +1439,8 @@ void
 phrases_correct(struct phrases_text *text)
 {
 	for (guint i = 0; i < text->words->len; i++) {
-		const struct phrases_word *word = phrases_get_word(text, i);
+		struct phrases_word *word =
+		    &g_array_index(text->words, struct phrases_word, i);
 		const char *found = find_meant(word);
 		size_t size = word->mark ? 0 : strlen(word->plain);
 		gssize start = (gssize)word->offset + (gssize)strlen(FLAGS);
@@ -1425,9 +1448,10 @@ phrases_correct(struct phrases_text *text)
 		if (!found)
 			continue;
 		/* Replace its first form. */
-		g_free(g_array_index(text->words, struct phrases_word, i).plain);
-		g_array_index(text->words, struct phrases_word, i).plain =
-		    g_strdup(found);
+		g_free(word->plain);
+		g_free(word->key);
+		word->plain = g_strdup(found);
+		word->key = format_key(found);
 		g_string_erase(text->tokens, start, (gssize)size);
 		g_string_insert(text->tokens, start, found);
 		for (guint j = i + 1; j < text->words->len; j++)

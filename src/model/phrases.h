@@ -17,6 +17,7 @@
 struct phrases_word {
 	const char *start, *end; /* in the text */
 	char *plain;             /* lower case, Latin letters without accents */
+	char *key;               /* see phrases.c; NULL for marks */
 	/* ',' separates parts of a sentence, '.' ends one, '?' a question, '(' an
 	 * opening and ')' a closing bracket; 0: a word. */
 	char mark;
@@ -28,7 +29,6 @@ struct phrases_text {
 	char *text;
 	GArray *words;      /* struct phrases_word */
 	GString *tokens;    /* as the patterns are matched with; see phrases.c */
-	GHashTable *keys;   /* of words, see phrases.c; made when needed */
 	GPtrArray *flagged; /* char *: tokens for each language, made when needed */
 };
 
