@@ -30,6 +30,9 @@
 #define MIXED_SENTENCES 12
 /* Words of a mail without requests that tell its language. */
 #define GUESS_WORDS     3
+/* A longer part of a sentence, in words, is not compared with the patterns: people
+ * write one wish in fewer, and comparing takes long. */
+#define PART_WORDS      80
 /* Parts of a sentence that are tried as wishes of their own. */
 #define CUTS_MAX        20
 
@@ -377,11 +380,13 @@ read_part(
     const struct phrases *language, const struct phrases_span *span, struct part *part)
 {
 	*part = (struct part){.from = span->from, .to = span->to};
-	if (span->from < span->to &&
-	    !phrases_find_intent(language, span, accept_match, &part->match) &&
-	    !phrases_is_filler(language, span) &&
-	    phrases_skip(language, "salutation", span) != span->to &&
-	    phrases_skip(language, "closing", span) != span->to)
+	if (span->to - span->from > PART_WORDS)
+		part->unread = count_words(span);
+	else if (span->from < span->to &&
+	         !phrases_find_intent(language, span, accept_match, &part->match) &&
+	         !phrases_is_filler(language, span) &&
+	         phrases_skip(language, "salutation", span) != span->to &&
+	         phrases_skip(language, "closing", span) != span->to)
 		part->unread = count_words(span);
 }
 
@@ -567,6 +572,8 @@ prose_has(const char *section, const char *line)
 static bool
 has_doubt(const struct phrases_span *span)
 {
+	if (!phrases_has("doubt", span))
+		return false;
 	for (struct phrases_span rest = *span; rest.from < rest.to; rest.from++) {
 		unsigned end = phrases_skip_any("doubt", &rest);
 		unsigned polite = MAX(phrases_skip_any("filler", &rest),

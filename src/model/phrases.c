@@ -55,7 +55,7 @@
 
 /* Steps to match one pattern; those of the files need a tenth of it for any sentence.
  */
-#define LIMIT     "(*LIMIT_MATCH=50000)"
+#define LIMIT     "(*LIMIT_MATCH=10000)"
 #define LIMIT_GAP "(*LIMIT_MATCH=2000)" /* there are many, of any words */
 
 /* Phrases in a regular expression, whose size is limited. */
@@ -357,6 +357,7 @@ struct pattern {
 	char *text;
 	const char *value; /* or NULL */
 	const struct section *section;
+	guint8 needed; /* parts of which a sentence has a word, as bits */
 	/* Made when they are needed. */
 	GRegex *whole;
 	GPtrArray *groups; /* see struct source */
@@ -374,10 +375,14 @@ struct phrases {
 	GHashTable *sections; /* static name -> struct section * */
 	GPtrArray
 	    *intents; /* struct pattern *: of all intents, in the order of the file */
-	GHashTable *words; /* of intents */
-	/* Key to GArray of unsigned: the intents of which a sentence needs one of these
-	 * words; "": those that need none. */
-	GHashTable *needed;
+	GHashTable *words;  /* of intents */
+	GHashTable *needed; /* key of a word -> GArray of struct needed */
+};
+
+/* A pattern of an intent that needs a word or one of some others. */
+struct needed {
+	unsigned number; /* in intents */
+	guint8 part;     /* a bit of struct pattern.needed */
 };
 
 /* Slots that are not sections. */
@@ -747,56 +752,55 @@ find_key(const char *choice)
 	return *plain ? format_key(plain) : NULL;
 }
 
-/* The keys of the first part of a pattern that is not optional, of which a sentence has
- * one; none if it can be any word. */
-static GPtrArray *
-find_keys(const struct pattern *pattern)
+/* Note that a pattern needs one of some words. @param choices  unless one is any word
+ */
+static void
+add_needed(struct phrases *phrases, struct pattern *pattern, const GPtrArray *choices)
 {
-	GPtrArray *keys = g_ptr_array_new_with_free_func(g_free);
+	const struct needed needed = {phrases->intents->len - 1, pattern->needed + 1};
+	g_autoptr(GPtrArray) keys = g_ptr_array_new_with_free_func(g_free);
 
-	for (const char *at = pattern->text; *at && !keys->len;) {
-		const char *end = *at == '['   ? find_end(at + 1, "]") + 1
-		                  : *at == '(' ? find_end(at + 1, ")") + 1
-		                               : at + MAX(strcspn(at, " ([<"), 1);
-		g_autofree char *part = *at == '('
-		                            ? g_strndup(at + 1, (gsize)(end - at - 2))
-		                            : g_strndup(at, (gsize)(end - at));
-		g_autoptr(GPtrArray) choices = g_ptr_array_new_with_free_func(g_free);
-		bool is_known = !strchr(" [<$:", *at);
+	for (guint i = 0; i < choices->len; i++) {
+		char *key = find_key(choices->pdata[i]);
 
-		split_choices(part, choices);
-		for (guint i = 0; is_known && i < choices->len; i++) {
-			char *key = find_key(choices->pdata[i]);
-
-			is_known = key;
-			if (key)
-				g_ptr_array_add(keys, key);
-		}
-		if (!is_known)
-			g_ptr_array_set_size(keys, 0);
-		at = *at == '<' ? at + strcspn(at, ">") + 1 : end;
+		if (!key)
+			return;
+		g_ptr_array_add(keys, key);
 	}
-	return keys;
+	/* The next bit. */
+	pattern->needed |= needed.part;
+	for (guint i = 0; i < keys->len && needed.part; i++) {
+		GArray *all = g_hash_table_lookup(phrases->needed, keys->pdata[i]);
+
+		if (!all) {
+			all = g_array_new(FALSE, FALSE, sizeof(struct needed));
+			g_hash_table_insert(
+			    phrases->needed, g_strdup(keys->pdata[i]), all);
+		}
+		g_array_append_val(all, needed);
+	}
 }
 
+/* Find the words that a pattern needs: the first ones of its parts that are not
+ * optional. */
 static void
 add_intent(struct phrases *phrases, struct pattern *pattern)
 {
-	g_autoptr(GPtrArray) keys = find_keys(pattern);
-	unsigned number = phrases->intents->len;
-
 	g_ptr_array_add(phrases->intents, pattern);
-	if (!keys->len)
-		g_ptr_array_add(keys, g_strdup(""));
-	for (guint i = 0; i < keys->len; i++) {
-		const char *key = keys->pdata[i];
-		GArray *numbers = g_hash_table_lookup(phrases->needed, key);
+	for (const char *at = pattern->text; *at;) {
+		bool is_group = *at == '(';
+		const char *end = *at == '['   ? find_end(at + 1, "]") + 1
+		                  : is_group   ? find_end(at + 1, ")") + 1
+		                  : *at == '<' ? at + strcspn(at, ">") + 1
+		                               : at + MAX(strcspn(at, " ([<"), 1);
+		g_autofree char *part =
+		    g_strndup(at + is_group, (gsize)(end - at - 2 * is_group));
+		g_autoptr(GPtrArray) choices = g_ptr_array_new_with_free_func(g_free);
 
-		if (!numbers) {
-			numbers = g_array_new(FALSE, FALSE, sizeof(unsigned));
-			g_hash_table_insert(phrases->needed, g_strdup(key), numbers);
-		}
-		g_array_append_val(numbers, number);
+		split_choices(part, choices);
+		if (!strchr(" [<$:", *at))
+			add_needed(phrases, pattern, choices);
+		at = end;
 	}
 }
 
@@ -1305,31 +1309,31 @@ phrases_cover(
 	return match->values;
 }
 
-/* Mark the intents that need a word. */
-static void
-mark_needed(const struct phrases *language, const char *key, char *marks)
-{
-	const GArray *numbers = g_hash_table_lookup(language->needed, key);
-
-	for (guint i = 0; numbers && i < numbers->len; i++)
-		marks[g_array_index(numbers, unsigned, i)] = 1;
-}
-
 bool
 phrases_find_intent(const struct phrases *language, const struct phrases_span *span,
     phrases_accept_fn *accept, struct phrases_match *match)
 {
-	g_autofree char *marks = g_malloc0(language->intents->len + 1);
+	g_autofree guint8 *found = g_malloc0(language->intents->len + 1);
 
-	mark_needed(language, "", marks);
-	for (unsigned at = span->from; at < span->to; at++)
-		mark_needed(
-		    language, phrases_get_word(span->text, at)->key ?: "", marks);
+	for (unsigned at = span->from; at < span->to; at++) {
+		const char *key = phrases_get_word(span->text, at)->key;
+		const GArray *all =
+		    key ? g_hash_table_lookup(language->needed, key) : NULL;
+
+		for (guint i = 0; all && i < all->len; i++) {
+			const struct needed *needed =
+			    &g_array_index(all, struct needed, i);
+
+			found[needed->number] |= needed->part;
+		}
+	}
 	*match = (struct phrases_match){0};
-	for (guint i = 0; i < language->intents->len; i++)
-		if (marks[i])
-			match_better(
-			    language, language->intents->pdata[i], span, accept, match);
+	for (guint i = 0; i < language->intents->len; i++) {
+		struct pattern *pattern = language->intents->pdata[i];
+
+		if (found[i] == pattern->needed)
+			match_better(language, pattern, span, accept, match);
+	}
 	return match->values;
 }
 
