@@ -435,6 +435,7 @@ struct source {
 	bool is_definition; /* words need no captures */
 	bool has_fillers;   /* may be between words */
 	bool is_open;       /* has a slot that takes any words */
+	bool is_cuttable;   /* that slot is the last part, but for optional ones */
 	bool is_known;      /* words are those of requests */
 	GString *problem;
 };
@@ -518,7 +519,7 @@ write_choices(struct source *source, const char *text)
 static const char *
 write_brackets(struct source *source, const char *at)
 {
-	bool is_optional = *at == '[';
+	bool is_optional = *at == '[', was_cuttable = source->is_cuttable;
 	const char *end = find_end(at + 1, is_optional ? "]" : ")");
 	g_autofree char *inside = g_strndup(at + 1, (gsize)(end - at - 1));
 
@@ -529,6 +530,7 @@ write_brackets(struct source *source, const char *at)
 	write_choices(source, inside);
 	if (is_optional)
 		g_string_append_c(source->text, '?');
+	source->is_cuttable = source->is_cuttable || (is_optional && was_cuttable);
 	return end + 1;
 }
 
@@ -552,6 +554,7 @@ write_slot(struct source *source, const char *at)
 		if (strcmp(slots[i].name, name) != 0)
 			continue;
 		source->is_open = source->is_open || slots[i].is_open;
+		source->is_cuttable = slots[i].is_open;
 		if (source->has_fillers)
 			g_string_append(source->text,
 			    slots[i].is_open ? SKIP_COURTESIES : SKIP_FILLERS);
@@ -634,10 +637,15 @@ write_words(struct source *source, const char *at)
 
 	if (is_prefix)
 		raw[size - 1] = '\0';
+	/* Else a topic would end after one word. */
+	if (strcmp(raw, "...") == 0 && source->is_cuttable)
+		g_string_printf(
+		    source->problem, "other words after a slot of any words: %s", at);
 	if (strcmp(raw, "...") == 0) {
 		g_string_append(source->text, GAP);
 		return at + size;
 	}
+	source->is_cuttable = false;
 	if (size && strspn(raw, PLAIN) == strlen(raw)) {
 		write_word(source, raw, NULL, is_prefix);
 		return at + size;

@@ -87,6 +87,7 @@ static const struct wish {
     {"add", "add", EFFECT_PROPOSED, format_topics, "add diffusion"},
     {"complaint", "info", EFFECT_DONE, NULL, "info"},
     {"human", "info", EFFECT_DONE, NULL, "info"},
+    {"sources", "info", EFFECT_DONE, NULL, "info"},
     {"help", "help", EFFECT_DONE, NULL, "help"},
     {"thanks", "", EFFECT_NONE, NULL, ""},
     {"keep", "", EFFECT_NONE, NULL, ""},
