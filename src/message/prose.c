@@ -117,6 +117,29 @@ has_filler_at_end(const struct phrases *language, const struct phrases_span *spa
 	           phrases_is_filler(language, &last));
 }
 
+static bool
+is_author(const struct phrases_span *span)
+{
+	for (unsigned at = span->from; at < span->to; at++) {
+		const struct phrases_word *word = get_word(span, at);
+
+		if (word->mark != '.' &&
+		    (word->mark || !g_unichar_isupper(g_utf8_get_char(word->start))))
+			return false;
+	}
+	return count_words(span) > 1 && count_words(span) <= AUTHOR_WORDS;
+}
+
+/* "papers by Ada Lovelace": this is not a topic. */
+static bool
+is_named_author(const struct phrases_span *span)
+{
+	const struct phrases_span before =
+	    make_span(span->text, span->from - (span->from > 0), span->from);
+
+	return phrases_has("by", &before) && is_author(span);
+}
+
 /* Whether words may be one topic. @param is_first  the request is before it */
 static bool
 is_topic(const struct phrases *language, const struct phrases_span *span, bool is_first)
@@ -152,7 +175,8 @@ is_topic(const struct phrases *language, const struct phrases_span *span, bool i
 	       !phrases_has("never", &outside) &&
 	       phrases_skip_any("not-first", span) == span->from &&
 	       (is_first || phrases_skip(language, "not-next", span) == span->from) &&
-	       !phrases_is_filler(language, span) && !has_filler_at_end(language, span);
+	       !phrases_is_filler(language, span) &&
+	       !has_filler_at_end(language, span) && !is_named_author(span);
 }
 
 /* @return the end of the comma or connective that starts there, or the start */
@@ -206,19 +230,6 @@ split_topics(const struct phrases *language, const struct phrases_span *span,
 		start = at = MAX(after, at + 1);
 	}
 	return count > 0;
-}
-
-static bool
-is_author(const struct phrases_span *span)
-{
-	for (unsigned at = span->from; at < span->to; at++) {
-		const struct phrases_word *word = get_word(span, at);
-
-		if (word->mark != '.' &&
-		    (word->mark || !g_unichar_isupper(g_utf8_get_char(word->start))))
-			return false;
-	}
-	return count_words(span) > 1 && count_words(span) <= AUTHOR_WORDS;
 }
 
 static bool
@@ -954,6 +965,10 @@ is_weak(const struct part *part, const struct phrases_span *span)
 
 	if (phrases_has("misspelt", &words))
 		return false;
+	/* Leaving is not asked about again: "2: not needed" */
+	if (strcmp(part->match.intent, "leave") == 0 &&
+	    part->match.literal < WEAK_WORDS)
+		return true;
 	/* A few words of a long sentence of which the rest is not understood; a
 	 * complaint only gets an answer. */
 	if (part->match.literal < WEAK_WORDS &&

@@ -23,7 +23,7 @@
 /* Lines that are shown to whoever was not understood, and how many of them are of what
  * the text suggests. */
 #define EXAMPLES_MAX  10
-#define SUGGESTED_MAX 6
+#define SUGGESTED_MAX 8
 
 /* A pause that is to begin within so many days begins now. */
 #define PAUSE_SOON_DAYS 1
@@ -989,24 +989,30 @@ add_example(struct request *request, struct reply_text *reply, const struct wish
 	g_string_append_printf(reply->text, "  %-20s  %s\n", wish->example, text);
 }
 
+/* Whether an item that was not carried out may mean an intent. */
+static bool
+may_mean(const struct mail *mail, struct prose_item *item, const struct wish *wish)
+{
+	/* "Remove the papers on mice" of somebody without such a filter */
+	bool is_unread = g_ptr_array_find(mail->unread, item, NULL) ||
+	                 item->kind == PROSE_UNREAD || item->kind == PROSE_DOUBT;
+
+	if (item->kind == PROSE_WISH && strcmp(item->wish.intent, wish->intent) == 0)
+		return is_unread || mail->is_doubt;
+	return is_unread && has_hint(item, wish);
+}
+
 /* Lines for what the text may mean. @return their number */
 static unsigned
 add_suggested(const struct mail *mail, struct reply_text *reply, GHashTable *shown)
 {
 	for (const struct wish *wish = wishes; wish->intent; wish++) {
-		bool is_meant = false;
+		const GPtrArray *items = mail->prose->items;
+		guint i = 0;
 
-		for (guint i = 0; i < mail->prose->items->len; i++) {
-			const struct prose_item *item = mail->prose->items->pdata[i];
-
-			is_meant = is_meant ||
-			           (item->kind == PROSE_WISH && mail->is_doubt &&
-			               strcmp(item->wish.intent, wish->intent) == 0);
-			is_meant = is_meant || ((item->kind == PROSE_UNREAD ||
-			                            item->kind == PROSE_DOUBT) &&
-			                           has_hint(item, wish));
-		}
-		if (is_meant && g_hash_table_size(shown) < SUGGESTED_MAX)
+		while (i < items->len && !may_mean(mail, items->pdata[i], wish))
+			i++;
+		if (i < items->len && g_hash_table_size(shown) < SUGGESTED_MAX)
 			add_example(mail->request, reply, wish, shown);
 	}
 	return g_hash_table_size(shown);
@@ -1017,8 +1023,8 @@ add_usual_examples(struct request *request, struct reply_text *reply, GHashTable
 {
 	static const char *const for_strangers[] = {
 	    "subscribe", "add", "search", "complaint", "help", NULL};
-	static const char *const for_subscribers[] = {
-	    "leave", "pause", "add", "frequency", "show", "help", NULL};
+	static const char *const for_subscribers[] = {"leave", "pause", "add",
+	    "frequency", "show", "help", "fewer", "exclude", "remove", "time", NULL};
 	static const char *const on_papers[] = {"like", "hide", "more", "why", NULL};
 	const char *const *intent =
 	    request->subscriber ? for_subscribers : for_strangers;
