@@ -3,7 +3,7 @@
 # check-long.sh - tests that are too slow for `make check`; run by `make check-long`.
 #
 # Parts, each in steps:
-#   scripts     script tests and tests/test_percolator in their long form (PAPERBOY_LONG=1)
+#   scripts     script tests, test_percolator and test_prose in their long form (PAPERBOY_LONG=1)
 #   valgrind    all C tests under valgrind
 #   clocks      all tests 400 days later, on 29 February beyond the date line, and in the
 #               repeated hour at the end of summer time
@@ -155,9 +155,11 @@ check_scripts() {
 			;;
 		esac
 	done
-	step "tests/test_percolator, long" env PAPERBOY_LONG=1 \
-		"$top_builddir/tests/test_percolator"
-	show tests-test_percolator,-long.log
+	for test in test_percolator test_prose; do
+		step "tests/$test, long" env PAPERBOY_LONG=1 \
+			"$top_builddir/tests/$test"
+		show "tests-$test,-long.log"
+	done
 }
 
 check_valgrind() {

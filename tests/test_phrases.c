@@ -23,6 +23,8 @@ TEST(errors_say_where)
 	    {"leave\n\tbye <now\n", "xx:2: no such section: <now"},
 	    {"leave\n\tbye )\n", "xx:2: not a word: )"},
 	    {"leave\n\tbye .\n", "xx:2: not a word: ."},
+	    {"add\n\tadd <topics> [too] ... now\n",
+	        "xx:2: other words after a slot of any words: ... now"},
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
