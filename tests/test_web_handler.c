@@ -204,6 +204,23 @@ WEB_TEST(mistakes_in_the_form_mail_nothing)
 	g_assert_cmpint(conversation_count_mails(c), ==, mails);
 }
 
+WEB_TEST(a_chosen_zone_counts_before_a_refused_one)
+{
+	pb_auto(web_reply) refused =
+	    subscribe(c, "address", ADAM, "tz", "UTC", "zone", "Atlantis");
+	pb_auto(web_reply) chosen = NULL;
+	g_autofree char *token = NULL;
+
+	web_assert_has(refused, "'field': <'zone'>");
+	g_assert_cmpstr(web_value(refused, "form_zone"), ==, "Atlantis");
+	chosen = subscribe(c, "address", ADAM, "tz", "Asia/Tokyo", "zone", "Atlantis");
+	g_assert_true(web_flag(chosen, "is_sent"));
+	token = web_get_mailed(c, URL "/c/");
+	web_reply_free(web_submit(c, WEB_OP_CONFIRM, WEB_OP_CONFIRM_SHOW, token));
+	assert_rows(c->fixture,
+	    "SELECT zone FROM subscriber WHERE address = '" ADAM "'", "Asia/Tokyo");
+}
+
 WEB_TEST(a_subscriber_confirms_a_filter_and_no_command)
 {
 	pb_auto(web_reply) reply =

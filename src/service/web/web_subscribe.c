@@ -146,19 +146,21 @@ check_address(struct web_call *call, struct form *form, bool *is_valid, GError *
 	return web_add_error(call, "address", &problem, error);
 }
 
-/* The typed zone counts before the chosen one. */
+/* A zone chosen in the list counts before a typed one, which may stay from a refused
+ * form; the default is chosen when nothing was. */
 static bool
 check_zone(struct web_call *call, struct form *form, bool *is_valid, GError **error)
 {
+	const char *standard = call->handler->options.settings->digest_zone;
 	g_autofree char *typed = web_get_line(call, "zone");
 	g_autofree char *chosen = web_get_line(call, "tz");
+	bool is_chosen = *chosen && strcmp(chosen, standard) != 0;
 	g_autoptr(GError) problem = NULL;
 
-	if (!*typed && !*chosen) {
-		form->zone = g_strdup(call->handler->options.settings->digest_zone);
-		return true;
-	}
-	form->zone = zone_find(*typed ? typed : chosen, &problem);
+	form->zone = zone_find(is_chosen ? chosen
+	                       : *typed  ? typed
+	                                 : standard,
+	    &problem);
 	if (form->zone)
 		return true;
 	*is_valid = false;
