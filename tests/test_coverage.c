@@ -134,7 +134,8 @@ FAKE_TEST(line_is_in_the_readers_language)
 {
 	static const char *const rows[][2] = {
 	    {"2026-11-02T06:00:00Z", "arXiv cs.CL: 3 neue Artikel geprüft"},
-	    {"2026-11-03T08:00:00Z", "arXiv cs.CL verspätet seit Dienstag"},
+	    {"2026-11-03T08:00:00Z",
+	        "arXiv cs.CL bringt seit Dienstag keine neuen Artikel"},
 	};
 	const char *top = g_getenv("top_srcdir");
 	g_autofree char *templates =
@@ -157,12 +158,12 @@ FAKE_TEST(line_covers_the_days_since_the_last_digest)
 		const char *after;
 		const char *line;
 	} rows[] = {
-	    {"2026-11-01",
-	        "arXiv cs.CL: 6 new papers checked; arXiv cs.CL late since Wednesday"},
-	    {"2026-11-02",
-	        "arXiv cs.CL: 3 new papers checked; arXiv cs.CL late since Wednesday"},
-	    {"2026-11-03", "arXiv cs.CL late since Wednesday"},
-	    {"2026-11-09", "arXiv cs.CL late since Wednesday"},
+	    {"2026-11-01", "arXiv cs.CL: 6 new papers checked; arXiv cs.CL has had no "
+	                   "new papers since Wednesday"},
+	    {"2026-11-02", "arXiv cs.CL: 3 new papers checked; arXiv cs.CL has had no "
+	                   "new papers since Wednesday"},
+	    {"2026-11-03", "arXiv cs.CL has had no new papers since Wednesday"},
+	    {"2026-11-09", "arXiv cs.CL has had no new papers since Wednesday"},
 	};
 	pb_auto(coverage) coverage = NULL;
 
@@ -186,15 +187,19 @@ FAKE_TEST(each_state_has_its_text)
 	/* It is late only after the expected time. */
 	assert_line(
 	    fixture, "2026-11-03T07:59:59Z", "arXiv cs.CL: 3 new papers checked");
-	assert_line(fixture, "2026-11-03T08:00:00Z", "arXiv cs.CL late since Tuesday");
+	assert_line(fixture, "2026-11-03T08:00:00Z",
+	    "arXiv cs.CL has had no new papers since Tuesday");
 	ask(fixture, fake, DEED_LATE, store_fixture_time("2026-11-03T08:10:00Z"));
-	assert_line(fixture, "2026-11-03T08:10:00Z", "arXiv cs.CL late since Tuesday");
+	assert_line(fixture, "2026-11-03T08:10:00Z",
+	    "arXiv cs.CL has had no new papers since Tuesday");
 	ask(fixture, fake, DEED_STALE, store_fixture_time("2026-11-03T08:20:00Z"));
-	assert_line(fixture, "2026-11-03T08:20:00Z", "arXiv cs.CL stale since Tuesday");
+	assert_line(fixture, "2026-11-03T08:20:00Z",
+	    "arXiv cs.CL has shown only old papers since Tuesday");
 	ask(fixture, fake, DEED_FAIL, store_fixture_time("2026-11-03T08:30:00Z"));
 	assert_line(fixture, "2026-11-03T08:30:00Z",
 	    "arXiv cs.CL has not answered since Tuesday");
-	assert_line(fixture, "2026-11-04T09:00:00Z", "arXiv cs.CL late since Tuesday");
+	assert_line(fixture, "2026-11-04T09:00:00Z",
+	    "arXiv cs.CL has had no new papers since Tuesday");
 	ask(fixture, fake, DEED_LIST, store_fixture_time("2026-11-04T09:30:00Z"));
 	assert_line(
 	    fixture, "2026-11-04T09:30:00Z", "arXiv cs.CL: 3 new papers checked");
@@ -204,9 +209,10 @@ FAKE_TEST(each_state_has_its_text)
 	ask(fixture, fake, DEED_LIST, store_fixture_time("2026-11-06T06:00:00Z"));
 	assert_line(
 	    fixture, "2026-11-08T12:00:00Z", "arXiv cs.CL: 3 new papers checked");
-	assert_line(fixture, "2026-11-09T08:00:00Z", "arXiv cs.CL late since Monday");
-	assert_line(
-	    fixture, "2026-11-17T08:00:00Z", "arXiv cs.CL late since 2026-11-09");
+	assert_line(fixture, "2026-11-09T08:00:00Z",
+	    "arXiv cs.CL has had no new papers since Monday");
+	assert_line(fixture, "2026-11-17T08:00:00Z",
+	    "arXiv cs.CL has had no new papers since 2026-11-09");
 }
 
 FAKE_TEST(yesterdays_papers_under_todays_date_are_stale)
@@ -251,7 +257,7 @@ FAKE_TEST(digest_waits_for_a_late_list_and_then_shows_it_as_missing)
 	assert_digests_at(fixture, "2026-11-03T09:00:00Z", 1);
 	assert_rows(fixture,
 	    "SELECT coverage, notices FROM digest_head ORDER BY id DESC LIMIT 1",
-	    "|arXiv cs.CL late since Tuesday");
+	    "|arXiv cs.CL has had no new papers since Tuesday");
 }
 
 FAKE_TEST(digest_is_built_as_soon_as_the_list_is_there)

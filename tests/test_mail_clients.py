@@ -65,6 +65,25 @@ def test_table():
         assert problems == [wanted], (problems, wanted)
 
 
+def test_word(digests):
+    "Word gets the width of each table, and space and lines of table cells only"
+    import html5lib
+
+    for digest in digests:
+        html = re.sub(r"<!--\[if mso\]>(.*?)<!\[endif\]-->", r"\1", digest.html, flags=re.S)
+        tree = html5lib.parse(html, namespaceHTMLElements=False)
+        tables = list(tree.iter("table"))
+        assert tables, digest.sample.name
+        for table in tables:
+            assert table.get("width") and table.get("role") == "presentation", table.attrib
+        for part in tree.iter("li", "p", "a", "span", "h1", "h2", "h3"):
+            assert "padding" not in part.get("style", ""), part.attrib
+            assert part.get("class") in (None, "counts") or not re.search(
+                rf"\.{part.get('class')} {{[^}}]*(padding|border)", html), part.attrib
+        assert all(cell.get("class") == "paper" for cell in tree.iter("td")
+                   if cell.find("p") is not None), digest.sample.name
+
+
 def test_styles(digests):
     "styles are in the head, few, and nothing is loaded"
     for digest in digests:
@@ -263,7 +282,7 @@ boxes.forEach((one, i) => boxes.slice(i + 1).forEach(other => {
 return {
   height: document.documentElement.scrollHeight,
   fourth: papers.length > 4 ? papers[3].getBoundingClientRect().bottom : 0,
-  sentence: Math.min(...[...document.querySelectorAll('.paper p:not([class])')].map(size)),
+  sentence: Math.min(...[...document.querySelectorAll('.paper p:not([class]), .notice, .note')].map(size)),
   link: Math.min(...links.map(size)),
   apart: apart,
 };
@@ -306,13 +325,19 @@ def test_pictures(tap, chromium, path, digests):
 # ---- all --------------------------------------------------------------------------
 
 
+# In which the catalogs are complete, with the links that digests may have.
+LANGUAGES = tuple(sample_digests.Sample(
+    name, 20, preferences={"language": language, "feedback": "on"}, settings={"max": 8})
+    for name, language in (("french", "fr"), ("chinese", "zh")))
+
+
 def build_all(tap):
     digests = [sample_digests.build_shipped(tap.subdirectory("shipped"))]
     try:
         elements = sample_digests.load_elements()
     except Skip:
         return digests
-    for sample in sample_digests.SAMPLES:
+    for sample in sample_digests.SAMPLES + LANGUAGES:
         digests.append(sample_digests.build(
             sample, tap.subdirectory(sample.name), sample_digests.choose(sample, elements)))
     if SHOTS:
@@ -335,6 +360,7 @@ def main():
         else:
             tap.run(test_table)
             tap.run(test_features, digests)
+            tap.run(test_word, digests)
         tap.run(test_styles, digests)
         tap.run(test_contrast, digests)
         missing = browser.find_missing()

@@ -14,7 +14,8 @@ set_overview(struct digest *digest)
 	    "1\t7\trl<hf>\t\"reward model\" OR rlhf\n3\t2\tstate space\tspace state\n"
 	    "4\t1\tssm\tssm");
 	render_sample_set_text(&digest->notices,
-	    "arXiv cs.CL late since Tue\nFirst papers for ssm\nMore papers than usual "
+	    "arXiv cs.CL has had no new papers since Tue\nFirst papers for ssm\nMore "
+	    "papers than usual "
 	    "(about 4)");
 }
 
@@ -91,8 +92,9 @@ TEST(preheader_goes_on_from_the_subject)
 	} rows[] = {
 	    {0, "", "", "No new papers, Sat 21 Nov 2026",
 	        "Nothing new matched your filters since the last digest."},
-	    {0, "", "arXiv late since Tue", "No new papers, Sat 21 Nov 2026",
-	        "arXiv late since Tue"},
+	    {0, "", "arXiv has had no new papers since Tue",
+	        "No new papers, Sat 21 Nov 2026",
+	        "arXiv has had no new papers since Tue"},
 	    {1, "1\t1\ta\ta", "", "1 new paper: Title 1 of a", "An abstract."},
 	    {2, "1\t2\ta\ta", "", "2 new papers: Title 1 of a", "Also: Title 2 of a"},
 	    {4, "1\t4\ta\ta", "", "4 new papers: Title 1 of a",

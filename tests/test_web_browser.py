@@ -447,7 +447,7 @@ def subscribe_in_german(site):
         page.click("Ausprobieren")
         page.fill("Mailadresse", reader.address)
         page.click("Per Mail schicken")
-        assert page.find("h1").text == "Bitte sieh in deine Mails", page.text
+        assert page.find("h1").text == "Bitte sieh in deinem Postfach nach", page.text
         asked = reader.read()
         assert asked["Subject"].startswith("Bitte bestätigen"), asked["Subject"]
         page.open(reader.find_link(asked, "c") + "?lang=de")

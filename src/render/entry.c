@@ -544,6 +544,9 @@ set_reasons(struct entry *values, const struct locale_format *format,
 	const GPtrArray *reasons = params->entry->reasons;
 	bool is_title = params->depth == ENTRY_DEPTH_TITLE;
 	unsigned count = is_title ? MIN(reasons->len, 1) : reasons->len;
+	const struct po *po = catalog_get_po(format->catalog, format->language);
+	const char *colon = po_get(po, NC_("after the name of a filter", ": "));
+	const char *comma = po_get(po, NC_("between names of filters", ", "));
 	g_autoptr(GString) filters = g_string_sized_new(64);
 	g_autoptr(GString) all = g_string_sized_new(128);
 
@@ -555,11 +558,11 @@ set_reasons(struct entry *values, const struct locale_format *format,
 		g_autofree char *filter = sanitize_line(reason->filter, 0);
 
 		if (is_named) {
-			add_item(filters, ", ", filter);
+			add_item(filters, comma, filter);
 			add_item(all, " \xc2\xb7 ", filter);
 		}
 		if (words)
-			add_item(all, is_named ? ": " : " \xc2\xb7 ", words);
+			add_item(all, is_named ? colon : " \xc2\xb7 ", words);
 	}
 	if (filters->len)
 		values->filters = g_strdup(filters->str);

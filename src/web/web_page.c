@@ -134,7 +134,7 @@ static const char *const value_names[] = {"abstract", "address", "authors", "bac
     "is_blocks", "is_current", "is_days", "is_error", "is_filter", "is_ok", "is_paused",
     "is_preferences", "is_settings", "is_suspended", "is_taste", "is_tz", "is_wait",
     "lang", "languages", "last_day", "link_query", "own_name", "problem", "short",
-    "suggestions", NULL};
+    "short_words", "suggestions", "word", "words", NULL};
 #define FIRST_ADDED "content"
 
 /* Texts whose value makes a flag: with the kind "error", is_error is set. */
@@ -590,6 +590,23 @@ add_link_query(struct view *map)
 	view_put_text(map, "link_query", query->str);
 }
 
+/* The parts of a filter between blanks, which are not broken: a browser would break a
+ * line after the hyphen of "-survey". */
+static void
+put_words(struct view *map, const char *name, const char *filter)
+{
+	g_auto(GStrv) parts = g_strsplit(filter, " ", -1);
+	struct view *words = view_new_list();
+
+	for (char **part = parts; *part; part++) {
+		struct view *word = view_new_map();
+
+		view_put_text(word, "word", *part);
+		view_append(words, word);
+	}
+	view_put(map, name, words);
+}
+
 static void
 add_derived(const struct locale_format *format, struct view *map)
 {
@@ -603,6 +620,10 @@ add_derived(const struct locale_format *format, struct view *map)
 
 	view_put_text(map, "day_text", day_text);
 	view_put_text(map, "short", shortened);
+	if (query) {
+		put_words(map, "words", query);
+		put_words(map, "short_words", shortened);
+	}
 	if (find_text(map, "key"))
 		add_labels(format, map);
 	if (find_text(map, "previous_page") || find_text(map, "next_page"))

@@ -295,10 +295,12 @@ append_list(struct line *line, unsigned index)
 			                 list->label, NULL));
 		break;
 	case COVERAGE_LATE:
-		append_missing(line, list, N_("{list} late since {day}"));
+		append_missing(
+		    line, list, N_("{list} has had no new papers since {day}"));
 		break;
 	case COVERAGE_STALE:
-		append_missing(line, list, N_("{list} stale since {day}"));
+		append_missing(
+		    line, list, N_("{list} has shown only old papers since {day}"));
 		break;
 	case COVERAGE_FAILED:
 		append_missing(line, list, N_("{list} has not answered since {day}"));

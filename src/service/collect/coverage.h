@@ -48,8 +48,8 @@ struct coverage {
 struct coverage *coverage_load(struct store *store, int64_t now, GError **error);
 
 /**
- * Format the state of all lists in one line: "arXiv: 12 listed; Hugging Face late since
- * Tue".
+ * Format the state of all lists in one line: "arXiv: 12 new papers checked; Hugging
+ * Face has had no new papers since Tuesday".
  *
  * @param after  count the papers of the days after this one; NULL, or no list since:
  *               those of the newest list
