@@ -53,8 +53,8 @@
 #define SLOT_WORDS "(?=[^ ]{2})(?:(?![.?])(?!.!)[^ ]+ ){1,40}?"
 #define BRACKETS   "(?:\\( [^)]*\\) )?+" /* acronyms of topics */
 
-/* Steps to match one pattern; those of the files need a tenth of it for any sentence.
- */
+/* Maximum number of steps in which PCRE matches a pattern; one that needs more does not
+ * match.  A larger one lets a message take longer. */
 #define LIMIT     "(*LIMIT_MATCH=10000)"
 #define LIMIT_GAP "(*LIMIT_MATCH=2000)" /* there are many, of any words */
 
