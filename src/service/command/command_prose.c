@@ -60,38 +60,46 @@ static const struct wish {
 	enum effect effect;
 	format_fn *format; /* NULL: the example */
 	const char *example;
+	const char *brief; /* of a key of `set`; NULL: that of the verb */
 } wishes[] = {
-    {"leave", "unsubscribe", EFFECT_DONE, NULL, "unsubscribe"},
-    {"forget", "forget", EFFECT_PROPOSED, NULL, "forget me"},
-    {"pause", "pause", EFFECT_PROPOSED, format_pause, "pause 14d"},
-    {"away", "pause", EFFECT_NONE, NULL, "pause 14d"},
-    {"resume", "resume", EFFECT_PROPOSED, NULL, "resume"},
-    {"frequency", "set", EFFECT_PROPOSED, format_frequency, "set when weekly"},
-    {"time", "set", EFFECT_PROPOSED, format_time, "set at 18:30"},
-    {"zone", "set", EFFECT_PROPOSED, format_zone, "set tz Europe/Berlin"},
-    {"fewer", "set", EFFECT_PROPOSED, format_max, "set max 10"},
-    {"language", "set", EFFECT_PROPOSED, format_language, "set language en"},
-    {"exclude", "block", EFFECT_PROPOSED, format_block, "block survey"},
-    {"remove", "del", EFFECT_PROPOSED, format_del, "del 1"},
-    {"edit", "edit", EFFECT_PROPOSED, format_edit, "edit 1 diffusion"},
-    {"author", "add", EFFECT_PROPOSED, format_author, "add author:\"Yann LeCun\""},
-    {"like", "like", EFFECT_PROPOSED, format_papers, "like 1"},
-    {"hide", "hide", EFFECT_PROPOSED, format_papers, "hide 1"},
-    {"more", "more", EFFECT_DONE, format_papers, "more 1"},
-    {"why", "why", EFFECT_DONE, format_papers, "why 1"},
-    {"show", "list", EFFECT_DONE, NULL, "list"},
-    {"search", "search", EFFECT_DONE, format_search, "search diffusion"},
-    {"address", "address", EFFECT_PROPOSED, format_address, "address new@example.org"},
-    {"undo", "subscribe", EFFECT_NONE, NULL, "subscribe"},
-    {"subscribe", "subscribe", EFFECT_PROPOSED, format_topics, "subscribe"},
-    {"add", "add", EFFECT_PROPOSED, format_topics, "add diffusion"},
-    {"complaint", "info", EFFECT_DONE, NULL, "info"},
-    {"human", "info", EFFECT_DONE, NULL, "info"},
-    {"sources", "info", EFFECT_DONE, NULL, "info"},
-    {"help", "help", EFFECT_DONE, NULL, "help"},
-    {"thanks", "", EFFECT_NONE, NULL, ""},
-    {"keep", "", EFFECT_NONE, NULL, ""},
-    {NULL, NULL, EFFECT_NONE, NULL, NULL},
+    {"leave", "unsubscribe", EFFECT_DONE, NULL, "unsubscribe", NULL},
+    {"forget", "forget", EFFECT_PROPOSED, NULL, "forget me", NULL},
+    {"pause", "pause", EFFECT_PROPOSED, format_pause, "pause 14d", NULL},
+    {"away", "pause", EFFECT_NONE, NULL, "pause 14d", NULL},
+    {"resume", "resume", EFFECT_PROPOSED, NULL, "resume", NULL},
+    {"frequency", "set", EFFECT_PROPOSED, format_frequency, "set when weekly",
+        N_("how often a digest comes")},
+    {"time", "set", EFFECT_PROPOSED, format_time, "set at 18:30",
+        N_("when a digest comes")},
+    {"zone", "set", EFFECT_PROPOSED, format_zone, "set tz Europe/Berlin",
+        N_("my time zone")},
+    {"fewer", "set", EFFECT_PROPOSED, format_max, "set max 10",
+        N_("fewer papers in a digest")},
+    {"language", "set", EFFECT_PROPOSED, format_language, "set language en",
+        N_("the language of all mail")},
+    {"exclude", "block", EFFECT_PROPOSED, format_block, "block survey", NULL},
+    {"remove", "del", EFFECT_PROPOSED, format_del, "del 1", NULL},
+    {"edit", "edit", EFFECT_PROPOSED, format_edit, "edit 1 diffusion", NULL},
+    {"author", "add", EFFECT_PROPOSED, format_author, "add author:\"Yann LeCun\"",
+        NULL},
+    {"like", "like", EFFECT_PROPOSED, format_papers, "like 1", NULL},
+    {"hide", "hide", EFFECT_PROPOSED, format_papers, "hide 1", NULL},
+    {"more", "more", EFFECT_DONE, format_papers, "more 1", NULL},
+    {"why", "why", EFFECT_DONE, format_papers, "why 1", NULL},
+    {"show", "list", EFFECT_DONE, NULL, "list", NULL},
+    {"search", "search", EFFECT_DONE, format_search, "search diffusion", NULL},
+    {"address", "address", EFFECT_PROPOSED, format_address, "address new@example.org",
+        NULL},
+    {"undo", "subscribe", EFFECT_NONE, NULL, "subscribe", NULL},
+    {"subscribe", "subscribe", EFFECT_PROPOSED, format_topics, "subscribe", NULL},
+    {"add", "add", EFFECT_PROPOSED, format_topics, "add diffusion", NULL},
+    {"complaint", "info", EFFECT_DONE, NULL, "info", NULL},
+    {"human", "info", EFFECT_DONE, NULL, "info", NULL},
+    {"sources", "info", EFFECT_DONE, NULL, "info", NULL},
+    {"help", "help", EFFECT_DONE, NULL, "help", NULL},
+    {"thanks", "", EFFECT_NONE, NULL, "", NULL},
+    {"keep", "", EFFECT_NONE, NULL, "", NULL},
+    {NULL, NULL, EFFECT_NONE, NULL, NULL, NULL},
 };
 
 static const struct wish *
@@ -984,7 +992,7 @@ add_example(struct request *request, struct reply_text *reply, const struct wish
 	    (!request->subscriber && !row->is_for_unknown) ||
 	    !g_hash_table_add(shown, (gpointer)wish->example))
 		return;
-	text = reply_text_format(reply, brief);
+	text = reply_text_format(reply, wish->brief ? wish->brief : brief);
 	text[strcspn(text, ";")] = '\0';
 	g_string_append_printf(reply->text, "  %-20s  %s\n", wish->example, text);
 }
