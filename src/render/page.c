@@ -19,8 +19,8 @@
 /* Maximum number of papers in a digest that does not say how it is ordered. */
 #define UNORDERED_MAX 4
 
-/* Number of full papers that are kept in a digest that is too large as long as titles
- * can be left out. */
+/* Number of papers shown in full below which a digest that is too large loses titles
+ * first. */
 #define FULL_KEPT 20
 
 /* Counts of filters in the preheader are shown up to this size, bytes. */
@@ -497,9 +497,13 @@ count_html(const struct entry *block)
 	return html->len;
 }
 
-/* Show the last full paper by title only, or omit the last title; of these, titles go
- * first when FULL_KEPT full papers are left. @return the bytes of
- * HTML that this saves */
+/*
+ * Make the HTML smaller by one step: show the last full paper by title only or, once
+ * FULL_KEPT full papers are left, omit the last title; without titles, full papers
+ * become titles again.
+ *
+ * @return the bytes of HTML that this saves
+ */
 static size_t
 demote_last(struct page *page, const struct page_settings *settings,
     const struct digest *digest, const char *token)

@@ -69,9 +69,9 @@ find_end(const char *text, const char *at)
 /* ---- the key sentence ---- */
 
 /*
- * What counts for a sentence or against it, each once.  An idea is "we propose", a
- * result says what was shown or a number; sentences about what is known or missing, and
- * about where the code is, are neither.
+ * Patterns of a key sentence and their weights; each counts once.  An idea is "we
+ * propose", a result says what was shown or a number; sentences about what is known or
+ * missing, and about where the code is, are neither.
  */
 static const struct {
 	const char *pattern; /* without regard to case */

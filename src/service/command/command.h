@@ -56,7 +56,8 @@ struct prose *command_read_prose(const struct inmail *mail, bool has_token);
  */
 char *command_format_wish(struct request *request, const struct prose_item *item);
 
-/** What the reply to a mail is: "proposal", "answer", "not understood", ... Static. */
+/** Get the kind of the reply to a mail: "proposal", "answer", "not understood", ...
+ * @return static */
 const char *command_get_reply_kind(const struct prose *prose);
 
 /**

@@ -1117,7 +1117,7 @@ finish_text(struct mail *mail)
 		add_not_understood(mail);
 }
 
-/* That of a reply is ours, perhaps: topics are not read from it. */
+/* Get the subject to read: that of a reply may be ours, and has no topics. */
 static const char *
 get_subject(const struct inmail *mail, bool has_token)
 {

@@ -338,7 +338,7 @@ add_suggestion(struct request *request)
 	    "line", shown);
 }
 
-/* What is asked is the first line of the reply. */
+/* Ask for a confirmation; the question is the first line of the reply. */
 static void
 add_confirmation(struct request *request)
 {
