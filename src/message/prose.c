@@ -391,13 +391,12 @@ read_part(
     const struct phrases *language, const struct phrases_span *span, struct part *part)
 {
 	*part = (struct part){.from = span->from, .to = span->to};
-	if (span->to - span->from > PART_WORDS)
-		part->unread = count_words(span);
-	else if (span->from < span->to &&
-	         !phrases_find_intent(language, span, accept_match, &part->match) &&
-	         !phrases_is_filler(language, span) &&
-	         phrases_skip(language, "salutation", span) != span->to &&
-	         phrases_skip(language, "closing", span) != span->to)
+	if (span->from < span->to &&
+	    (span->to - span->from > PART_WORDS ||
+	        (!phrases_find_intent(language, span, accept_match, &part->match) &&
+	            !phrases_is_filler(language, span) &&
+	            phrases_skip(language, "salutation", span) != span->to &&
+	            phrases_skip(language, "closing", span) != span->to)))
 		part->unread = count_words(span);
 }
 
