@@ -23,6 +23,7 @@ struct alerts_test {
 	struct settings *settings;
 	struct own_addresses *own_addresses;
 	struct mailer_relay relay;
+	struct alerts_retries retries;
 	int64_t now;
 };
 
@@ -68,14 +69,13 @@ alerts_test_clear(struct alerts_test *test)
 static unsigned
 run_alerts(struct alerts_test *test, int64_t now)
 {
-	struct alerts_retry retry = {0};
 	const struct alerts alerts = {
 	    .store = test->fixture->store,
 	    .settings = test->settings,
 	    .own_addresses = test->own_addresses,
 	    .relay = &test->relay,
 	    .random = &random_system,
-	    .retry = &retry,
+	    .retries = &test->retries,
 	};
 	g_autoptr(GError) error = NULL;
 	unsigned reported;
@@ -420,6 +420,17 @@ ALERTS_TEST(problems_of_one_check_share_a_mail)
 	g_assert_cmpuint(run_alerts(test, test->now - 7 * DAY), ==, 1);
 }
 
+ALERTS_TEST(a_ping_that_fails_does_not_delay_a_report)
+{
+	answer(test, test->now, "ok", "NULL");
+	set(&test->settings->alerts_ping_url, "http://127.0.0.1:1/");
+	g_assert_cmpuint(run_alerts(test, test->now), ==, 0);
+	g_assert_cmpint(test->retries.ping.at, ==, test->now + ALERTS_INTERVAL_S);
+	g_assert_cmpint(test->retries.post.at, ==, 0);
+	g_assert_cmpuint(run_alerts(test, test->now + ALERTS_INTERVAL_S), ==, 0);
+	g_assert_cmpint(test->retries.ping.wait_s, ==, 2 * ALERTS_INTERVAL_S);
+}
+
 ALERTS_TEST(nothing_is_mailed_with_alerts_off)
 {
 	answer(test, test->now, "ok", "NULL");
@@ -454,4 +465,4 @@ TEST(sources_and_relay_wait_for_the_first_subscriber)
 	g_assert_cmpuint(run_alerts(&test, test.now), ==, 3);
 }
 
-UNIT_MAIN
+UNIT_MAIN_WITH_WARNINGS

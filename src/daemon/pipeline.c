@@ -343,7 +343,7 @@ scheduler_send_alerts(struct scheduler *stage, int64_t now,
 	    .own_addresses = stage->config_snapshot->own_addresses,
 	    .relay = relay,
 	    .random = &random_system,
-	    .retry = &stage->alerts_retry,
+	    .retries = &stage->alerts_retries,
 	};
 
 	*reported = 0;

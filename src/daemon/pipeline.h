@@ -41,7 +41,7 @@ struct scheduler {
 	struct lease *lease; /* borrowed; or NULL */
 	bool is_matcher;     /* in the current run: it holds the job */
 	int64_t alerts_at;   /* the next check for alerts, s; 0: now */
-	struct alerts_retry alerts_retry;
+	struct alerts_retries alerts_retries;
 	int64_t bounces_at; /* time of the next bounce_run(), s; 0: now */
 	int64_t inbox_at;   /* time of the current inbox run, s */
 	int64_t waited_id;  /* last message that had waited since before the start */

@@ -7,7 +7,6 @@
 
 #include "base/bounds.h"
 #include "base/clock.h"
-#include "base/day.h"
 #include "base/error.h"
 #include "net/http.h"
 #include "net/oauth.h"
@@ -143,8 +142,10 @@ add_ended(struct report *report, const GPtrArray *problems, GError **error)
 }
 
 static bool
-save_cursors(struct store *store, const struct report *report, GError **error)
+save_cursors(struct store *store, void *data, GError **error)
 {
+	const struct report *report = data;
+
 	for (unsigned i = 0; i < report->cursors->len; i++)
 		if (!store_save_cursor(store, report->cursors->pdata[i],
 		        i < report->problems->len ? report->now : -report->now, error))
@@ -191,7 +192,7 @@ format_text(const struct report *report)
 static bool
 put_mail(struct store *store, void *data, GError **error)
 {
-	const struct report *report = data;
+	struct report *report = data;
 	const struct alerts *alerts = report->alerts;
 	const struct system_mailer system_mailer = {store, alerts->settings,
 	    alerts->own_addresses, alerts->random, report->now};
@@ -205,7 +206,7 @@ put_mail(struct store *store, void *data, GError **error)
 	    "    paperboyctl status\n\n"
 	    "To disable these mails: mail: { alerts = false; }; in paperboy.conf.\n",
 	    alerts->own_addresses->domain,
-	    report->problems->len ? "needs attention" : "is well again", list);
+	    report->problems->len ? "needs attention" : "reports", list);
 	const struct system_mail mail = {
 	    .kind = OUTBOX_NOTICE,
 	    .recipient = alerts->settings->mail_owner,
@@ -312,9 +313,8 @@ static bool
 post(const struct report *report, GError **error)
 {
 	const struct settings *settings = report->alerts->settings;
-	bool is_json = g_str_has_suffix(settings->alerts_template, ".json") ||
-	               !*settings->alerts_template;
-	pb_auto(template) template = factory_new_alert_template(settings, error);
+	const char *type;
+	pb_auto(template) template = factory_new_alert_template(settings, &type, error);
 	pb_auto(view) view = new_view(report);
 	pb_auto(http) http = new_http(settings->alerts_url);
 	pb_local(http_response) response = {0};
@@ -327,9 +327,8 @@ post(const struct report *report, GError **error)
 	template_append(template, view, body);
 	signature = format_signature(settings, body->str, &problem);
 	return pb_error_forward(error, &problem) &&
-	       http_post(http, settings->alerts_url,
-	           is_json ? "application/json" : "text/plain; charset=utf-8",
-	           signature, body->str, &response, error) &&
+	       http_post(http, settings->alerts_url, type, signature, body->str,
+	           &response, error) &&
 	       check_status("alerts.url", &response, error);
 }
 
@@ -344,12 +343,6 @@ put_off(struct alerts_retry *retry, int64_t now, const GError *problem)
 }
 
 static bool
-save_posted(struct store *store, void *data, GError **error)
-{
-	return save_cursors(store, data, error);
-}
-
-static bool
 run_post(struct report *report, GError **error)
 {
 	const struct alerts *alerts = report->alerts;
@@ -358,13 +351,13 @@ run_post(struct report *report, GError **error)
 	if (!report->cursors->len)
 		return true;
 	if (!post(report, &problem)) {
-		put_off(alerts->retry, report->now, problem);
+		put_off(&alerts->retries->post, report->now, problem);
 		return true;
 	}
-	*alerts->retry = (struct alerts_retry){0};
+	alerts->retries->post = (struct alerts_retry){0};
 	event_log(EVENT_ALERT_POSTED, EVENT_INT("problems", report->problems->len),
 	    EVENT_INT("ended", report->ended->len));
-	return store_transact(alerts->store, save_posted, report, error);
+	return store_transact(alerts->store, save_cursors, report, error);
 }
 
 static void
@@ -377,9 +370,9 @@ ping(const struct alerts *alerts, int64_t now)
 
 	if (http_get(http, url, NULL, &response, &problem) &&
 	    check_status("alerts.ping_url", &response, &problem))
-		*alerts->retry = (struct alerts_retry){0};
+		alerts->retries->ping = (struct alerts_retry){0};
 	else
-		put_off(alerts->retry, now, problem);
+		put_off(&alerts->retries->ping, now, problem);
 }
 
 /* ---- the checks ---- */
@@ -452,7 +445,6 @@ alerts_run(const struct alerts *alerts, int64_t now, unsigned *mailed, GError **
 {
 	const struct settings *settings = alerts->settings;
 	bool has_mail = settings->mail_alerts && *settings->mail_owner;
-	bool may_request = now >= alerts->retry->at;
 	pb_local(report) mail, posted;
 	g_autoptr(GPtrArray) problems = NULL;
 
@@ -470,7 +462,8 @@ alerts_run(const struct alerts *alerts, int64_t now, unsigned *mailed, GError **
 	        !store_transact(alerts->store, put_mail, &mail, error)))
 		return false;
 	*mailed = mail.cursors->len;
-	if (may_request && !has_alert(problems, now) && *settings->alerts_ping_url)
+	if (*settings->alerts_ping_url && now >= alerts->retries->ping.at &&
+	    !has_alert(problems, now))
 		ping(alerts, now);
-	return !may_request || run_post(&posted, error);
+	return now < alerts->retries->post.at || run_post(&posted, error);
 }

@@ -24,10 +24,16 @@
  * of the relay is posted within five minutes. */
 #define ALERTS_INTERVAL_S (2 * 60)
 
-/* When to post again after a failure.  All zero at the start. */
+/* When to try again after a failure. */
 struct alerts_retry {
 	int64_t at;     /* s; 0: now */
 	int64_t wait_s; /* before the last attempt */
+};
+
+/* One for each URL: a failure of one does not delay the other.  All zero at the start.
+ */
+struct alerts_retries {
+	struct alerts_retry post, ping;
 };
 
 /* Borrowed. */
@@ -37,7 +43,7 @@ struct alerts {
 	const struct own_addresses *own_addresses;
 	const struct mailer_relay *relay; /* NULL: not known */
 	const struct random_source *random;
-	struct alerts_retry *retry;
+	struct alerts_retries *retries;
 };
 
 /**

@@ -323,7 +323,8 @@ allow_private(struct http *http, const struct settings *settings)
 
 /* The file is .json, or text. */
 struct template *
-factory_new_alert_template(const struct settings *settings, GError **error)
+factory_new_alert_template(
+    const struct settings *settings, const char **type, GError **error)
 {
 	static const char *const names[] = {"about", "action", "check", "detail",
 	    "ended", "is_last", "problems", "service", "since", "subject", "text",
@@ -333,11 +334,11 @@ factory_new_alert_template(const struct settings *settings, GError **error)
 	const char *path =
 	    *settings->alerts_template ? settings->alerts_template : usual;
 	g_autofree char *text = template_load_file(path, error);
+	bool is_json = g_str_has_suffix(path, ".json");
 
+	*type = is_json ? "application/json" : "text/plain; charset=utf-8";
 	return text ? template_parse(path, text,
-	                  g_str_has_suffix(path, ".json") ? TEMPLATE_JSON
-	                                                  : TEMPLATE_TEXT,
-	                  names, error)
+	                  is_json ? TEMPLATE_JSON : TEMPLATE_TEXT, names, error)
 	            : NULL;
 }
 

@@ -33,10 +33,11 @@ void factory_check(
 /**
  * Load the body of alerts that are posted.
  *
+ * @param type    set to its media type; static
  * @return NULL with PB_ERROR_INPUT, PB_ERROR_NOT_FOUND or PB_ERROR_LIMIT
  */
-struct template *
-factory_new_alert_template(const struct settings *settings, GError **error);
+struct template *factory_new_alert_template(
+    const struct settings *settings, const char **type, GError **error);
 
 struct store *factory_open_store(const struct settings *settings, GError **error);
 

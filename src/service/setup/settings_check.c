@@ -330,8 +330,9 @@ check_templates(const struct check *check)
 		return;
 	}
 	if (*check->settings->alerts_url) {
+		const char *type;
 		pb_auto(template) alert =
-		    factory_new_alert_template(check->settings, &problem);
+		    factory_new_alert_template(check->settings, &type, &problem);
 
 		if (!alert) {
 			add_problem(check, "alerts.template", "%s", problem->message);
