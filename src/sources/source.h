@@ -46,6 +46,22 @@ enum source_kind {
 	SOURCE_ROLLING, /* the newest papers, of any day */
 };
 
+/* A group of the list `sources` in paperboy.conf.  Strings are borrowed, and "" if not
+ * set, as are lists without elements. */
+struct source_options {
+	const char *name; /* "biorxiv": `source:biorxiv` in filters */
+	const char *kind; /* "feed", "arxiv", "biorxiv", ... */
+	const char *url;  /* of the feed, or of another server than the kind's own;
+	                     file:///DIRECTORY for recorded answers */
+	const char *api_url;           /* of arXiv's second service */
+	const char *const *categories; /* NULL-terminated */
+	const char *query;             /* Europe PMC */
+	const char *issn;              /* Crossref: "0092-8674" */
+	const char *prefix;            /* Crossref: DOI prefix "10.1101" */
+	const char *contact;           /* address for services that ask for one */
+	int64_t request_interval_ms;   /* between requests to the service */
+};
+
 struct source {
 	/* As in the store; lists of one service are "SERVICE/LIST", and users write
 	 * `source:SERVICE`.  All three live as long as the source. */
