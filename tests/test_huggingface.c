@@ -14,6 +14,7 @@
 #include "lib/unit.h"
 #include "sources/huggingface.h"
 #include "sources/huggingface_parse.h"
+#include "sources/json.h"
 
 #define DAY "2026-11-18"
 
@@ -554,7 +555,7 @@ TEST(out_of_memory_is_reported_as_such)
 		for (int i = 1; i < 900000; i++)
 			g_string_append(json, ",0");
 		g_string_append_c(json, ']');
-		huggingface_parse_init();
+		json_init();
 		limit_memory();
 		huggingface_parse_page(
 		    g_bytes_new_static(json->str, json->len), DAY, &elements, NULL);

@@ -17,7 +17,7 @@
 #include "service/log/log.h"
 #include "service/setup/startup.h"
 #include "service/state/one_click.h"
-#include "sources/huggingface_parse.h"
+#include "sources/json.h"
 
 /* ---- the command line of paperboyd ---- */
 
@@ -148,7 +148,7 @@ main(int argc, char **argv)
 	umask(0077);
 	/* A core file would contain the relay's password and addresses. */
 	prctl(PR_SET_DUMPABLE, 0);
-	huggingface_parse_init();
+	json_init();
 	if (!options_parse(&options, &argc, &argv, &error) ||
 	    !startup_init_clock(&clock, options.now, !options.is_once, &error)) {
 		fprintf(

@@ -45,16 +45,6 @@ arxiv_is_category(const char *text)
 	return true;
 }
 
-static char *
-strip_slashes(const char *url)
-{
-	size_t length = strlen(url);
-
-	while (length > 0 && url[length - 1] == '/')
-		length--;
-	return g_strndup(url, length);
-}
-
 /* Errors come as a feed with this title, with status 400 or 200. */
 static bool
 is_feed_error(const struct feed_xml *feed)
@@ -304,8 +294,8 @@ arxiv_new(const struct arxiv_options *options, const char *category)
 	self->name = g_strconcat("arxiv/", category, NULL);
 	self->label = g_strconcat("arXiv ", category, NULL);
 	self->category = g_strdup(category);
-	self->feed_url = strip_slashes(options->feed_url);
-	self->api_url = strip_slashes(options->api_url);
+	self->feed_url = source_strip_slashes(options->feed_url);
+	self->api_url = source_strip_slashes(options->api_url);
 	self->request_interval_ms = options->request_interval_ms;
 	self->is_directory = g_str_has_prefix(options->feed_url, "file:");
 	self->source = (struct source){
@@ -327,7 +317,7 @@ GPtrArray *
 arxiv_find(struct http *http, const struct arxiv_options *options, const GPtrArray *ids,
     int64_t *retry_after_s, GError **error)
 {
-	g_autofree char *api_url = strip_slashes(options->api_url);
+	g_autofree char *api_url = source_strip_slashes(options->api_url);
 	g_autoptr(GString) url = g_string_new(api_url);
 	pb_auto(feed_xml) feed = NULL;
 

@@ -28,7 +28,7 @@ struct fetch {
 	struct http *http;
 	const char *day;
 	GPtrArray *listings; /* so far */
-	GHashTable *seen;    /* ids in listings, borrowed */
+	GHashTable *seen;    /* as of source_move_listings() */
 	char *etag;
 	unsigned pages;
 	int64_t *retry_after_s; /* set on failure too */
@@ -86,18 +86,7 @@ add_new(struct fetch *fetch, GPtrArray *page, GError **error)
 {
 	guint before = fetch->listings->len;
 
-	for (guint i = 0; i < page->len; i++) {
-		struct listing *listing = g_ptr_array_index(page, i);
-
-		g_ptr_array_index(page, i) = NULL;
-		/* Adding a key again would replace it by one that is freed. */
-		if (g_hash_table_contains(fetch->seen, listing->paper->id)) {
-			listing_free(listing);
-			continue;
-		}
-		g_hash_table_add(fetch->seen, listing->paper->id);
-		g_ptr_array_add(fetch->listings, listing);
-	}
+	source_move_listings(page, fetch->listings, fetch->seen);
 	if (fetch->listings->len > BOUNDS_PAPERS_BATCH)
 		return pb_fail(error, PB_ERROR_LIMIT, "the day has more than %d papers",
 		    BOUNDS_PAPERS_BATCH);
@@ -134,18 +123,6 @@ read_page(struct fetch *fetch, const struct http_response *response, GError **er
 	return PAGE_MORE;
 }
 
-/* A missing file is a future day; a missing directory is an error. */
-static enum page_end
-end_without_file(const struct huggingface *self, GError **error)
-{
-	g_autofree char *directory = g_filename_from_uri(self->base_url, NULL, NULL);
-
-	if (!directory || g_file_test(directory, G_FILE_TEST_IS_DIR))
-		return PAGE_NOT_YET;
-	pb_fail(error, PB_ERROR_TEMPORARY, "no such directory '%s'", directory);
-	return PAGE_FAILED;
-}
-
 static enum page_end
 fetch_page(struct fetch *fetch, const char *etag, GError **error)
 {
@@ -157,7 +134,9 @@ fetch_page(struct fetch *fetch, const char *etag, GError **error)
 	if (!http_get(fetch->http, url, etag, &response, &failure)) {
 		if (fetch->self->is_directory &&
 		    g_error_matches(failure, PB_ERROR, PB_ERROR_NOT_FOUND))
-			return end_without_file(fetch->self, error);
+			return source_check_directory(fetch->self->base_url, error)
+			           ? PAGE_NOT_YET
+			           : PAGE_FAILED;
 		pb_error_forward(error, &failure);
 		return PAGE_FAILED;
 	}
@@ -256,10 +235,7 @@ struct source *
 huggingface_new(const char *base_url)
 {
 	struct huggingface *self = g_new0(struct huggingface, 1);
-	size_t length = strlen(base_url);
 
-	while (length > 0 && base_url[length - 1] == '/')
-		length--;
 	self->source = (struct source){
 	    .name = "hf",
 	    .label = "Hugging Face",
@@ -269,7 +245,7 @@ huggingface_new(const char *base_url)
 	    .parse = parse,
 	    .free = huggingface_free,
 	};
-	self->source.url = self->base_url = g_strndup(base_url, length);
+	self->source.url = self->base_url = source_strip_slashes(base_url);
 	self->is_directory = g_str_has_prefix(base_url, "file:");
 	return &self->source;
 }

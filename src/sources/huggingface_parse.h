@@ -11,12 +11,6 @@
 #include <stddef.h>
 
 /**
- * Make jansson allocate with GLib, which aborts with a message when out of memory.  To
- * be called before threads start.
- */
-void huggingface_parse_init(void);
-
-/**
  * Parse one page of a day's list.
  *
  * Texts are normalised and cut at the limits of bounds.h; hidden authors and those

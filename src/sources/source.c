@@ -157,6 +157,75 @@ source_read_day(struct source *source, const char *path, const char *day,
 	return false;
 }
 
+/* Keep the newer version in a place of a list. @param listing taken */
+static void
+merge_listing(GPtrArray *to, guint i, GHashTable *seen, struct listing *listing)
+{
+	struct listing *kept = to->pdata[i];
+	enum listing_type listing_type = MIN(listing->listing_type, kept->listing_type);
+
+	if (listing->version > kept->version) {
+		struct listing *older = kept;
+
+		to->pdata[i] = kept = listing;
+		listing = older;
+		/* The key is freed with the older version. */
+		g_hash_table_replace(seen, kept->paper->id, GUINT_TO_POINTER(i));
+	}
+	kept->listing_type = listing_type;
+	listing_free(listing);
+}
+
+void
+source_move_listings(GPtrArray *from, GPtrArray *to, GHashTable *seen)
+{
+	for (guint i = 0; i < from->len; i++) {
+		struct listing *listing = g_steal_pointer(&from->pdata[i]);
+		void *at;
+
+		if (g_hash_table_lookup_extended(seen, listing->paper->id, NULL, &at)) {
+			merge_listing(to, GPOINTER_TO_UINT(at), seen, listing);
+			continue;
+		}
+		g_hash_table_insert(
+		    seen, listing->paper->id, GUINT_TO_POINTER(to->len));
+		g_ptr_array_add(to, listing);
+	}
+	g_ptr_array_set_size(from, 0);
+}
+
+GPtrArray *
+source_merge_listings(GPtrArray *listings)
+{
+	GPtrArray *merged =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)listing_free);
+	g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
+
+	source_move_listings(listings, merged, seen);
+	g_ptr_array_unref(listings);
+	return merged;
+}
+
+bool
+source_check_directory(const char *url, GError **error)
+{
+	g_autofree char *directory = g_filename_from_uri(url, NULL, NULL);
+
+	if (!directory || g_file_test(directory, G_FILE_TEST_IS_DIR))
+		return true;
+	return pb_fail(error, PB_ERROR_TEMPORARY, "no such directory '%s'", directory);
+}
+
+char *
+source_strip_slashes(const char *url)
+{
+	size_t length = strlen(url);
+
+	while (length > 0 && url[length - 1] == '/')
+		length--;
+	return g_strndup(url, length);
+}
+
 void
 source_free(struct source *source)
 {

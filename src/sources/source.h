@@ -49,11 +49,11 @@ enum source_kind {
 /* A group of the list `sources` in paperboy.conf.  Strings are borrowed, and "" if not
  * set, as are lists without elements. */
 struct source_options {
-	const char *name; /* "biorxiv": `source:biorxiv` in filters */
-	const char *kind; /* "feed", "arxiv", "biorxiv", ... */
-	const char *url;  /* of the feed, or of another server than the kind's own;
-	                     file:///DIRECTORY for recorded answers */
-	const char *api_url;           /* of arXiv's second service */
+	const char *name;    /* "biorxiv": `source:biorxiv` in filters */
+	const char *kind;    /* "feed", "arxiv", "biorxiv", ... */
+	const char *url;     /* of the feed, or of another server than the kind's own;
+	                        file:///DIRECTORY for recorded answers */
+	const char *api_url; /* of arXiv's second service */
 	const char *const *categories; /* NULL-terminated */
 	const char *query;             /* Europe PMC */
 	const char *issn;              /* Crossref: "0092-8674" */
@@ -133,6 +133,30 @@ void source_set_status_error(int status, const char *message, GError **error);
  */
 bool source_read_day(struct source *source, const char *path, const char *day,
     struct source_answer *answer, GError **error);
+
+/**
+ * Move listings to a list without repeated papers.  Of several versions of a paper the
+ * newest is kept; if the first version is among them, the paper is a new one.
+ *
+ * @param from  emptied
+ * @param seen  of g_str_hash, empty at first: positions in `to` by the paper's id
+ */
+void source_move_listings(GPtrArray *from, GPtrArray *to, GHashTable *seen);
+
+/** The same for a whole list. @param listings freed @return a new list */
+GPtrArray *source_merge_listings(GPtrArray *listings);
+
+/**
+ * Check the directory of recorded answers, one of which is missing: a missing file is
+ * a future day.
+ *
+ * @param url  file:///DIRECTORY
+ * @return false with PB_ERROR_TEMPORARY if the directory is missing, too
+ */
+bool source_check_directory(const char *url, GError **error);
+
+/** @return a copy of the URL without slashes at its end */
+char *source_strip_slashes(const char *url);
 
 void source_free(struct source *source);
 PB_DEFINE_AUTO(source, source_free);
