@@ -1,0 +1,222 @@
+/*
+ * europepmc.c - source: papers that Europe PMC indexed on a day and that match a query.
+ */
+#include "sources/europepmc.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/bounds.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "sources/json.h"
+
+/* Records in a page, of about 10 KB; the maximum is 1000. */
+#define PAGE_RECORDS 200
+
+/* Room that format_name() needs for periods and blanks. */
+#define INITIALS_BYTES 12
+
+static char *
+format_url(const struct source_options *options, const char *day, const char *cursor)
+{
+	g_autofree char *query = g_strdup_printf(
+	    "(%s) AND (FIRST_IDATE:[%s TO %s])", options->query, day, day);
+	g_autofree char *escaped = g_uri_escape_string(query, NULL, FALSE);
+	g_autofree char *mark = g_uri_escape_string(cursor ? cursor : "*", "*", FALSE);
+
+	return g_strdup_printf("%s/search?query=%s&resultType=core&format=json"
+	                       "&pageSize=%d&cursorMark=%s",
+	    options->url, escaped, PAGE_RECORDS, mark);
+}
+
+/* Titles are sentences: remove the period at the end. */
+static char *
+get_title(const json_t *element)
+{
+	char *title = json_format_line(
+	    json_object_get(element, "title"), FEED_XML_HTML, BOUNDS_PAPER_TITLE_BYTES);
+
+	if (title && g_str_has_suffix(title, ".") && !g_str_has_suffix(title, "..")) {
+		title[strlen(title) - 1] = '\0';
+		g_strchomp(title);
+	}
+	if (title && !*title)
+		g_clear_pointer(&title, g_free);
+	return title;
+}
+
+/*
+ * Format a name, so that the last name is known: "Liu QA" is "Liu, Q. A.", as other
+ * services have it.  Other forms (groups, "3rd" after the initials) are unchanged.
+ */
+static char *
+format_name(const char *name)
+{
+	const char *blank = strrchr(name, ' ');
+	g_autoptr(GString) out = g_string_new(NULL);
+
+	if (!blank || !g_regex_match_simple("^(\\p{Lu}-?){1,4}$", blank + 1, 0, 0))
+		return g_strdup(name);
+	g_string_append_len(out, name, blank - name);
+	g_string_append_c(out, ',');
+	for (const char *at = blank + 1; *at; at = g_utf8_next_char(at)) {
+		if (*at == '-') {
+			g_string_append_c(out, '-');
+			continue;
+		}
+		if (at[-1] != '-')
+			g_string_append_c(out, ' ');
+		g_string_append_unichar(out, g_utf8_get_char(at));
+		g_string_append_c(out, '.');
+	}
+	return g_strdup(out->str);
+}
+
+static void
+add_name(struct paper *paper, const char *name)
+{
+	g_autofree char *line = text_normalize(
+	    name, strlen(name), BOUNDS_PAPER_AUTHOR_BYTES - INITIALS_BYTES);
+
+	if (*line && paper->authors->len < BOUNDS_PAPER_AUTHORS)
+		g_ptr_array_add(paper->authors, format_name(line));
+}
+
+/* A list of authors, or for records without "Liu QA, Yu N, Cheng J." */
+static void
+add_authors(struct paper *paper, const json_t *element)
+{
+	const json_t *list =
+	    json_object_get(json_object_get(element, "authorList"), "author");
+	const char *line = json_string_value(json_object_get(element, "authorString"));
+	g_auto(GStrv) names = NULL;
+	const json_t *author;
+	size_t i;
+
+	json_array_foreach(list, i, author)
+	{
+		const json_t *name = json_object_get(author, "fullName");
+
+		if (!name)
+			name = json_object_get(author, "collectiveName");
+		if (json_is_string(name))
+			add_name(paper, json_string_value(name));
+	}
+	if (paper->authors->len || !line)
+		return;
+	names = g_strsplit(line, ",", -1);
+	for (char **name = names; *name; name++) {
+		if (!name[1] && g_str_has_suffix(*name, "."))
+			(*name)[strlen(*name) - 1] = '\0';
+		add_name(paper, *name);
+	}
+}
+
+static void
+fill_texts(struct paper *paper, const json_t *element)
+{
+	const json_t *journal =
+	    json_object_get(json_object_get(element, "journalInfo"), "journal");
+	g_autoptr(GPtrArray) keywords = g_ptr_array_new_with_free_func(g_free);
+
+	paper->title = get_title(element);
+	paper->abstract = json_format_line(json_object_get(element, "abstractText"),
+	    FEED_XML_HTML, BOUNDS_PAPER_ABSTRACT_BYTES);
+	paper->journal = json_format_line(
+	    json_object_get(journal, "title"), FEED_XML_HTML, BOUNDS_PAPER_TITLE_BYTES);
+	add_authors(paper, element);
+	json_add_keywords(keywords,
+	    json_object_get(json_object_get(element, "keywordList"), "keyword"), NULL);
+	json_add_keywords(keywords,
+	    json_object_get(json_object_get(element, "meshHeadingList"), "meshHeading"),
+	    "descriptorName");
+	if (keywords->len)
+		paper->keywords = g_steal_pointer(&keywords);
+}
+
+/* Whether a string is "MED", "41792208", "PMC12938590" or the like, which is valid in a
+ * URL. */
+static bool
+is_identifier(const char *text)
+{
+	return text && g_regex_match_simple("^[A-Za-z0-9._-]{1,80}\\z", text, 0, 0);
+}
+
+static const char *
+parse_element(const json_t *element, const struct source_options *options,
+    const char *day, struct listing **listing)
+{
+	const char *source = json_string_value(json_object_get(element, "source"));
+	const char *id = json_string_value(json_object_get(element, "id"));
+	const json_t *title = json_object_get(element, "title");
+	g_autofree char *own = NULL;
+	pb_auto(paper) paper = paper_new();
+
+	if (!is_identifier(source) || !is_identifier(id))
+		return "invalid source or id";
+	if (title && !json_is_string(title))
+		return "title is not a string";
+	fill_texts(paper, element);
+	if (!paper->title)
+		return NULL;
+	own = g_strdup_printf("%s/%s", source, id);
+	paper->url = g_strconcat("https://europepmc.org/article/", own, NULL);
+	paper->guid = g_strconcat(options->name, ":", own, NULL);
+	paper->published_at = json_get_day(element, "firstPublicationDate");
+	json_pages_complete(paper, json_string_value(json_object_get(element, "doi")),
+	    options->name, own);
+	*listing = listing_new(g_steal_pointer(&paper), day);
+	return NULL;
+}
+
+/* Set the error of a response that has a message instead of a list. */
+static bool
+check_message(const json_t *root, GError **error)
+{
+	g_autofree char *message =
+	    json_get_text(root, "errMsg", BOUNDS_SOURCE_ERROR_BYTES);
+	int64_t status = json_get_count(root, "errCode");
+
+	if (!message || json_object_get(root, "resultList"))
+		return true;
+	source_set_status_error(
+	    status >= 400 && status < 600 ? (int)status : 200, message, error);
+	return false;
+}
+
+GPtrArray *
+europepmc_parse(GBytes *json, const struct source_options *options, const char *day,
+    struct json_page *page, GError **error)
+{
+	json_auto_t *root = json_read(json, error);
+	const json_t *list =
+	    json_object_get(json_object_get(root, "resultList"), "result");
+	const char *next = json_string_value(json_object_get(root, "nextCursorMark"));
+	GPtrArray *listings;
+
+	if (!root || !check_message(root, error))
+		return NULL;
+	if (json_is_array(list) && json_array_size(list) == 0 && !page->cursor &&
+	    json_get_count(root, "hitCount") > 0) {
+		pb_fail(error, PB_ERROR_TEMPORARY, JSON_PAGES_NO_LIST);
+		return NULL;
+	}
+	listings = json_read_listings(list, parse_element, options, day, error);
+	/* The last page repeats the mark of the request. */
+	if (listings && next && strcmp(next, page->cursor ? page->cursor : "*") != 0)
+		page->next = g_strdup(next);
+	return listings;
+}
+
+struct source *
+europepmc_new(const struct source_options *options)
+{
+	static const struct json_pages_service service = {
+	    .url = "https://www.ebi.ac.uk/europepmc/webservices/rest",
+	    .format_url = format_url,
+	    .parse = europepmc_parse,
+	};
+
+	return json_pages_new(&service, options);
+}
