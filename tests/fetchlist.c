@@ -1,14 +1,20 @@
 /*
- * fetchlist.c - print the papers in a stored response of arXiv, for script tests.
+ * fetchlist.c - print the papers in a stored response of a source, for script tests.
  *
- * fetchlist FILE prints a line for each paper of a feed or a response of the API, with
- * tabs between the fields: id, listing type, version, day, authors (separated by "|"),
- * categories (by blanks), doi, title, abstract.
+ * fetchlist FILE prints a line for each paper of a feed or a response of arXiv's API,
+ * with tabs between the fields: id, listing type, version, day, authors (separated by
+ * "|"), categories (by blanks), doi, title, abstract.
+ *
+ * fetchlist KIND FILE DAY does so for another kind of source, with further fields: url,
+ * day of publication, journal, keywords (by "|").
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "sources/arxiv_listing.h"
+#include "sources/biorxiv.h"
+#include "sources/crossref.h"
+#include "sources/europepmc.h"
 
 static char *
 join(const GPtrArray *texts, const char *between)
@@ -28,10 +34,61 @@ print_listing(const struct listing *listing)
 	g_autofree char *authors = join(paper->authors, "|");
 	g_autofree char *categories = join(paper->categories, " ");
 
-	printf("%s\t%s\t%u\t%s\t%s\t%s\t%s\t%s\t%s\n", paper->id,
+	printf("%s\t%s\t%u\t%s\t%s\t%s\t%s\t%s\t%s", paper->id,
 	    listing_type_name(listing->listing_type), listing->version, listing->day,
 	    authors, categories, paper->doi ? paper->doi : "", paper->title,
 	    paper->abstract);
+}
+
+static void
+print_more(const struct paper *paper)
+{
+	g_autofree char *keywords = join(paper->keywords, "|");
+	char day[DAY_BYTES] = "";
+
+	if (paper->published_at != PAPER_UNKNOWN)
+		day_format(paper->published_at, day);
+	printf("\t%s\t%s\t%s\t%s", paper->url, day,
+	    paper->journal ? paper->journal : "", keywords);
+}
+
+static GPtrArray *
+read_arxiv(const char *path, GError **error)
+{
+	g_autoptr(GBytes) xml = NULL;
+	pb_auto(feed_xml) feed = NULL;
+	char *text = NULL;
+	gsize size = 0;
+
+	if (!g_file_get_contents(path, &text, &size, error))
+		return NULL;
+	xml = g_bytes_new_take(text, size);
+	feed = feed_xml_parse(xml, NULL, error);
+	if (!feed)
+		return NULL;
+	return feed->total >= 0 ? arxiv_listing_from_api(feed, error)
+	                        : arxiv_listing_from_feed(feed, feed->day, error);
+}
+
+static GPtrArray *
+read_kind(const char *kind, const char *path, const char *day, GError **error)
+{
+	struct source_options options = {.name = kind,
+	    .kind = kind,
+	    .url = "",
+	    .query = "",
+	    .issn = "",
+	    .prefix = "",
+	    .contact = ""};
+	pb_auto(source) source = strcmp(kind, "crossref") == 0 ? crossref_new(&options)
+	                         : strcmp(kind, "europepmc") == 0
+	                             ? europepmc_new(&options)
+	                             : biorxiv_new(&options);
+	struct source_answer answer;
+
+	source_answer_init(&answer);
+	source_read_day(source, path, day, &answer, error);
+	return answer.listings;
 }
 
 int
@@ -39,21 +96,19 @@ main(int argc, char **argv)
 {
 	g_autoptr(GError) error = NULL;
 	g_autoptr(GPtrArray) listings = NULL;
-	g_autoptr(GBytes) xml = NULL;
-	pb_auto(feed_xml) feed = NULL;
-	char *text = NULL;
-	gsize size = 0;
 
-	if (argc != 2 || !g_file_get_contents(argv[1], &text, &size, &error))
+	if (argc != 2 && argc != 4)
 		return 2;
-	xml = g_bytes_new_take(text, size);
-	feed = feed_xml_parse(xml, NULL, &error);
-	if (feed)
-		listings = feed->total >= 0
-		               ? arxiv_listing_from_api(feed, &error)
-		               : arxiv_listing_from_feed(feed, feed->day, &error);
-	for (guint i = 0; listings && i < listings->len; i++)
-		print_listing(listings->pdata[i]);
+	listings = argc == 2 ? read_arxiv(argv[1], &error)
+	                     : read_kind(argv[1], argv[2], argv[3], &error);
+	for (guint i = 0; listings && i < listings->len; i++) {
+		const struct listing *listing = listings->pdata[i];
+
+		print_listing(listing);
+		if (argc == 4)
+			print_more(listing->paper);
+		printf("\n");
+	}
 	if (error)
 		fprintf(stderr, "%s\n", error->message);
 	return error ? 1 : 0;

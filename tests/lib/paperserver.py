@@ -74,6 +74,13 @@ def feed_item(number, kind="new", version=1):
 </item>""" % (number, number, number, version, kind, number, version, kind)
 
 
+def preprint(number, versions):
+    return {"doi": "10.64898/2026.11.%05d" % (number // versions + 1000),
+            "version": str(number % versions + 1),
+            "title": "Number %d" % number, "authors": "Example, A.; Li, B. C.",
+            "date": "2026-11-18", "category": "cell biology"}
+
+
 def load(day):
     path = os.path.join(OPTIONS.dir, "daily_papers-%s.json" % day)
     try:
@@ -390,6 +397,81 @@ class Handler(http.server.BaseHTTPRequestHandler):
         inner = "<a>" * (self.count - 1) + "</a>" * (self.count - 1)
         self.reply(200, ("<rss>%s</rss>" % inner).encode())
 
+    # Services with pages of JSON, tests/test_json_pages.c.
+
+    def preprints(self, first, last, total, versions=1):
+        """Records of a page; 30 in a page, and numbers as strings, as bioRxiv has them."""
+        records = [preprint(n, versions) for n in range(first, min(first + 30, last))]
+        if not records:
+            return self.reply(200, {"messages": [{"status": "no posts found"}],
+                                    "collection": []})
+        return self.reply(200, {
+            "messages": [{"status": "ok", "count": str(len(records)), "total": str(total)}],
+            "collection": records})
+
+    @property
+    def cursor(self):
+        return int(urlsplit(self.path).path.split("/")[-2])
+
+    def mode_preprints(self):
+        """/preprints-N: a day with N records."""
+        self.preprints(self.cursor, self.count, self.count)
+
+    def mode_preprints_versions(self):
+        """/preprints-versions-N: N records, of two versions of each paper."""
+        self.preprints(self.cursor, self.count, self.count, 2)
+
+    def mode_preprints_overstated(self):
+        """/preprints-overstated-N: the total is larger by 31."""
+        self.preprints(self.cursor, self.count, self.count + 31)
+
+    def mode_preprints_shift(self):
+        """70 records; one more arrives at the head of the list after the first page."""
+        has_grown = self.server.requests > 1
+        self.preprints(self.cursor - has_grown, 70, 70 + has_grown)
+
+    def mode_preprints_withdrawn(self):
+        """70 records; the first one disappears after the first page."""
+        is_gone = self.server.requests > 1
+        self.preprints(self.cursor + is_gone, 70, 70 - is_gone)
+
+    def mode_preprints_rush(self):
+        """One more record arrives with each request."""
+        self.preprints(self.cursor - self.server.requests, 70, 70 + self.server.requests)
+
+    def mode_preprints_failed(self):
+        self.reply(200, {"messages": [{"status": "error: no connection"}]})
+
+    def mode_preprints_lost(self):
+        self.reply(200, {"messages": [{"status": "ok", "total": 7}], "collection": []})
+
+    def mode_articles(self):
+        """/articles-N: Europe PMC; the last page repeats its mark."""
+        size = int(self.query["pageSize"][0])
+        mark = self.query["cursorMark"][0]
+        at = 0 if mark == "*" else int(mark.strip("+/="))
+        found = [{"source": "MED", "id": str(n), "title": "A title."}
+                 for n in range(at, min(at + size, self.count))]
+        self.reply(200, {"hitCount": self.count, "resultList": {"result": found},
+                         "nextCursorMark": f"+/={at + size}" if found else mark})
+
+    def mode_articles_lost(self):
+        self.reply(200, {"hitCount": 7, "resultList": {"result": []}})
+
+    def mode_articles_failed(self):
+        self.reply(200, {"errCode": 503, "errMsg": "The service is <b>busy</b>"})
+
+    def mode_articles_refused(self):
+        self.reply(200, {"errCode": "404", "errMsg": "No such field"})
+
+    def mode_works(self):
+        """/works-N: Crossref; the cursor is always the same."""
+        size = int(self.query["rows"][0])
+        at = size * (self.server.requests - 1)
+        found = [{"DOI": f"10.5555/{n}", "title": ["A title"]}
+                 for n in range(at, min(at + size, self.count))]
+        self.reply(200, {"message": {"items": found, "next-cursor": "a+b/c="}})
+
     def mode_agent(self):
         self.reply(200, self.headers.get("User-Agent", "").encode())
 
@@ -407,6 +489,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.query = parse_qs(parts.query)
         self.day = self.query.get("date", [""])[0]
         steps = [step for step in parts.path.split("/") if step]
+        self.server.requests += 1
         say("GET %s if-none-match=%s" % (self.path, self.headers.get("If-None-Match", "")))
         if steps[:1] == ["_mode"] and len(steps) == 3:
             OPTIONS.modes[steps[1]] = steps[2]
@@ -448,6 +531,7 @@ def main():
     OPTIONS.modes = dict(mode.split("=", 1) for mode in OPTIONS.mode)
     server = Server(("127.0.0.1", 0), Handler)
     server.done = threading.Event()
+    server.requests = 0
     if OPTIONS.tls:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(OPTIONS.tls)
