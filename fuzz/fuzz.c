@@ -7,6 +7,7 @@
 
 #include "base/bounds.h"
 #include "base/error.h"
+#include "base/text.h"
 
 unsigned
 fuzz_take_byte(struct fuzz_input *input)
@@ -116,4 +117,45 @@ fuzz_unfold(const GString *field)
 
 	g_string_replace(value, "\r\n", "", 0);
 	return g_strchug(g_string_free(value, FALSE));
+}
+
+static void
+check_url(const char *url)
+{
+	g_autofree char *normal = text_normalize_url(url, BOUNDS_PAPER_URL_BYTES);
+
+	g_assert_cmpstr(url, ==, normal);
+}
+
+void
+fuzz_check_paper(const struct paper *paper)
+{
+	g_assert(paper->id[0] && strlen(paper->id) <= BOUNDS_PAPER_ID_BYTES);
+	g_assert(
+	    strspn(paper->id, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	                      "0123456789.-_/:()") == strlen(paper->id));
+	g_assert(paper->title[0]);
+	fuzz_check_line(paper->title, BOUNDS_PAPER_TITLE_BYTES);
+	fuzz_check_line(paper->abstract, BOUNDS_PAPER_ABSTRACT_BYTES);
+	g_assert(paper->authors->len <= BOUNDS_PAPER_AUTHORS);
+	for (guint i = 0; i < paper->authors->len; i++) {
+		g_assert(*(const char *)paper->authors->pdata[i]);
+		fuzz_check_line(paper->authors->pdata[i], BOUNDS_PAPER_AUTHOR_BYTES);
+	}
+	for (guint i = 0; paper->keywords && i < paper->keywords->len; i++)
+		fuzz_check_line(paper->keywords->pdata[i], BOUNDS_PAPER_KEYWORD_BYTES);
+	for (guint i = 0; paper->categories && i < paper->categories->len; i++)
+		g_assert(!strpbrk(paper->categories->pdata[i], " \t"));
+	if (paper->journal)
+		fuzz_check_line(paper->journal, BOUNDS_PAPER_TITLE_BYTES);
+	if (paper->organization)
+		fuzz_check_line(paper->organization, BOUNDS_PAPER_ORG_BYTES);
+	g_assert(paper->url);
+	check_url(paper->url);
+	check_url(paper->code_url);
+	check_url(paper->project_url);
+	g_assert(paper->published_at >= PAPER_UNKNOWN);
+	g_assert(paper->upvotes >= PAPER_UNKNOWN);
+	g_assert(paper->comments >= PAPER_UNKNOWN);
+	g_assert(paper->stars >= PAPER_UNKNOWN);
 }

@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "model/paper.h"
+
 /** The entry point of a target, named by libFuzzer. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -33,6 +35,9 @@ GBytes *fuzz_take_bytes(struct fuzz_input *input);
  * TR36 section 2.6), leading or trailing blanks, or two blanks in a row.
  */
 void fuzz_check_line(const char *text, size_t max_bytes);
+
+/** Check that a paper of a source is within its limits and valid in a mail. */
+void fuzz_check_paper(const struct paper *paper);
 
 /** Check for an error of PB_ERROR with a message of valid UTF-8. */
 void fuzz_check_error(const GError *error);
