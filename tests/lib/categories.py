@@ -33,6 +33,30 @@ CATEGORIES = WHOLE + [
 ARCHIVES = sorted([*PARTED, *WHOLE])
 assert len(CATEGORIES) == 155
 
+# Categories of bioRxiv and medRxiv.
+PREPRINTS = """
+    addiction-medicine allergy-and-immunology anesthesia
+    animal-behavior-and-cognition biochemistry bioengineering bioinformatics
+    biophysics cancer-biology cardiovascular-medicine cell-biology clinical-trials
+    dentistry-and-oral-medicine dermatology developmental-biology ecology
+    emergency-medicine endocrinology epidemiology evolutionary-biology
+    forensic-medicine gastroenterology genetic-and-genomic-medicine genetics
+    genomics geriatric-medicine health-economics health-informatics health-policy
+    health-systems-and-quality-improvement hematology hiv-aids immunology
+    infectious-diseases intensive-care-and-critical-care-medicine medical-education
+    medical-ethics microbiology molecular-biology nephrology neurology neuroscience
+    nursing nutrition obstetrics-and-gynecology
+    occupational-and-environmental-health oncology ophthalmology orthopedics
+    otolaryngology pain-medicine paleontology palliative-medicine pathology
+    pediatrics pharmacology-and-therapeutics pharmacology-and-toxicology physiology
+    plant-biology primary-care-research psychiatry-and-clinical-psychology
+    public-and-global-health radiology-and-imaging
+    rehabilitation-medicine-and-physical-therapy respiratory-medicine rheumatology
+    scientific-communication-and-education sexual-and-reproductive-health
+    sports-medicine surgery synthetic-biology systems-biology toxicology
+    transplantation urology zoology
+""".split()
+
 _CATEGORY = {name.lower(): name for name in CATEGORIES}
 _ARCHIVE = {name.lower(): name for name in ARCHIVES}
 
@@ -46,3 +70,8 @@ def find_archive(typed):
     """The name of an archive as the table spells it, of cs or cs.*; or None."""
     name = typed.lower().removesuffix(".*")
     return _ARCHIVE.get(name) if typed.isascii() else None
+
+
+def find_preprint(typed):
+    """A category of bioRxiv or medRxiv, after "cat:" only; or None."""
+    return typed.lower() if typed.lower() in PREPRINTS else None

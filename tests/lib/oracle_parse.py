@@ -5,7 +5,8 @@ import difflib
 import re
 import unicodedata
 
-from categories import ARCHIVES, CATEGORIES, find_archive, find_category
+from categories import (ARCHIVES, CATEGORIES, find_archive, find_category,
+                        find_preprint)
 from oracle_tree import (
     And, Listing, Category, Days, Has, Name, Near, Not, Number, Or, Whole, Words,
     negative_column,
@@ -426,6 +427,9 @@ class Parser:
     def make_category(self, field, typed, start):
         name = find_category(typed)
         if name and name not in ARCHIVES:
+            return Category(field, name, is_archive=False)
+        name = find_preprint(typed)
+        if name:
             return Category(field, name, is_archive=False)
         name = find_archive(typed)
         if name:

@@ -1,5 +1,5 @@
 /*
- * category.c - names of arXiv categories and archives.
+ * category.c - names of categories: of arXiv, and of bioRxiv and medRxiv.
  */
 #include "query/parse/category.h"
 
@@ -13,17 +13,34 @@ static const char *const categories[] = {
 #include "query/parse/categories.h"
 };
 
+static const char *const preprint_categories[] = {
+#include "query/parse/preprint_categories.h"
+};
+
+static const char *
+find(const char *const *names, size_t count, const char *word, size_t len)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strlen(names[i]) == len &&
+		    g_ascii_strncasecmp(names[i], word, len) == 0)
+			return names[i];
+	return NULL;
+}
+
 const char *
 category_find(const char *word, size_t len)
 {
 	/* A category has a dot or a hyphen; few words have. */
 	if (!memchr(word, '.', len) && !memchr(word, '-', len))
 		return NULL;
-	for (size_t i = 0; i < G_N_ELEMENTS(categories); i++)
-		if (strlen(categories[i]) == len &&
-		    g_ascii_strncasecmp(categories[i], word, len) == 0)
-			return categories[i];
-	return NULL;
+	return find(categories, G_N_ELEMENTS(categories), word, len);
+}
+
+const char *
+category_find_preprint(const char *word, size_t len)
+{
+	return find(
+	    preprint_categories, G_N_ELEMENTS(preprint_categories), word, len);
 }
 
 char *
@@ -65,6 +82,9 @@ category_find_nearest(const char *word, size_t len)
 		compare_name(
 		    typed, g_strndup(categories[i], archive_len), &least, &nearest);
 	}
+	for (size_t i = 0; i < G_N_ELEMENTS(preprint_categories); i++)
+		compare_name(
+		    typed, g_strdup(preprint_categories[i]), &least, &nearest);
 	return nearest;
 }
 

@@ -349,6 +349,8 @@ read_category(
 	const char *category = category_find(lexeme->text, len);
 	g_autofree char *nearest = NULL, *text = NULL;
 
+	if (!category)
+		category = category_find_preprint(lexeme->text, len);
 	if (category) {
 		node->value = g_strdup(category);
 		return true;
@@ -364,7 +366,7 @@ read_category(
 	nearest = category_find_nearest(lexeme->text, lexeme->len);
 	text = g_strndup(lexeme->text, lexeme->len);
 	query_error_set(problem, PB_ERROR_INPUT, lexeme->column, node->field->example,
-	    N_("unknown arXiv category \"{text}\": did you mean \"{nearest}\"?"),
+	    N_("unknown category \"{text}\": did you mean \"{nearest}\"?"),
 	    "text", text, "nearest", nearest, NULL);
 	return false;
 }
