@@ -181,7 +181,7 @@ check_source(struct work *work, struct http *http, struct source *source)
 	g_autoptr(GError) error = NULL;
 
 	source_answer_init(&answer);
-	if (source_fetch_day(source, http, day, NULL, &answer, &error))
+	if (source_fetch_current(source, http, day, &answer, &error))
 		add(work, name,
 		    g_strdup_printf("answers: %zu papers for %s", answer.count, day),
 		    NULL);

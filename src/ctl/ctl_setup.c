@@ -457,9 +457,7 @@ try_source(struct source *source, struct http *http, const char *day, GString *f
 	bool is_ok;
 
 	source_answer_init(&answer);
-	is_ok = source->poll
-	            ? source_poll(source, http, day, NULL, &answer, &problem)
-	            : source_fetch_day(source, http, day, NULL, &answer, &problem);
+	is_ok = source_fetch_current(source, http, day, &answer, &problem);
 	if (!is_ok && !g_error_matches(problem, PB_ERROR, PB_ERROR_TEMPORARY)) {
 		g_prefix_error(&problem, "source %s: ", source->name);
 		return pb_error_forward(error, &problem);

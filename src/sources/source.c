@@ -91,6 +91,14 @@ source_poll(struct source *source, struct http *http, const char *today,
 }
 
 bool
+source_fetch_current(struct source *source, struct http *http, const char *day,
+    struct source_answer *answer, GError **error)
+{
+	return source->poll ? source_poll(source, http, day, NULL, answer, error)
+	                    : source_fetch_day(source, http, day, NULL, answer, error);
+}
+
+bool
 source_get(struct source *source, struct http *http, const char *url, const char *etag,
     struct source_answer *answer, GError **error)
 {

@@ -114,6 +114,14 @@ bool source_fetch_day(struct source *source, struct http *http, const char *day,
 bool source_poll(struct source *source, struct http *http, const char *today,
     const char *etag, struct source_answer *answer, GError **error);
 
+/**
+ * Fetch what the source has now: its current list, or that of a day.
+ *
+ * @return as source_fetch_day()
+ */
+bool source_fetch_current(struct source *source, struct http *http, const char *day,
+    struct source_answer *answer, GError **error);
+
 /** Fetch an answer of one page, for source->poll(). */
 bool source_get(struct source *source, struct http *http, const char *url,
     const char *etag, struct source_answer *answer, GError **error);
