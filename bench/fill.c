@@ -127,7 +127,8 @@ add_day(struct store *store, const char *directory, const char *day)
 	    .status = SOURCE_FETCH_OK};
 	g_autofree char *url = g_strconcat("file://", directory, NULL);
 	pb_auto(http) http = http_new(&settings);
-	pb_auto(source) source = huggingface_new(url);
+	const struct source_options options = {.name = "hf", .url = url};
+	pb_auto(source) source = huggingface_new(&options);
 	g_autoptr(GError) error = NULL;
 	struct papers_saved saved;
 	pb_transaction transaction = {0};

@@ -27,7 +27,7 @@ po_dir = "{top}/po";
 log_level = "warning";
 mail: {{ from = "{home}"; owner = "owner@demo.example"; }};
 delivery: {{ method = "maildir"; maildir = "{place}/out"; }};
-huggingface: {{ url = "file://{top}/samples"; }};
+sources = ( {{ name = "hf"; kind = "huggingface"; url = "file://{top}/samples"; }} );
 commands: {{ address = "{home}"; }};
 receive: {{ maildir = "{place}/in"; parser = "{build}/paperboy-parser"; }};
 """

@@ -52,13 +52,15 @@ main(int argc, char **argv)
 	pb_auto(http) http = http_new(&settings);
 	pb_auto(source) source = NULL;
 	g_autoptr(GError) error = NULL;
+	struct source_options options = {.name = "hf"};
 	struct source_answer answer;
 
 	if (argc < 3 || argc > 4) {
 		fprintf(stderr, "usage: fetchday BASE-URL DAY [ETAG]\n");
 		return 64;
 	}
-	source = huggingface_new(argv[1]);
+	options.url = argv[1];
+	source = huggingface_new(&options);
 	source_answer_init(&answer);
 	if (source_fetch_day(source, http, argv[2], argv[3], &answer, &error)) {
 		print_answer(&answer);

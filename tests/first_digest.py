@@ -113,7 +113,7 @@ time: 07:30 Europe/Berlin
 categories: none
 """)
     print("# " + machine.run("paperboyctl", "setup", "--answers", "/root/answers", "--yes",
-                             "--set", "huggingface.url=file:///srv/papers",
+                             "--set", "sources.hf.url=file:///srv/papers",
                              "--set", "smtp.tls=starttls", "--set", "receive.imap_tls=implicit",
                              ).replace("\n", "\n# "), flush=True)
     machine.run("systemctl", "restart", "paperboyd")

@@ -78,7 +78,7 @@ def new_instance(tap, name, receiver, **settings):
         os.chmod(secret, 0o600)
         file.write(KEY + "\n")
     instance = Instance(os.path.join(directory, "instance"), port=free_port(),
-                        huggingface__enabled=False, receive__min_free_mb=FULL,
+                        sources__hf__enabled=False, receive__min_free_mb=FULL,
                         alerts__url=receiver.url("/post"),
                         alerts__secret_file=secret, **settings)
     instance.add_person("ada@example.org", now=at_hour(DAY, 8))

@@ -131,10 +131,12 @@ class Week:
         papers = os.path.join(directory, "papers")
         self.settings = {
             "collect__interval_s": HOUR_S // 2, "collect__wait_min": 0,
-            "arxiv__categories": "cs.CL", "arxiv__url": f"file://{papers}",
-            "arxiv__enrich": True, "arxiv__api_url": api,
-            "arxiv__request_interval_s": 0,
-            "feeds__urls": f"group=file://{papers}/group.xml",
+            "sources__arxiv__kind": "arxiv", "sources__arxiv__categories": ["cs.CL"],
+            "sources__arxiv__url": f"file://{papers}",
+            "enrich__arxiv": True, "enrich__arxiv_url": api,
+            "enrich__arxiv_interval_s": 0,
+            "sources__group__kind": "feed",
+            "sources__group__url": f"file://{papers}/group.xml",
         }
         span = (self.begin, self.end)
         self.subscribers = [

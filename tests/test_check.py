@@ -167,7 +167,7 @@ def reports_each_thing_that_is_broken(tap):
     """an unavailable source, relay or mailbox is reported with an action"""
     instance = Instance(tap.subdirectory("broken"), port=free_port(), commands__address=HOME,
                   receive__maildir=os.path.join(tap.directory, "nowhere"),
-                  huggingface__url=f"http://127.0.0.1:{free_port()}")
+                  sources__hf__url=f"http://127.0.0.1:{free_port()}")
     instance.add_person("ada@people.example")
     assert "still the shipped default" not in instance.ctl("status", wanted=2)
     instance.set(mail__owner="postmaster@example.org")

@@ -143,7 +143,7 @@ def test_includes(config_directory):
                f" more than {FILES} files (does one include itself?)")
     config_directory.write("smtp: {\n port = 26;\n tls \"off\";\n};\n", "part.conf")
     config_directory.expect(GOOD + '@include "part.conf"\n',
-               "part.conf:3: syntax error here or before (missing quote, '=' or ';'?):"
+               "part.conf:3: syntax error here or before (missing quote, '=', ';' or ','?):"
                ' tls "off";')
     for line in ("@include part.conf", '@include ""', '@include "part.conf" smtp: {',
                  '@include "part.conf', '@included "part.conf"'):
@@ -223,23 +223,44 @@ def test_page(config_directory):
 
 
 def test_sources(config_directory):
-    """unknown arXiv categories, invalid feed URLs and unknown sources are reported"""
-    for names in ("cs.CL hep-th", "cs", "stat.ML  math.AG"):
-        config_directory.expect(GOOD + f'arxiv: {{ categories = "{names}"; }};')
+    """unknown arXiv categories, invalid URLs and options of another kind are reported"""
+    def write(text):
+        return GOOD + f"sources = ( {{ name = \"one\"; {text} }} );"
+    arxiv = 'kind = "arxiv"; categories = [ "cs.CL", "{}" ];'
+    for name in "hep-th", "cs", "math.AG":
+        config_directory.expect(write(arxiv.format(name)))
     for name, nearest in (("CS.CL", "cs.CL"), ("cs.CLL", "cs.CL"), ("hep-thx", "hep-th")):
         config_directory.expect(
-            GOOD + f'arxiv: {{ categories = "cs.CL {name}"; }};',
-            f"paperboy.conf:3: arxiv.categories: '{name}' is not a category of arXiv:"
+            write(arxiv.format(name)),
+            f"paperboy.conf:3: source \"one\": '{name}' is not a category of arXiv:"
             f" did you mean {nearest}?")
     for url in ("https://", "http://", "file:///", "example.org/rss", "ftp://example.org/"):
         config_directory.expect(
-            GOOD + f'feeds: {{ urls = "lab={url}"; }};',
-            f"paperboy.conf:3: feeds.urls: '{url}' is not a URL (expected https://,"
-            " http:// or file:///file)")
-    config_directory.expect(
-        GOOD + 'feeds: { urls = "lab=https://lab.example/rss"; };\n'
-        'collect: { private = "hf arxiv lab lap"; };',
-        "paperboy.conf:4: collect.private: 'lap' is not hf, arxiv or a name in feeds.urls")
+            write(f'kind = "feed"; url = "{url}";'),
+            f"paperboy.conf:3: source \"one\": url: '{url}' is not a URL (expected https://,"
+            " http:// or file:///PATH)")
+    for text, problem in (
+            ('kind = "arxiv";', "categories is missing: the kind arxiv needs it"),
+            ('kind = "feed";', "url is missing: the kind feed needs it"),
+            ('kind = "huggingface"; issn = "0092-8674";',
+             "the kind huggingface does not take issn: remove it"),
+            ('kind = "feeds"; url = "https://example.org/rss";',
+             'unknown kind "feeds": did you mean "feed"?'),
+            ('kind = "gopher";',
+             'unknown kind "gopher" (expected one of huggingface, arxiv, feed)')):
+        config_directory.expect(write(text), f'paperboy.conf:3: source "one": {problem}')
+    # Two of each kind, in an included file and on several lines.
+    config_directory.write("""sources = (
+  { name = "hf"; kind = "huggingface"; private = true; },
+  { name = "mirror"; kind = "huggingface"; url = "https://mirror.example"; },
+  { name = "arxiv"; kind = "arxiv"; categories = [ "cs.CL" ]; request_interval_s = 5; },
+  { name = "maths"; kind = "arxiv"; categories = ( "math.AG", "math.AT" );
+    api_url = "https://mirror.example"; },
+  { name = "lab"; kind = "feed"; url = "https://lab.example/rss"; enabled = false; },
+  { name = "club"; kind = "feed"; url = "file:///srv/club.xml"; }
+);
+""", "part.conf")
+    config_directory.expect(GOOD + '@include "part.conf"')
 
 
 def test_store(config_directory):

@@ -42,8 +42,8 @@ state_dir = "{directory}/state";
 template_dir = "{templates}";
 mail: {{ from = "paperboy@news.example"; owner = "owner@example.org"; }};
 delivery: {{ method = "maildir"; maildir = "{directory}/Maildir"; }};
-huggingface: {{ url = "file://{samples}"; }};
-arxiv: {{ enrich = false; }};
+sources = ( {{ name = "hf"; kind = "huggingface"; url = "file://{samples}"; }} );
+enrich: {{ arxiv = false; }};
 {store}
 {more}
 """
@@ -720,12 +720,12 @@ def test_many_errors(ctl_fixture):
                  'domain = "-x-"; };\n'
                  'digest: { zone = "posix/UTC"; at = "7.30"; };\n'
                  'smtp: { user = "u"; password_file = "relay"; };\n'
-                 'huggingface: { url = "huggingface.co"; };\n')
+                 'sources = ( { name = "hf"; kind = "huggingface"; url = "hf.co"; } );\n')
     done = ctl_fixture.daemon("--check").expect(CONFIG, "", [
         f"{ctl_fixture.config}:{line}: {name}: " for line, name in (
             (2, "mail.from"), (2, "mail.owner"), (2, "mail.envelope_from"),
             (3, "mail.domain"), (4, "digest.zone"), (4, "digest.at"),
-            (5, "smtp.password_file"), (6, "huggingface.url"))])
+            (5, "smtp.password_file"), (6, 'source "hf": url'))])
     assert len(done.err.splitlines()) == 8, done.text
     ctl_fixture.write('template_dir = "/nonexistent";\n'
                  'mail: { from = "a@b.example"; owner = "o@b.example"; };\n')

@@ -37,7 +37,9 @@ ONE_DAY = datetime.timedelta(days=1)
 ARXIV_DAY = datetime.date(2025, 8, 20)
 EXTRA = f"""commands: {{{{ address = "{FROM}"; }}}};
 web: {{{{ url = "https://papers.example.org"; }}}};
-arxiv: {{{{ categories = "cs.AI"; url = "file://{{}}"; enrich = false; }}}};"""
+sources = ( {{{{ name = "hf"; kind = "huggingface"; url = "file://{{0}}"; }}}},
+  {{{{ name = "arxiv"; kind = "arxiv"; categories = [ "cs.AI" ]; url = "file://{{0}}"; }}}} );
+enrich: {{{{ arxiv = false; }}}};"""
 PEOPLE = 30 if IS_LONG else 8
 DAYS = 60 if IS_LONG else 6
 

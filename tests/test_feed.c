@@ -287,18 +287,6 @@ TEST(limits_are_enforced)
 	    BOUNDS_XML_TEXT_BYTES);
 }
 
-TEST(feed_names_are_checked)
-{
-	static const char *const wrong[] = {"", "hf", "arxiv", "doi", "Nature", "1st",
-	    "a b", "a/b", "a:b", "abcdefghijklmnopqrstuvwxyzabcde"};
-
-	g_assert_true(feed_source_is_name("nature"));
-	g_assert_true(feed_source_is_name("lab-2"));
-	g_assert_true(feed_source_is_name("abcdefghijklmnopqrstuvwxyzabcd"));
-	for (size_t i = 0; i < G_N_ELEMENTS(wrong); i++)
-		g_assert_false(feed_source_is_name(wrong[i]));
-}
-
 TEST(each_server_error_has_its_code)
 {
 	static const struct {
@@ -322,7 +310,8 @@ TEST(each_server_error_has_its_code)
 
 	for (size_t i = 0; server && i < G_N_ELEMENTS(rows); i++) {
 		g_autofree char *url = paperserver_mode_url(server, rows[i].mode);
-		pb_auto(source) source = feed_source_new("lab", url);
+		const struct source_options options = {.name = "lab", .url = url};
+		pb_auto(source) source = feed_source_new(&options);
 		source_answer_auto answer;
 		g_autoptr(GError) error = NULL;
 

@@ -2,10 +2,11 @@
 #
 # test_feeds.py - a post of several feeds, or republished, is mailed once; authors of
 # recorded feeds are found; the servers of feeds may have private addresses only if that
-# is configured.
+# is configured.  Several sources of a kind.
 
 import contextlib
 import http.server
+import json
 import os
 import re
 import socket
@@ -17,6 +18,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib
 from daemon import Instance, at_hour, days_after, parse
 from clock import DAY
 from machines import Site
+from paperserver import FEED as ARXIV, element, feed_item
+from peers import write
 from tap import Tap, real_data
 
 ITEM = ("<item><title>{0}</title><link>{1}</link><guid isPermaLink='false'>{2}</guid>"
@@ -24,6 +27,13 @@ ITEM = ("<item><title>{0}</title><link>{1}</link><guid isPermaLink='false'>{2}</
 FEED = ("<rss version='2.0'><channel><title>F</title>"
         "<link>https://example.org/</link>{}</channel></rss>")
 LONG = "A made-up post about a snake"
+
+
+def settings(feeds):
+    """Settings with feeds, {name: URL}, as the only sources."""
+    return {"sources__hf__enabled": False} | {
+        f"sources__{name}__{option}": value for name, url in feeds.items()
+        for option, value in (("kind", "feed"), ("url", url))}
 
 
 class Feeds:
@@ -37,8 +47,7 @@ class Feeds:
         self.write("planet")
         self.instance = Instance(
             os.path.join(self.directory, "home"), maildir=self.out,
-            huggingface__enabled=False, feeds__urls=" ".join(
-                f"{feed}=file://{self.path(feed)}" for feed in ("lab", "planet")))
+            **settings({feed: f"file://{self.path(feed)}" for feed in ("lab", "planet")}))
         self.run()
         self.instance.add_person("ada@example.org", now=at_hour(DAY, 8, 30), query="mamba")
 
@@ -158,10 +167,9 @@ def serve(listener, answers):
             thread.join()
 
 
-def fetch(tap, name, url, wanted, host=None, **settings):
+def fetch(tap, name, url, wanted, host=None, **others):
     """Fetch a feed.  @return output and number of papers"""
-    instance = Instance(tap.subdirectory(name), huggingface__enabled=False,
-                        feeds__urls=f"lab={url}", **settings)
+    instance = Instance(tap.subdirectory(name), **settings({"lab": url}), **others)
     instance.prefix = host.command([]) if host else []
     text = instance.ctl("source", "fetch", wanted=wanted)
     return text, instance.value("SELECT count(*) FROM paper")
@@ -173,11 +181,13 @@ def private_names(tap):
     with serve(socket.create_server(("127.0.0.1", 0)), {"/feed": feed}) as port:
         # libcurl resolves all names below "localhost" to the loopback addresses.
         url = f"http://lab.localhost:{port}/feed"
-        for name, private in (("none", ""), ("other", "hf arxiv")):
-            text, papers = fetch(tap, name, url, 75, collect__private=private)
-            assert "lab.localhost: address is not public (see collect.private)" in text, text
+        for private in "hf", "enrich":
+            other = {"sources__hf__private" if private == "hf" else "enrich__private": True}
+            text, papers = fetch(tap, private, url, 75, **other)
+            assert ("lab.localhost: address is not public (private = true in its group"
+                    " allows it)") in text, text
             assert papers == 0
-        assert fetch(tap, "allowed", url, 0, collect__private="hf lab")[1] == 1
+        assert fetch(tap, "allowed", url, 0, sources__lab__private=True)[1] == 1
         assert fetch(tap, "literal", f"http://127.0.0.1:{port}/feed", 0)[1] == 1
 
 
@@ -222,8 +232,8 @@ def recorded_authors(tap):
         ("pubmed", "pubmed-rss-mock-2026-07.xml"), ("preprint", "pair/preprint.rdf"),
         ("published", "pair/published.xml"))}
     instance = Instance(
-        os.path.join(tap.subdirectory("recorded"), "home"), huggingface__enabled=False,
-        feeds__urls=" ".join(f"{name}=file://{path}" for name, path in paths.items()))
+        os.path.join(tap.subdirectory("recorded"), "home"),
+        **settings({name: f"file://{path}" for name, path in paths.items()}))
     instance.once(at_hour(DAY, 8), wanted=0)
     total = 0
     for path in paths.values():
@@ -239,7 +249,48 @@ def recorded_authors(tap):
     tap.diag(f"{total} authors")
 
 
+def two_of_each_kind(tap):
+    """two sources of each kind are stored, listed and searched by their names"""
+    directory = tap.subdirectory("kinds")
+    def place(name, file, text):
+        os.makedirs(os.path.join(directory, name))
+        write(os.path.join(directory, name, file), text)
+        return f"file://{directory}/{name}"
+    options, number = {}, 0
+    for name, kind in (("daily", "huggingface"), ("arxiv", "arxiv"), ("maths", "arxiv"),
+                       ("lab", "feed"), ("club", "feed")):
+        number += 1
+        options[f"sources__{name}__kind"] = kind
+        if kind == "huggingface":
+            url = place(name, f"daily_papers-{DAY}.json", json.dumps([element(number)]))
+        elif kind == "arxiv":
+            options[f"sources__{name}__categories"] = ["cs.CL", "cs.CL"]
+            url = place(name, "cs.CL.xml", ARXIV % ("cs.CL", 18, feed_item(number)))
+        else:
+            url = place(name, "feed.xml", FEED.format(ITEM.format(
+                f"Post {number}", f"https://example.org/{number}", number))) + "/feed.xml"
+        options[f"sources__{name}__url"] = url
+    instance = Instance(os.path.join(directory, "home"), **options)
+    instance.write_day(DAY, [9])
+    instance.ctl("source", "fetch")
+    names = ["arxiv/cs.CL", "club", "daily", "hf", "lab", "maths/cs.CL"]
+    assert instance.rows("SELECT source, count(*) FROM listing GROUP BY 1 ORDER BY 1") == [
+        (name, 1) for name in names]
+    for name in "arxiv", "club", "daily", "hf", "lab", "maths":
+        found = json.loads(instance.ctl("--json", "search", f"source:{name}"))
+        assert len(found["results"]) == 1, (name, found)
+    listed = json.loads(instance.ctl("--json", "source", "list"))
+    assert sorted(row["source"] for row in listed if row["on"]) == names, listed
+    checks = instance.ctl("check", "--wait", "0", wanted=(0, 65))
+    for name in names:
+        assert re.search(f"source {name} +answers: 1 papers", checks), checks
+    instance.set(sources__club__enabled=False, sources__maths__categories=["math.AG"])
+    listed = json.loads(instance.ctl("--json", "source", "list"))
+    assert sorted(row["source"] for row in listed if row["on"]) == [
+        "arxiv/cs.CL", "daily", "hf", "lab", "maths/math.AG"], listed
+
+
 with Tap() as tap:
     for test in (two_feeds, two_titles, republished, different, recorded_authors,
-                 private_names, redirects):
+                 private_names, redirects, two_of_each_kind):
         tap.run(test, tap)

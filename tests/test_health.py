@@ -199,7 +199,7 @@ def alert_waits(tap):
         relay.act = lambda verb, _: b"421 4.3.2 a|b\r\n" if verb == "CONNECT" else None
         instance.set(smtp__port=relay.port, mail__alerts=True, receive__parser="/nonexistent",
                      receive__maildir=os.path.join(tap.directory, "none"),
-                     huggingface__url=f"http://127.0.0.1:{source.server_port}")
+                     sources__hf__url=f"http://127.0.0.1:{source.server_port}")
         with instance.start(now=at_hour(DAY, 10)) as child:
             child.wait_line("relay failed")
             hold.set()

@@ -370,7 +370,8 @@ fetch(const char *base, const char *day, const char *etag, struct source_answer 
 	    .allow_file = true,
 	};
 	pb_auto(http) http = http_new(&settings);
-	pb_auto(source) source = huggingface_new(base);
+	const struct source_options options = {.name = "hf", .url = base};
+	pb_auto(source) source = huggingface_new(&options);
 
 	source_answer_clear(answer);
 	return source_fetch_day(source, http, day, etag, answer, error);

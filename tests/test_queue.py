@@ -221,7 +221,7 @@ def releases(tap):
         instance.ctl("queue", "release", "1", now=at_hour(days_after(DAY, 5)))
         # queued again, or it would expire at the first failure
         relay.act = lambda verb, _: LATER if verb == "RCPT" else None
-        instance.set(huggingface__enabled=False)
+        instance.set(sources__hf__enabled=False)
         instance.once(at_hour(days_after(DAY, 5)), wanted=TEMPFAIL)
         assert state_of(instance, 1) == "DEFERRED"
         relay.act = lambda verb, _: None
@@ -348,13 +348,13 @@ def sources(tap):
     assert "on, LATE" in instance.ctl("source", "list", now=at_hour(days_after(DAY, 1)))
     said = instance.ctl("source", "fetch", "arxive", wanted=NOUSER)
     assert "no enabled source 'arxive' (enabled: hf)" in said, said
-    instance.set(huggingface__url="http://127.0.0.1:1/")
+    instance.set(sources__hf__url="http://127.0.0.1:1/")
     instance.ctl("source", "fetch", now=at_hour(DAY, 9), wanted=TEMPFAIL)
     said = instance.ctl("source", "list", now=at_hour(DAY, 9))
     assert "on, FAILING" in said and "paused       until 2026-11-20 09:01 UTC" in said, said
     (row,) = reported(instance, "source", "list", now=at_hour(DAY, 9))
     assert row["on"] and row["error"] and row["paused_until"] == row["next_at"], row
-    instance.set(huggingface__enabled=False)
+    instance.set(sources__hf__enabled=False)
     (row,) = reported(instance, "source", "list")
     assert not row["on"] and row["next_at"] is None, row
     assert "state        off" in instance.ctl("source", "list")

@@ -33,7 +33,7 @@ paperboy  unix - n n - - pipe flags=DR user=nobody:mail
 
 def new_instance(tap, name, **settings):
     return Instance(tap.subdirectory(name), maildir=os.path.join(tap.directory, name, "out"),
-                 **{"receive__parser": PARSER, "huggingface__enabled": True} | settings)
+                 **{"receive__parser": PARSER, "sources__hf__enabled": True} | settings)
 
 
 class Network:

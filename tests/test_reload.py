@@ -29,7 +29,7 @@ MISTAKES = [
     'nonsense = 1;', 'log_level = "loud";', 'state_dir = 5;', 'template_dir = "";',
     'digest: {', 'max = 0;', 'zones = "UTC";', 'at = 730;', '};',
     'collect: {', 'interval_s = 1;', 'contact = 9;', '};',
-    'huggingface: { enabled = "yes"; };',
+    'sources = ( { name = "hf"; kind = "huggingface"; enabled = "yes"; } );',
     'delivery: {', 'method = "pigeon";', 'expire_h = 1000;', 'maildirs = "";', '};',
     'smtp: {', 'port = 70000;', 'tls = "maybe";', 'connections = 0;', 'user = 7;', '};',
     'feeds = "http://example.org";',
@@ -148,18 +148,21 @@ def edited_template(tap):
 
 
 def new_address(tap):
-    """a paused source is polled at once after a reload with another URL"""
+    """after a reload with another URL a paused source is polled at once, and a new one"""
     with Relay() as relay:
         instance = make_instance(tap, "address", relay.port)
-        right = instance.settings["huggingface.url"]
-        instance.set(huggingface__url=f"{right}-not-there")
+        right = instance.settings["sources.hf.url"]
+        instance.set(sources__hf__url=f"{right}-not-there")
         with started(instance) as child:
-            instance.set(huggingface__url=right)
+            instance.set(sources__hf__url=right, sources__more__kind="huggingface",
+                         sources__more__url=right)
             child.signal(signal.SIGHUP)
             child.wait_line(r"collector done answers=\d+ failed=0 new=3")
             end(child)
-        [source] = json.loads(instance.ctl("--json", "source", "list"))
-        assert source["error"] is None and source["paused_until"] is None, source
+        sources = json.loads(instance.ctl("--json", "source", "list"))
+        assert [row["source"] for row in sources] == ["hf", "more"], sources
+        for row in sources:
+            assert row["error"] is None and row["paused_until"] is None, row
 
 
 def reported_to_systemd(tap):

@@ -336,11 +336,11 @@ def dropped_as_delivered(tap):
 def source_that_fails(tap):
     """while a source fails after a restore, digests stay held: it may list old papers"""
     instance, maildir, _ = restored_instance(tap, "deaf", DAY, at_hour(days_after(DAY, 2), 7))
-    instance.set(huggingface__url="http://127.0.0.1:1/")
+    instance.set(sources__hf__url="http://127.0.0.1:1/")
     instance.once(at_hour(days_after(DAY, 2)), wanted=TEMPFAIL)
     assert instance.states() == {"SENT": PEOPLE}, instance.states()
     assert instance.value("SELECT count(*) FROM subscriber WHERE is_next_held") == PEOPLE
-    instance.set(huggingface__url=f"file://{instance.papers}")
+    instance.set(sources__hf__url=f"file://{instance.papers}")
     instance.once(at_hour(days_after(DAY, 3)), wanted=0)
     assert instance.states() == {"SENT": PEOPLE, "HELD": PEOPLE}, instance.states()
     assert instance.value("SELECT count(*) FROM subscriber WHERE is_next_held") == 0

@@ -99,7 +99,7 @@ def configure(machine, **more):
     machine.write("/etc/paperboy/paperboy.conf", f"""
 mail: {{ from = "paperboy@machine.example"; owner = "root@machine.example"; }};
 smtp: {{ host = "127.0.0.1"; tls = "off"; }};
-huggingface: {{ url = "file:///srv/papers"; }};
+sources = ( {{ name = "hf"; kind = "huggingface"; url = "file:///srv/papers"; }} );
 {more.get("text", "")}
 """)
 

@@ -85,6 +85,14 @@ read_problems(
 	return g_string_free(all, FALSE);
 }
 
+static void
+assert_source(const struct settings *settings, unsigned i, const char *wanted)
+{
+	g_autofree char *text = settings_format_source(settings->sources->pdata[i]);
+
+	g_assert_cmpstr(text, ==, wanted);
+}
+
 #define SETTINGS_TEST(function) \
 	TEST_WITH(function, directory, directory, directory_new())
 
@@ -102,8 +110,8 @@ SETTINGS_TEST(settings_not_in_the_file_have_defaults)
 	g_assert_cmpstr(settings->digest_at, ==, "07:30");
 	g_assert_cmpint(settings->digest_max, ==, 20);
 	g_assert_cmpint(settings->collect_interval_s, ==, 1800);
-	g_assert_true(settings->huggingface_enabled);
-	g_assert_cmpstr(settings->huggingface_url, ==, "https://huggingface.co");
+	g_assert_cmpuint(settings->sources->len, ==, 1);
+	assert_source(settings, 0, "{ name = \"hf\"; kind = \"huggingface\"; }");
 	g_assert_cmpint(settings->delivery, ==, SETTINGS_DELIVERY_SMTP);
 	g_assert_cmpint(settings->expire_h, ==, 36);
 	g_assert_cmpstr(settings->smtp_host, ==, "localhost");
@@ -123,7 +131,9 @@ SETTINGS_TEST(values_of_the_file_replace_defaults)
 	    "smtp = { port = 0x24B; // 99999999999\n"
 	    "  tls = \"implicit\"; connections = 50L; };\n"
 	    "delivery: { method = \"maildir\"; maildir = \"/srv/mail\"; }\n"
-	    "huggingface: { enabled = FALSE; };\n"
+	    "sources = ( { enabled = FALSE; kind = \"feed\"; name = \"a-1\";\n"
+	    "  url = \"https://x.example/\"; }, { name = \"b\"; kind = \"arxiv\";\n"
+	    "  categories = [ \"cs.CL\", \"stat.ML\" ]; request_interval_s = 0; } );\n"
 	    "digest: { max = 200; };\n",
 	    &settings);
 
@@ -135,7 +145,15 @@ SETTINGS_TEST(values_of_the_file_replace_defaults)
 	g_assert_cmpint(settings->smtp_tls, ==, SETTINGS_TLS_IMPLICIT);
 	g_assert_cmpint(settings->smtp_connections, ==, 50);
 	g_assert_cmpint(settings->delivery, ==, SETTINGS_DELIVERY_MAILDIR);
-	g_assert_false(settings->huggingface_enabled);
+	g_assert_cmpuint(settings->sources->len, ==, 2);
+	assert_source(settings, 0,
+	    "{ name = \"a-1\"; kind = \"feed\"; url = \"https://x.example/\"; enabled "
+	    "= "
+	    "false; }");
+	assert_source(settings, 1,
+	    "{ name = \"b\"; kind = \"arxiv\"; categories = [ \"cs.CL\", \"stat.ML\" "
+	    "]; "
+	    "request_interval_s = 0; }");
 	g_assert_cmpint(settings->digest_max, ==, 200);
 }
 
@@ -263,7 +281,8 @@ SETTINGS_TEST(a_formatted_file_is_read_back_the_same)
 	    "mail: { from = \"p@example.org\"; owner = \"o@example.org\";"
 	    " from_name = \"Zo\xc3\xab \\\"x\\\" \\\\n \\x41\"; };"
 	    "smtp: { port = 465; tls = \"implicit\"; };"
-	    "huggingface: { enabled = false; };",
+	    "sources = ( { name = \"a\"; kind = \"x\"; query = \"\\\"b\\\" \\\\ c\"; "
+	    "categories = ( \"cell \\\"biology\\\"\", \"y\" ); } );",
 	    &settings);
 	g_autofree char *text = format_all(settings);
 	g_autofree char *second = read_problems(directory, text, &again);
@@ -351,12 +370,12 @@ TEST(changed_settings_are_listed_by_name)
 	g_free(after->state_dir);
 	after->state_dir = g_strdup("/elsewhere");
 	after->smtp_port = 2525;
-	after->huggingface_enabled = false;
+	g_ptr_array_set_size(after->sources, 0);
 	after->smtp_tls = SETTINGS_TLS_IMPLICIT;
 	all = settings_list_changes(before, after, false);
 	g_assert_cmpuint(all->len, ==, 4);
 	g_assert_cmpstr(all->pdata[0], ==, "state_dir");
-	g_assert_cmpstr(all->pdata[1], ==, "huggingface.enabled");
+	g_assert_cmpstr(all->pdata[1], ==, "sources");
 	g_assert_cmpstr(all->pdata[2], ==, "smtp.port");
 	g_assert_cmpstr(all->pdata[3], ==, "smtp.tls");
 	fixed = settings_list_changes(before, after, true);

@@ -54,9 +54,9 @@ class Site:
             f"state_dir={state}", f"receive.parser={PARSER}",
             f"template_dir={os.path.join(top_srcdir(), 'etc', 'templates')}",
             "smtp.tls=starttls", f"smtp.ca_file={ca}", "receive.imap_tls=implicit",
-            f"receive.imap_ca_file={ca}", "arxiv.enrich=false",
-            f"huggingface.url=file://{self.network.instance.papers}",
-            f"arxiv.url=file://{feeds}",
+            f"receive.imap_ca_file={ca}", "enrich.arxiv=false",
+            f"sources.hf.url=file://{self.network.instance.papers}",
+            f"sources.arxiv.url=file://{feeds}",
         ]
 
     def command(self, *options):

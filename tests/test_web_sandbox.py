@@ -32,7 +32,7 @@ state_dir = "/var/lib/paperboy";
 mail: {{ from = "paperboy@machine.example"; owner = "root@machine.example"; }};
 commands: {{ address = "commands@machine.example"; }};
 delivery: {{ method = "maildir"; maildir = "/var/lib/paperboy/Maildir"; }};
-huggingface: {{ url = "file:///srv/papers"; }};
+sources = ( {{ name = "hf"; kind = "huggingface"; url = "file:///srv/papers"; }} );
 receive: {{ lmtp_socket = "/run/paperboy/lmtp"; }};
 web: {{ url = "{URL}"; }};
 """

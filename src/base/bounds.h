@@ -218,7 +218,6 @@
 #define BOUNDS_XML_DEPTH            40
 #define BOUNDS_XML_TEXT_BYTES       (256 * 1024) /* per element; truncated */
 #define BOUNDS_SOURCE_ERROR_BYTES   300
-#define BOUNDS_SOURCE_NAME_BYTES    30
 #define BOUNDS_SOURCE_LISTS         100 /* categories and feeds */
 
 /* TeX in their texts: nesting, an argument, a formula; longer ones stay unchanged. */

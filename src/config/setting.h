@@ -8,7 +8,7 @@
 
 #include "config/settings.h"
 
-enum setting_type { TYPE_TEXT, TYPE_INT, TYPE_BOOL, TYPE_CHOICE };
+enum setting_type { TYPE_TEXT, TYPE_INT, TYPE_BOOL, TYPE_CHOICE, TYPE_SOURCES };
 
 struct setting {
 	const char *name; /* with its group, "smtp.port" */
@@ -32,6 +32,16 @@ struct setting_origin {
 /* In the order of printing (setting_rows.h). */
 extern const struct setting setting_table[];
 extern const size_t setting_count;
+
+/* Options of a group of `sources`, in the order of printing. */
+struct source_option {
+	const char *name;
+	enum { OPTION_TEXT, OPTION_LIST, OPTION_INT, OPTION_BOOL } type;
+};
+extern const struct source_option source_option_table[];
+extern const size_t source_option_count;
+
+struct settings_source *settings_source_new(void);
 
 /* Pointers to the value; a choice is an int. */
 

@@ -15,6 +15,7 @@ TEXT(po_dir, "po_dir", PAPERBOY_SYSCONFDIR "/po", 1,
     "directory of translations that replace those of the program")
 TEXT(log_level, "log_level", "info", 1, "error, warning, info or debug",
     .choices = log_levels)
+SOURCES(sources, "sources", "list of the sources of papers, a group each: see SOURCES")
 TEXT(store_url, "store.url", "", 0,
     "PostgreSQL database of several machines; empty: a file in state_dir",
     .needs_restart = true)
@@ -81,26 +82,16 @@ INT(collect_interval_s, "collect.interval_s", 1800, 60, 86400,
     "seconds between two fetches from the sources")
 TEXT(collect_contact, "collect.contact", "", 0,
     "contact in the User-Agent; empty: mail.owner")
-TEXT(collect_private, "collect.private", "", 0,
-    "sources whose host names may have private addresses: hf, arxiv, or feeds")
 INT(collect_wait_min, "collect.wait_min", 60, 0, 720,
     "minutes that digests wait for a late list")
-BOOL(huggingface_enabled, "huggingface.enabled", true,
-    "collect Hugging Face's Daily Papers")
-TEXT(huggingface_url, "huggingface.url", "https://huggingface.co", 1,
-    "the service, or a mirror; file:///dir reads daily_papers-DAY.json there")
-TEXT(arxiv_categories, "arxiv.categories", "", 0,
-    "categories to collect, separated by blanks, such as \"cs.CL stat.ML\"")
-BOOL(arxiv_enrich, "arxiv.enrich", true,
-    "fetch missing categories, comment, journal and DOI from arXiv")
-TEXT(arxiv_url, "arxiv.url", "https://rss.arxiv.org", 1,
-    "the feeds, or a mirror; file:///dir reads CATEGORY.xml there")
-TEXT(arxiv_api_url, "arxiv.api_url", "https://export.arxiv.org", 1,
-    "the API, or a mirror")
-INT(arxiv_request_interval_s, "arxiv.request_interval_s", 3, 0, 600,
+BOOL(enrich_arxiv, "enrich.arxiv", true,
+    "look up missing categories, comment, journal and DOI at arXiv")
+TEXT(enrich_arxiv_url, "enrich.arxiv_url", "https://export.arxiv.org", 1,
+    "arXiv's API, or a mirror")
+INT(enrich_arxiv_interval_s, "enrich.arxiv_interval_s", 3, 0, 600,
     "seconds between requests; arXiv's terms require at least 3")
-TEXT(feeds_urls, "feeds.urls", "", 0,
-    "RSS and Atom feeds as NAME=URL, separated by blanks")
+BOOL(enrich_private, "enrich.private", false,
+    "the host of the API may have a private address")
 CHOICE(delivery, "delivery.method", SETTINGS_DELIVERY_SMTP, delivery_choices,
     "smtp, or maildir for a local Maildir")
 TEXT(maildir, "delivery.maildir", "", 0, "the Maildir, for the method maildir")

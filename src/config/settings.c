@@ -33,11 +33,76 @@ static const char *const log_levels[] = {"error", "warning", "info", "debug", NU
 #define CHOICE(member, title, value, list, about)                             \
 	ROW(member, title, TYPE_CHOICE, .number = (value), .choices = (list), \
 	    .help = (about))
+#define SOURCES(member, title, about) \
+	ROW(member, title, TYPE_SOURCES, .number = 0, .help = (about))
 const struct setting setting_table[] = {
 #include "config/setting_rows.h"
 };
 
 const size_t setting_count = G_N_ELEMENTS(setting_table);
+
+const struct source_option source_option_table[] = {
+    {"name", OPTION_TEXT},
+    {"kind", OPTION_TEXT},
+    {"url", OPTION_TEXT},
+    {"api_url", OPTION_TEXT},
+    {"categories", OPTION_LIST},
+    {"query", OPTION_TEXT},
+    {"issn", OPTION_TEXT},
+    {"prefix", OPTION_TEXT},
+    {"request_interval_s", OPTION_INT},
+    {"private", OPTION_BOOL},
+    {"enabled", OPTION_BOOL},
+};
+
+const size_t source_option_count = G_N_ELEMENTS(source_option_table);
+
+struct settings_source *
+settings_source_new(void)
+{
+	struct settings_source *source = g_new0(struct settings_source, 1);
+
+	source->options =
+	    g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+	return source;
+}
+
+static void
+settings_source_free(void *data)
+{
+	struct settings_source *source = data;
+
+	g_hash_table_unref(source->options);
+	g_free(source->place);
+	g_free(source);
+}
+
+const char *
+settings_get_option(const struct settings_source *source, const char *name)
+{
+	const char *value = g_hash_table_lookup(source->options, name);
+
+	return value ? value : "";
+}
+
+void
+settings_set_option(struct settings_source *source, const char *name, const char *value)
+{
+	g_hash_table_insert(source->options, g_strdup(name), g_strdup(value));
+}
+
+static GPtrArray *
+new_default_sources(void)
+{
+	GPtrArray *sources = g_ptr_array_new_with_free_func(settings_source_free);
+	struct settings_source *source = settings_source_new();
+
+	source->place = g_strdup("");
+	settings_set_option(source, "name", "hf");
+	settings_set_option(source, "kind", "huggingface");
+	g_ptr_array_add(sources, source);
+	return sources;
+}
 
 struct settings *
 settings_new(void)
@@ -60,6 +125,9 @@ settings_new(void)
 			*setting_get_int(settings, &setting_table[i]) =
 			    setting_table[i].number;
 			break;
+		case TYPE_SOURCES:
+			settings->sources = new_default_sources();
+			break;
 		}
 	}
 	return settings;
@@ -76,13 +144,14 @@ settings_free(struct settings *settings)
 		g_free(settings->origins[i].file);
 	}
 	g_free(settings->origins);
+	g_ptr_array_unref(settings->sources);
 	g_free(settings->path);
 	g_free(settings);
 }
 
 /* libconfig has no octal escapes and takes non-ASCII text unescaped. */
-static char *
-format_text(const char *text)
+char *
+settings_quote(const char *text)
 {
 	GString *out = g_string_new("\"");
 
@@ -99,12 +168,52 @@ format_text(const char *text)
 	return g_string_free(out, FALSE);
 }
 
+char *
+settings_format_source(const struct settings_source *source)
+{
+	GString *out = g_string_new("{ ");
+
+	for (size_t i = 0; i < source_option_count; i++) {
+		const struct source_option *option = &source_option_table[i];
+		const char *value = settings_get_option(source, option->name);
+		bool is_list = option->type == OPTION_LIST;
+		g_auto(GStrv) texts = g_strsplit(value, "\n", -1);
+		g_autofree char *joined = NULL;
+
+		if (!*value)
+			continue;
+		for (char **at = texts; *at; at++)
+			if (is_list || option->type == OPTION_TEXT) {
+				g_autofree char *text = *at;
+
+				*at = settings_quote(text);
+			}
+		joined = g_strjoinv(", ", texts);
+		g_string_append_printf(
+		    out, is_list ? "%s = [ %s ]; " : "%s = %s; ", option->name, joined);
+	}
+	return g_string_free(g_string_append_c(out, '}'), FALSE);
+}
+
+static char *
+format_sources(const GPtrArray *sources)
+{
+	GString *out = g_string_new("(");
+
+	for (unsigned i = 0; i < sources->len; i++) {
+		g_autofree char *group = settings_format_source(sources->pdata[i]);
+
+		g_string_append_printf(out, "%s%s", i ? ", " : " ", group);
+	}
+	return g_string_free(g_string_append(out, " )"), FALSE);
+}
+
 static char *
 format_value(const struct setting *setting, struct settings *settings)
 {
 	switch (setting->type) {
 	case TYPE_TEXT:
-		return format_text(*setting_get_text(settings, setting));
+		return settings_quote(*setting_get_text(settings, setting));
 	case TYPE_INT:
 		return g_strdup_printf("%d", *setting_get_int(settings, setting));
 	case TYPE_BOOL:
@@ -113,6 +222,8 @@ format_value(const struct setting *setting, struct settings *settings)
 	case TYPE_CHOICE:
 		return g_strdup_printf(
 		    "\"%s\"", setting->choices[*setting_get_int(settings, setting)]);
+	case TYPE_SOURCES:
+		return format_sources(settings->sources);
 	}
 	return NULL;
 }
@@ -131,6 +242,7 @@ format_range(const struct setting *setting)
 		return g_strdup_printf("one of \"%s\"", list);
 	case TYPE_BOOL:
 	case TYPE_TEXT:
+	case TYPE_SOURCES:
 		break;
 	}
 	return g_strdup("");

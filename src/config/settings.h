@@ -32,11 +32,33 @@ enum settings_login {
 	SETTINGS_LOGIN_OAUTH,
 };
 
+/* A group of the list `sources`. */
+struct settings_source {
+	char *place;         /* begins messages: "file:line: source "hf": " */
+	bool is_invalid;     /* has an error, which has been reported */
+	GHashTable *options; /* char *name -> char *value, of those that are set;
+	                        elements of a list are separated by "\n" */
+};
+
+/** @return the value of an option, borrowed; "" if it is not set */
+const char *settings_get_option(const struct settings_source *source, const char *name);
+
+/** Set an option.  @param value  a text, as in struct settings_source */
+void settings_set_option(
+    struct settings_source *source, const char *name, const char *value);
+
+/** Quote a text as in the file. @return a new string */
+char *settings_quote(const char *text);
+
+/** Format a source as in the file. @return a new string */
+char *settings_format_source(const struct settings_source *source);
+
 /* A choice is an int: the place of its name in the table. */
-#define TEXT(member, ...) char *member;
-#define INT(member, ...)  int member;
-#define BOOL(member, ...) bool member;
-#define CHOICE            INT
+#define TEXT(member, ...)    char *member;
+#define INT(member, ...)     int member;
+#define BOOL(member, ...)    bool member;
+#define CHOICE               INT
+#define SOURCES(member, ...) GPtrArray *member; /* of struct settings_source * */
 struct settings {
 #include "config/setting_rows.h"
 
@@ -48,6 +70,7 @@ struct settings {
 #undef INT
 #undef BOOL
 #undef CHOICE
+#undef SOURCES
 
 /** All settings at their defaults. */
 struct settings *settings_new(void);

@@ -32,6 +32,7 @@ struct parse {
 	GArray *lines;     /* of struct line, those of the text */
 	GPtrArray *files;  /* of char *, the names in lines */
 	bool is_truncated; /* by a problem, which has been reported */
+	char *where;       /* before messages, "source \"hf\": "; or NULL */
 };
 
 struct line {
@@ -50,9 +51,18 @@ parse_clear(struct parse *parse)
 	g_ptr_array_unref(parse->files);
 }
 
+/* @return "file:line", a new string */
+static char *
+format_place(const struct line *line)
+{
+	return line->number ? g_strdup_printf("%s:%u", line->file, line->number)
+	                    : g_strdup(line->file);
+}
+
 static void G_GNUC_PRINTF(3, 4)
     report(struct parse *parse, const struct line *line, const char *format, ...)
 {
+	g_autofree char *place = format_place(line);
 	g_autofree char *message = NULL;
 	va_list arguments;
 
@@ -60,9 +70,7 @@ static void G_GNUC_PRINTF(3, 4)
 	message = g_strdup_vprintf(format, arguments);
 	va_end(arguments);
 	g_ptr_array_add(parse->problems,
-	    line->number
-	        ? g_strdup_printf("%s:%u: %s", line->file, line->number, message)
-	        : g_strdup_printf("%s: %s", line->file, message));
+	    g_strconcat(place, ": ", parse->where ? parse->where : "", message, NULL));
 }
 
 /* @param number  in the text, from 1; one after its end is that of the last line */
@@ -154,7 +162,7 @@ report_syntax_error(struct parse *parse, const config_t *config)
 		report(parse, line, "duplicate setting: %s", quoted);
 	else
 		report(parse, line,
-		    "syntax error here or before (missing quote, '=' or ';'?): %s",
+		    "syntax error here or before (missing quote, '=', ';' or ','?): %s",
 		    quoted);
 }
 
@@ -312,6 +320,147 @@ read_choice(
 	return report_choice(parse, setting, at);
 }
 
+/* ---- sources ---- */
+
+/* Append a text that read_text() takes, too. */
+static bool
+append_text(const char *text, GString *out)
+{
+	if (!text || !*text || !g_utf8_validate(text, -1, NULL) || has_control(text))
+		return false;
+	g_string_append_printf(out, "%s%s", out->len ? "\n" : "", text);
+	return true;
+}
+
+/* @param out  set to the value of an option. @return NULL, or what is expected */
+static const char *
+read_option(const struct parse *parse, const struct source_option *option,
+    const config_setting_t *at, GString *out)
+{
+	int type = config_setting_type(at), number = config_setting_get_int(at);
+	bool is_ok = false;
+
+	switch (option->type) {
+	case OPTION_TEXT:
+		return append_text(config_setting_get_string(at), out)
+		           ? NULL
+		           : "a quoted text on one line";
+	case OPTION_LIST:
+		is_ok = config_setting_is_aggregate(at) && config_setting_length(at);
+		for (int i = 0; is_ok && i < config_setting_length(at); i++)
+			is_ok = append_text(config_setting_get_string_elem(at, i), out);
+		return is_ok ? NULL : "a list of quoted texts, [ \"...\", \"...\" ]";
+	case OPTION_INT:
+		g_string_printf(out, "%d", number);
+		is_ok = type == CONFIG_TYPE_INT && number >= 0 && number <= 600 &&
+		        !has_nine_digits(parse, at);
+		return is_ok ? NULL : "a whole number from 0 to 600";
+	case OPTION_BOOL:
+		g_string_assign(out, config_setting_get_bool(at) ? "true" : "false");
+		return type == CONFIG_TYPE_BOOL ? NULL
+		                                : "true or false, without quotes";
+	}
+	return NULL;
+}
+
+static void
+add_option(
+    struct parse *parse, struct settings_source *source, const config_setting_t *at)
+{
+	g_autofree const char **names = g_new0(const char *, source_option_count + 1);
+	const char *name = config_setting_name(at), *nearest, *expected;
+	g_autoptr(GString) value = g_string_new(NULL);
+
+	for (size_t i = 0; i < source_option_count; i++) {
+		names[i] = source_option_table[i].name;
+		if (strcmp(names[i], name) != 0)
+			continue;
+		expected = read_option(parse, &source_option_table[i], at, value);
+		if (expected)
+			add_problem(parse, at, "%s must be %s", name, expected);
+		else
+			settings_set_option(source, name, value->str);
+		return;
+	}
+	nearest = edit_distance_find_closest(name, names);
+	add_problem(parse, at, "unknown option \"%s\"%s%s%s", name,
+	    nearest ? ": did you mean \"" : "", nearest ? nearest : "",
+	    nearest ? "\"?" : "");
+}
+
+/* Check the name, which its lists in the store have.  @param sources  those before */
+static void
+check_name(struct parse *parse, const char *name, const GPtrArray *sources,
+    const config_setting_t *group)
+{
+	/* Ids of papers begin with "doi:"; the lookup at arXiv has a state in the
+	 * store. */
+	if (*name && !g_regex_match_simple(
+	                 "^(?!(doi|arxiv-api)$)[a-z][a-z0-9-]{0,29}$", name, 0, 0))
+		add_problem(parse, group,
+		    "invalid name (expected a letter, then a to z, digits and hyphens, "
+		    "at most 30, and not doi)");
+	for (unsigned i = 0; *name && i < sources->len; i++)
+		if (strcmp(settings_get_option(sources->pdata[i], "name"), name) == 0)
+			add_problem(parse, group, "duplicate name: choose another one");
+}
+
+/* @param number  in the list, from 1 */
+static struct settings_source *
+read_source(struct parse *parse, const GPtrArray *sources, int number,
+    const config_setting_t *group)
+{
+	struct settings_source *source = settings_source_new();
+	g_autofree char *place =
+	    format_place(find_line(parse, config_setting_source_line(group)));
+	unsigned before = parse->problems->len;
+	const char *name = NULL;
+	g_autofree char *quoted = NULL;
+
+	config_setting_lookup_string(group, "name", &name);
+	quoted = text_quote(name ? name : "", QUOTE_CHARS);
+	parse->where = name ? g_strdup_printf("source \"%s\": ", quoted)
+	                    : g_strdup_printf("source %d: ", number);
+	source->place = g_strconcat(place, ": ", parse->where, NULL);
+	for (int i = 0; i < config_setting_length(group); i++)
+		add_option(parse, source, config_setting_get_elem(group, (unsigned)i));
+	check_name(parse, settings_get_option(source, "name"), sources, group);
+	for (unsigned i = 0; i < 2; i++) /* name and kind */
+		if (!config_setting_get_member(group, source_option_table[i].name))
+			add_problem(parse, group, "%s is missing: write %s = \"...\";",
+			    source_option_table[i].name, source_option_table[i].name);
+	source->is_invalid = parse->problems->len > before;
+	g_clear_pointer(&parse->where, g_free);
+	return source;
+}
+
+static bool
+read_sources(struct parse *parse, const config_setting_t *at)
+{
+	GPtrArray *sources = parse->settings->sources;
+	int count = config_setting_is_list(at) ? config_setting_length(at) : -1;
+
+	/* The last group would be reported as incomplete. */
+	if (parse->is_truncated)
+		return true;
+	if (count >= 0)
+		g_ptr_array_set_size(sources, 0);
+	for (int i = 0; i < count; i++) {
+		const config_setting_t *group =
+		    config_setting_get_elem(at, (unsigned)i);
+
+		if (config_setting_is_group(group))
+			g_ptr_array_add(
+			    sources, read_source(parse, sources, i + 1, group));
+	}
+	if ((int)sources->len == count)
+		return true;
+	add_problem(parse, at,
+	    "sources must be a list of groups: ( { name = \"...\"; kind = \"...\"; }, "
+	    "... )");
+	return false;
+}
+
 static bool
 read_value(
     struct parse *parse, const struct setting *setting, const config_setting_t *at)
@@ -325,6 +474,8 @@ read_value(
 		return read_bool(parse, setting, at);
 	case TYPE_CHOICE:
 		return read_choice(parse, setting, at);
+	case TYPE_SOURCES:
+		return read_sources(parse, at);
 	}
 	return false;
 }
@@ -428,6 +579,32 @@ report_unknown(struct parse *parse, const char *name, const config_setting_t *at
 		    (int)(own - suggested->name - 1), suggested->name, own);
 }
 
+/* Settings instead of which there is the list `sources`. */
+static const struct {
+	const char *name, *instead;
+} replaced[] = {
+    {"huggingface", "sources = ( { name = \"hf\"; kind = \"huggingface\"; }, ... );"},
+    {"arxiv",
+        "sources = ( { name = \"arxiv\"; kind = \"arxiv\"; categories = [ \"cs.CL\" ]; "
+        "}, ... ); and for the lookup of papers enrich: { arxiv = true; };"},
+    {"feeds",
+        "sources = ( { name = \"lab\"; kind = \"feed\"; url = \"https://...\"; }, "
+        "... );"},
+    {"collect.private", "sources = ( { name = \"lab\"; ... private = true; }, ... );"},
+};
+
+static bool
+report_replaced(struct parse *parse, const char *name, const config_setting_t *at)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(replaced); i++)
+		if (strcmp(replaced[i].name, name) == 0) {
+			add_problem(parse, at, "%s is not a setting: write %s", name,
+			    replaced[i].instead);
+			return true;
+		}
+	return false;
+}
+
 static void
 read_group(struct parse *parse, const config_setting_t *group, const char *prefix)
 {
@@ -441,7 +618,8 @@ read_group(struct parse *parse, const config_setting_t *group, const char *prefi
 		/* A setting with a syntax error, which has been reported, and the end
 		 * that was added to the text. */
 		if (config_setting_type(at) == CONFIG_TYPE_NONE ||
-		    strcmp(config_setting_name(at), END_NAME) == 0)
+		    strcmp(config_setting_name(at), END_NAME) == 0 ||
+		    report_replaced(parse, name, at))
 			continue;
 		if (!*prefix && is_group(name)) {
 			g_autofree char *inner = g_strconcat(name, ".", NULL);

@@ -148,7 +148,7 @@ static const char setup_details[] =
     "                    owner, mailbox, servers, user, login, password_file (its\n"
     "                    path), tenant, client_id, client_secret_file,\n"
     "                    refresh_token_file, subscribers, time, categories\n"
-    "  --set NAME=VALUE  another setting; may be repeated\n"
+    "  --set NAME=VALUE  another setting, or sources.NAME.OPTION; may be repeated\n"
     "  --yes             replace files without asking";
 
 static const char login_details[] =

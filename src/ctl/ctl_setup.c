@@ -59,9 +59,12 @@ struct setup {
 	bool is_open; /* users can subscribe by mail */
 };
 
+/* How the groups of sources begin. */
+#define SOURCES "sources."
+
 /* A line of the configuration.  Names are interned. */
 struct entry {
-	const char *group; /* "": none */
+	const char *group; /* "": none; "sources.hf": a source */
 	const char *name;
 	const char *comment; /* static; or NULL */
 	char *value;         /* as libconfig reads it */
@@ -106,9 +109,10 @@ static void
 put_value(struct setup *setup, const char *setting, char *value, const char *comment,
     bool is_fixed)
 {
-	g_auto(GStrv) parts = g_strsplit(setting, ".", 2);
-	const char *group = g_intern_string(parts[1] ? parts[0] : "");
-	const char *name = g_intern_string(parts[1] ? parts[1] : parts[0]);
+	const char *dot = strrchr(setting, '.');
+	g_autofree char *prefix = g_strndup(setting, dot ? (size_t)(dot - setting) : 0);
+	const char *group = g_intern_string(prefix);
+	const char *name = g_intern_string(dot ? dot + 1 : setting);
 	struct entry *entry = find_entry(setup, group, name);
 
 	if (!value || (entry && entry->is_fixed && !is_fixed)) {
@@ -129,19 +133,6 @@ put_value(struct setup *setup, const char *setting, char *value, const char *com
 	entry->is_fixed = is_fixed;
 }
 
-static char *
-quote(const char *text)
-{
-	GString *out = g_string_new("\"");
-
-	for (; *text; text++) {
-		if (*text == '"' || *text == '\\')
-			g_string_append_c(out, '\\');
-		g_string_append_c(out, *text);
-	}
-	return g_string_free(g_string_append_c(out, '"'), FALSE);
-}
-
 /*
  * Set a text, or remove the setting.
  *
@@ -152,7 +143,7 @@ quote(const char *text)
 static void
 put(struct setup *setup, const char *setting, const char *text, const char *comment)
 {
-	put_value(setup, setting, text ? quote(text) : NULL, comment, false);
+	put_value(setup, setting, text ? settings_quote(text) : NULL, comment, false);
 }
 
 /* Set a number, without a comment. */
@@ -174,8 +165,8 @@ fix(struct setup *setup, const char *text, GError **error)
 		    "--set: expected NAME=VALUE, not '%s'", text);
 	is_plain = strcmp(parts[1], "true") == 0 || strcmp(parts[1], "false") == 0 ||
 	           (*parts[1] && !parts[1][strspn(parts[1], "0123456789")]);
-	put_value(setup, parts[0], is_plain ? g_strdup(parts[1]) : quote(parts[1]),
-	    NULL, true);
+	put_value(setup, parts[0],
+	    is_plain ? g_strdup(parts[1]) : settings_quote(parts[1]), NULL, true);
 	return true;
 }
 
@@ -208,6 +199,36 @@ append_group(
 	g_string_append(out, *group ? "};\n" : "");
 }
 
+/* Those without a kind are left out: only --set has named them. */
+static void
+append_sources(const struct setup *setup, GString *out)
+{
+	g_autoptr(GString) list = g_string_new(NULL);
+
+	for (unsigned i = 0; i < setup->entries->len; i++) {
+		const struct entry *kind = setup->entries->pdata[i];
+
+		if (!g_str_has_prefix(kind->group, SOURCES) ||
+		    strcmp(kind->name, "kind") != 0)
+			continue;
+		g_string_append_printf(list, "%s\t{ name = \"%s\"; ",
+		    list->len ? ",\n" : "", kind->group + strlen(SOURCES));
+		for (unsigned j = 0; j < setup->entries->len; j++) {
+			const struct entry *entry = setup->entries->pdata[j];
+
+			if (entry->group == kind->group)
+				g_string_append_printf(
+				    list, "%s = %s; ", entry->name, entry->value);
+		}
+		g_string_append_c(list, '}');
+	}
+	if (list->len)
+		g_string_append_printf(out,
+		    "\n# Sources of papers: see SOURCES in paperboy.conf(5).\n"
+		    "sources = (\n%s\n);\n",
+		    list->str);
+}
+
 /*
  * Format the file.
  *
@@ -227,9 +248,11 @@ format(const struct setup *setup, const char *without)
 	for (unsigned i = 0; i < setup->entries->len; i++) {
 		const struct entry *entry = setup->entries->pdata[i];
 
-		if (g_hash_table_add(done, (void *)entry->group))
+		if (g_hash_table_add(done, (void *)entry->group) &&
+		    !g_str_has_prefix(entry->group, SOURCES))
 			append_group(setup, entry->group, without, out);
 	}
+	append_sources(setup, out);
 	return g_string_free(out, FALSE);
 }
 
@@ -914,8 +937,22 @@ take_time(struct setup *setup, const char *answer, GError **error)
 static bool
 take_categories(struct setup *setup, const char *answer, GError **error)
 {
-	put(setup, "arxiv.categories", strcmp(answer, "none") ? answer : "",
-	    "Categories to collect, besides Hugging Face's Daily Papers.");
+	bool has_any = strcmp(answer, "none") != 0;
+	g_auto(GStrv) names = g_strsplit_set(answer, " ,", -1);
+	g_autoptr(GString) list = g_string_new("[");
+
+	for (char **name = names; *name; name++) {
+		g_autofree char *quoted = settings_quote(*name);
+
+		if (**name)
+			g_string_append_printf(
+			    list, "%s %s", list->len > 1 ? "," : "", quoted);
+	}
+	g_string_append(list, " ]");
+	put(setup, "sources.hf.kind", "huggingface", NULL);
+	put(setup, "sources.arxiv.kind", has_any ? "arxiv" : NULL, NULL);
+	put_value(setup, "sources.arxiv.categories",
+	    has_any ? g_strdup(list->str) : NULL, NULL, false);
 	return try_sources(setup, error);
 }
 

@@ -106,7 +106,7 @@ fetch(
 	g_autoptr(GPtrArray) sources = factory_new_sources(ctl->settings);
 	struct progress progress = {ctl, lease};
 	struct source *one = name ? find_source(sources, name, error) : NULL;
-	struct arxiv_options arxiv;
+	struct source_options arxiv;
 	const struct collect collect = {
 	    .arxiv = factory_get_arxiv(ctl->settings, &arxiv),
 	    .store = ctl->store,

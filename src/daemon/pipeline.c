@@ -87,7 +87,7 @@ bool
 collector_run(
     struct collector *stage, int64_t now, struct collect_report *report, GError **error)
 {
-	struct arxiv_options arxiv;
+	struct source_options arxiv;
 	const struct collect collect = {
 	    .arxiv = factory_get_arxiv(stage->config_snapshot->settings, &arxiv),
 	    .store = stage->store,

@@ -254,7 +254,8 @@ set_transfer_error(
 	case VERDICT_ADDRESS:
 		pb_fail(error, PB_ERROR_PERMANENT,
 		    "refused to connect to %s: address is not public%s", host,
-		    transfer->is_asked ? " (see collect.private)" : "");
+		    transfer->is_asked ? " (private = true in its group allows it)"
+		                       : "");
 		return;
 	case VERDICT_STOPPED:
 		pb_fail(

@@ -13,6 +13,9 @@
 #include "sources/arxiv_listing.h"
 #include "sources/feed_xml.h"
 
+#define FEED_URL "https://rss.arxiv.org"
+#define API_URL  "https://export.arxiv.org"
+
 /* Midnight Eastern is 05:00 UTC at the latest; plus three hours. */
 #define EXPECTED_BY (8 * 60)
 
@@ -30,20 +33,6 @@ struct arxiv {
 	int64_t request_interval_ms;
 	bool is_directory;
 };
-
-bool
-arxiv_is_category(const char *text)
-{
-	size_t size = strlen(text);
-	const char *dot = strchr(text, '.');
-
-	if (size < 2 || size > 30 || !g_ascii_isalpha(text[0]) || (dot && !dot[1]))
-		return false;
-	for (const char *at = text; *at; at++)
-		if (!g_ascii_isalpha(*at) && *at != '-' && at != dot)
-			return false;
-	return true;
-}
 
 /* Errors come as a feed with this title, with status 400 or 200. */
 static bool
@@ -287,17 +276,19 @@ arxiv_free(struct source *source)
 }
 
 struct source *
-arxiv_new(const struct arxiv_options *options, const char *category)
+arxiv_new(const struct source_options *options)
 {
 	struct arxiv *self = g_new0(struct arxiv, 1);
+	bool is_usual = strcmp(options->name, "arxiv") == 0;
 
-	self->name = g_strconcat("arxiv/", category, NULL);
-	self->label = g_strconcat("arXiv ", category, NULL);
-	self->category = g_strdup(category);
-	self->feed_url = source_strip_slashes(options->feed_url);
-	self->api_url = source_strip_slashes(options->api_url);
+	self->category = g_strdup(*options->categories);
+	self->name = g_strconcat(options->name, "/", self->category, NULL);
+	self->label =
+	    g_strconcat(is_usual ? "arXiv" : options->name, " ", self->category, NULL);
+	self->feed_url = source_format_base(options->url, FEED_URL);
+	self->api_url = source_format_base(options->api_url, API_URL);
 	self->request_interval_ms = options->request_interval_ms;
-	self->is_directory = g_str_has_prefix(options->feed_url, "file:");
+	self->is_directory = g_str_has_prefix(options->url, "file:");
 	self->source = (struct source){
 	    .name = self->name,
 	    .label = self->label,
@@ -314,10 +305,10 @@ arxiv_new(const struct arxiv_options *options, const char *category)
 }
 
 GPtrArray *
-arxiv_find(struct http *http, const struct arxiv_options *options, const GPtrArray *ids,
-    int64_t *retry_after_s, GError **error)
+arxiv_find(struct http *http, const struct source_options *options,
+    const GPtrArray *ids, int64_t *retry_after_s, GError **error)
 {
-	g_autofree char *api_url = source_strip_slashes(options->api_url);
+	g_autofree char *api_url = source_format_base(options->api_url, API_URL);
 	g_autoptr(GString) url = g_string_new(api_url);
 	pb_auto(feed_xml) feed = NULL;
 

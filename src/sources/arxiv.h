@@ -10,20 +10,7 @@
 
 #include "sources/source.h"
 
-#define ARXIV_REQUEST_INTERVAL_MS 3000
-#define ARXIV_IDS_MAX             100 /* in one request */
-
-/** Whether a text has the form of a category or archive: "cs.CL", "hep-th", "cs". */
-bool arxiv_is_category(const char *text);
-
-/* Texts are copied. */
-struct arxiv_options {
-	const char
-	    *feed_url;       /* ARXIV_FEED_URL or a mirror, followed by `/rss/CATEGORY`;
-	                        or file:///DIRECTORY with CATEGORY.xml in it */
-	const char *api_url; /* ARXIV_API_URL or a mirror, for past days */
-	int64_t request_interval_ms; /* before each request */
-};
+#define ARXIV_IDS_MAX 100 /* in one request */
 
 /**
  * Create the source of one category.
@@ -32,17 +19,19 @@ struct arxiv_options {
  * (14:00 to 14:00 Eastern, Friday to Monday for a Tuesday), which matches the
  * announcements except around arXiv holidays.
  *
- * @param category  valid for arxiv_is_category(); copied
- * @return named "arxiv/CATEGORY"; to be freed by source_free()
+ * @param options  with one category; url is followed by `/rss/CATEGORY`, or is
+ *                 file:///DIRECTORY with CATEGORY.xml in it; api_url is for past days
+ * @return named "NAME/CATEGORY"; to be freed by source_free()
  */
-struct source *arxiv_new(const struct arxiv_options *options, const char *category);
+struct source *arxiv_new(const struct source_options *options);
 
 /**
  * Look up papers by the API.
  *
- * @param ids  of char *, arXiv ids; the first ARXIV_IDS_MAX are used
+ * @param options  with api_url and request_interval_ms
+ * @param ids      of char *, arXiv ids; the first ARXIV_IDS_MAX are used
  * @return of struct listing *, the papers found; NULL with an error as of
  *         source_fetch_day()
  */
-GPtrArray *arxiv_find(struct http *http, const struct arxiv_options *options,
+GPtrArray *arxiv_find(struct http *http, const struct source_options *options,
     const GPtrArray *ids, int64_t *retry_after_s, GError **error);

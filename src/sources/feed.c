@@ -16,16 +16,6 @@ struct feed_source {
 	char *url;
 };
 
-bool
-feed_source_is_name(const char *text)
-{
-	size_t size = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-");
-
-	return size >= 1 && size <= BOUNDS_SOURCE_NAME_BYTES && !text[size] &&
-	       g_ascii_isalpha(text[0]) && strcmp(text, "hf") != 0 &&
-	       strcmp(text, "arxiv") != 0 && strcmp(text, "doi") != 0;
-}
-
 /* "A.", "C. M. J.", "H.-X.", "Yu.": given names in a list of "Last, F." */
 static bool
 is_initials(const char *text)
@@ -381,12 +371,12 @@ feed_source_free(struct source *source)
 }
 
 struct source *
-feed_source_new(const char *name, const char *url)
+feed_source_new(const struct source_options *options)
 {
 	struct feed_source *self = g_new0(struct feed_source, 1);
 
-	self->name = g_strdup(name);
-	self->url = g_strdup(url);
+	self->name = g_strdup(options->name);
+	self->url = g_strdup(options->url);
 	self->source = (struct source){
 	    .name = self->name,
 	    .label = self->name,

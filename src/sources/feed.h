@@ -10,9 +10,6 @@
 #include "sources/feed_xml.h"
 #include "sources/source.h"
 
-/** Whether a text is a valid name: a to z, digits and hyphens, and not reserved. */
-bool feed_source_is_name(const char *text);
-
 /**
  * Convert a feed to listings.  Entries without title or link are left out.
  *
@@ -26,8 +23,7 @@ GPtrArray *feed_source_make_listings(
 /**
  * Create the source.
  *
- * @param name  valid for feed_source_is_name(); copied
- * @param url   of the feed; file: if the http handle allows files; copied
+ * @param options  url may be a file: if the http handle allows files
  * @return to be freed by source_free()
  */
-struct source *feed_source_new(const char *name, const char *url);
+struct source *feed_source_new(const struct source_options *options);

@@ -9,6 +9,8 @@
 #include "base/error.h"
 #include "sources/huggingface_parse.h"
 
+#define URL "https://huggingface.co"
+
 /* Maximum page size of the service; its default of 50 truncates long days. */
 #define PAGE_LIMIT 100
 #define DAY_S      86400
@@ -18,6 +20,7 @@
 
 struct huggingface {
 	struct source source;
+	char *name;
 	char *base_url; /* without a final slash */
 	bool is_directory;
 };
@@ -227,25 +230,27 @@ huggingface_free(struct source *source)
 {
 	struct huggingface *self = (struct huggingface *)source;
 
+	g_free(self->name);
 	g_free(self->base_url);
 	g_free(self);
 }
 
 struct source *
-huggingface_new(const char *base_url)
+huggingface_new(const struct source_options *options)
 {
 	struct huggingface *self = g_new0(struct huggingface, 1);
 
+	self->name = g_strdup(options->name);
 	self->source = (struct source){
-	    .name = "hf",
-	    .label = "Hugging Face",
+	    .name = self->name,
+	    .label = strcmp(self->name, "hf") ? self->name : "Hugging Face",
 	    .kind = SOURCE_BY_DAY,
 	    .expected_by = EXPECTED_BY,
 	    .fetch_day = fetch_day,
 	    .parse = parse,
 	    .free = huggingface_free,
 	};
-	self->source.url = self->base_url = source_strip_slashes(base_url);
-	self->is_directory = g_str_has_prefix(base_url, "file:");
+	self->source.url = self->base_url = source_format_base(options->url, URL);
+	self->is_directory = g_str_has_prefix(self->base_url, "file:");
 	return &self->source;
 }

@@ -15,10 +15,9 @@
  * The ETag is returned for single-page answers only: other pages may change while the
  * first does not.
  *
- * @param base_url  HUGGINGFACE_BASE_URL or a mirror, followed by
- * `/api/daily_papers?...`; or `file:///DIRECTORY` (if the http handle allows files),
- * where a day is `daily_papers-YYYY-MM-DD.json` and a missing file is SOURCE_NOT_YET.
- * Copied
- * @return named "hf"; to be freed by source_free()
+ * @param options  url is followed by `/api/daily_papers?...`; or it is
+ *                 `file:///DIRECTORY` (if the http handle allows files), where a day is
+ *                 `daily_papers-YYYY-MM-DD.json` and a missing file is SOURCE_NOT_YET
+ * @return to be freed by source_free()
  */
-struct source *huggingface_new(const char *base_url);
+struct source *huggingface_new(const struct source_options *options);

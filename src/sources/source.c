@@ -225,13 +225,13 @@ source_check_directory(const char *url, GError **error)
 }
 
 char *
-source_strip_slashes(const char *url)
+source_format_base(const char *url, const char *usual)
 {
 	size_t length = strlen(url);
 
 	while (length > 0 && url[length - 1] == '/')
 		length--;
-	return g_strndup(url, length);
+	return length ? g_strndup(url, length) : g_strdup(usual);
 }
 
 void

@@ -163,8 +163,8 @@ GPtrArray *source_merge_listings(GPtrArray *listings);
  */
 bool source_check_directory(const char *url, GError **error);
 
-/** @return a copy of the URL without slashes at its end */
-char *source_strip_slashes(const char *url);
+/** @return a copy of the URL without slashes at its end; for "" of the usual one */
+char *source_format_base(const char *url, const char *usual);
 
 void source_free(struct source *source);
 PB_DEFINE_AUTO(source, source_free);

@@ -45,7 +45,8 @@ class Instance:
 
     port is that of a local SMTP relay; maildir is used instead of a relay.  Both
     programs get the time of self.clock unless a call names another one.  In names of
-    further settings "__" stands for the dot: smtp__connections=1.
+    further settings "__" stands for the dot: smtp__connections=1; that of a source is
+    sources__NAME__OPTION.
     """
 
     def __init__(self, directory, port=None, maildir=None, papers=None, **settings):
@@ -63,8 +64,9 @@ class Instance:
             "mail.from": "paperboy@news.example",
             "mail.owner": "owner@news.example",
             "mail.alerts": False,
-            "huggingface.url": f"file://{self.papers}",
-            "arxiv.enrich": False,
+            "sources.hf.kind": "huggingface",
+            "sources.hf.url": f"file://{self.papers}",
+            "enrich.arxiv": False,
         }
         if maildir:
             self.settings |= {"delivery.method": "maildir", "delivery.maildir": maildir}
@@ -87,7 +89,11 @@ class Instance:
             if value is not None:
                 groups[group].append(f"{own} = {json.dumps(value)};")
         lines = groups.pop("", [])
-        lines += [f"{name}: {{ {' '.join(rows)} }};" for name, rows in groups.items()]
+        lines += [f"{name}: {{ {' '.join(rows)} }};" for name, rows in groups.items()
+                  if not name.startswith("sources.")]
+        sources = [f'{{ name = "{name.partition(".")[2]}"; {" ".join(rows)} }}'
+                   for name, rows in groups.items() if name.startswith("sources.")]
+        lines.append(f"sources = ( {', '.join(sources)} );")
         with open(self.config, "w", encoding="utf-8") as file:
             file.write("\n".join(lines) + "\n")
 

@@ -30,13 +30,13 @@ state_dir = "{state}";
 template_dir = "{templates}";
 log_level = "{log_level}";
 mail: {{ from = "{sender}"; owner = "{owner}"; }};
-huggingface: {{ url = "{papers}"; }};
-{arxiv}
+{sources}
 {delivery}
 {store}
 {extra}
 """
-ARXIV = "arxiv: { enrich = false; };"
+SOURCES = '''sources = ( {{ name = "hf"; kind = "huggingface"; url = "{}"; }} );
+enrich: {{ arxiv = false; }};'''
 MAILDIR = 'delivery: {{ method = "maildir"; maildir = "{}"; }};'
 SMTP = 'smtp: {{ host = "127.0.0.1"; port = {}; connections = {}; }};'
 
@@ -64,9 +64,9 @@ def install(directory):
 class Paperboy:
     """A state directory, a configuration, and the programs that use them.
 
-    papers:  huggingface.url
+    papers:  URL of Hugging Face
     relay:   port of a local SMTP server, or None for a Maildir
-    extra:   additional lines of the configuration; may have the group arxiv
+    extra:   additional lines of the configuration; may have the list of sources
     """
 
     def __init__(self, directory, papers, relay=None, connections=2, log_level="warning",
@@ -87,9 +87,8 @@ class Paperboy:
                 CONFIG.format(
                     state=self.state, templates=os.path.join(top_srcdir(), "etc",
                     "templates"), log_level=log_level, sender=FROM, owner=OWNER,
-                    papers=papers, delivery=deliver, extra=extra,
-                    store=self.db.config,
-                    arxiv="" if "arxiv:" in extra else ARXIV,
+                    delivery=deliver, extra=extra, store=self.db.config,
+                    sources="" if "sources = " in extra else SOURCES.format(papers),
                 )
             )
 

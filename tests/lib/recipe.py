@@ -26,8 +26,8 @@ CONFIGURATION = """\
 state_dir = "{state}";
 template_dir = "{templates}";
 mail: {{ from = "paperboy@news.example"; owner = "owner@news.example"; alerts = false; }};
-huggingface: {{ url = "file://{papers}"; }};
-arxiv: {{ enrich = false; }};
+sources = ( {{ name = "hf"; kind = "huggingface"; url = "file://{papers}"; }} );
+enrich: {{ arxiv = false; }};
 {delivery}
 """
 MAILDIR = 'delivery: {{ method = "maildir"; maildir = "{}"; }};'

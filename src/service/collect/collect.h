@@ -29,7 +29,7 @@ struct collect {
 	struct http *http;
 	struct source **sources;
 	unsigned source_count;
-	const struct arxiv_options *arxiv; /* for looking up papers; NULL: off */
+	const struct source_options *arxiv; /* for looking up papers; NULL: off */
 	int64_t wait_s;  /* maximum time that digests wait for a late list */
 	bool is_part;    /* some enabled sources are left out */
 	const int *stop; /* not 0: return soon; or NULL */

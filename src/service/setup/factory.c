@@ -9,7 +9,6 @@
 #include <glib/gstdio.h>
 #include <string.h>
 
-#include "base/bounds.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "config/provider.h"
@@ -22,9 +21,6 @@
 #include "receive/receiver.h"
 #include "service/state/one_click.h"
 #include "service/state/own_addresses.h"
-#include "sources/arxiv.h"
-#include "sources/feed.h"
-#include "sources/huggingface.h"
 #include "store/admin/store_copy.h"
 #include "store/core/store.h"
 #include "store/paper/archive_cache.h"
@@ -299,26 +295,20 @@ wait_or_stop(void *stop, int64_t ms)
 	return true;
 }
 
-/* Sources whose names may have private addresses. */
+/* Hosts that may have private addresses. */
 static void
 allow_private(struct http *http, const struct settings *settings)
 {
-	g_auto(GStrv) allowed = g_strsplit(settings->collect_private, " ", -1);
-	g_auto(GStrv) feeds = g_strsplit(settings->feeds_urls, " ", -1);
+	for (unsigned i = 0; i < settings->sources->len; i++) {
+		const struct settings_source *source = settings->sources->pdata[i];
 
-	if (g_strv_contains((const char *const *)allowed, "hf"))
-		http_allow_private(http, settings->huggingface_url);
-	if (g_strv_contains((const char *const *)allowed, "arxiv")) {
-		http_allow_private(http, settings->arxiv_url);
-		http_allow_private(http, settings->arxiv_api_url);
+		if (strcmp(settings_get_option(source, "private"), "true") != 0)
+			continue;
+		http_allow_private(http, settings_get_option(source, "url"));
+		http_allow_private(http, settings_get_option(source, "api_url"));
 	}
-	for (char **feed = feeds; *feed; feed++) {
-		g_auto(GStrv) pair = g_strsplit(*feed, "=", 2);
-
-		if (*pair && pair[1] &&
-		    g_strv_contains((const char *const *)allowed, *pair))
-			http_allow_private(http, pair[1]);
-	}
+	if (settings->enrich_private)
+		http_allow_private(http, settings->enrich_arxiv_url);
 }
 
 /* The file is .json, or text. */
@@ -363,75 +353,14 @@ factory_new_http(const struct settings *settings, const int *stop)
 	return http;
 }
 
-const struct arxiv_options *
-factory_get_arxiv(const struct settings *settings, struct arxiv_options *options)
+const struct source_options *
+factory_get_arxiv(const struct settings *settings, struct source_options *options)
 {
-	*options = (struct arxiv_options){
-	    .feed_url = settings->arxiv_url,
-	    .api_url = settings->arxiv_api_url,
-	    .request_interval_ms = settings->arxiv_request_interval_s * (int64_t)1000,
+	*options = (struct source_options){
+	    .api_url = settings->enrich_arxiv_url,
+	    .request_interval_ms = settings->enrich_arxiv_interval_s * (int64_t)1000,
 	};
-	return settings->arxiv_enrich ? options : NULL;
-}
-
-static bool
-has_source(const GPtrArray *sources, const char *name)
-{
-	for (unsigned i = 0; i < sources->len; i++)
-		if (strcmp(((struct source *)sources->pdata[i])->name, name) == 0)
-			return true;
-	return false;
-}
-
-/* Duplicates and sources above the limit are dropped. */
-static void
-add_source(GPtrArray *sources, struct source *source)
-{
-	if (has_source(sources, source->name) || sources->len == BOUNDS_SOURCE_LISTS)
-		source_free(source);
-	else
-		g_ptr_array_add(sources, source);
-}
-
-static void
-add_categories(const struct settings *settings, GPtrArray *sources)
-{
-	g_auto(GStrv) names = g_strsplit(settings->arxiv_categories, " ", -1);
-	struct arxiv_options options;
-
-	factory_get_arxiv(settings, &options);
-	for (char **name = names; *name; name++)
-		if (arxiv_is_category(*name))
-			add_source(sources, arxiv_new(&options, *name));
-}
-
-static void
-add_feeds(const struct settings *settings, GPtrArray *sources)
-{
-	g_auto(GStrv) feeds = g_strsplit(settings->feeds_urls, " ", -1);
-
-	for (char **feed = feeds; *feed; feed++) {
-		char *url = strchr(*feed, '=');
-
-		if (!url)
-			continue;
-		*url = '\0';
-		if (feed_source_is_name(*feed))
-			add_source(sources, feed_source_new(*feed, url + 1));
-	}
-}
-
-GPtrArray *
-factory_new_sources(const struct settings *settings)
-{
-	GPtrArray *sources =
-	    g_ptr_array_new_with_free_func((GDestroyNotify)source_free);
-
-	if (settings->huggingface_enabled)
-		g_ptr_array_add(sources, huggingface_new(settings->huggingface_url));
-	add_categories(settings, sources);
-	add_feeds(settings, sources);
-	return sources;
+	return settings->enrich_arxiv ? options : NULL;
 }
 
 static char *

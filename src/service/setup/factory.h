@@ -14,7 +14,6 @@
 #include "render/renderer.h"
 #include "render/template.h"
 #include "service/state/oauth_login.h"
-#include "sources/arxiv.h"
 #include "sources/source.h"
 #include "store/core/store.h"
 #include "transport/transport.h"
@@ -48,17 +47,23 @@ factory_open_store_for_reading(const struct settings *settings, GError **error);
 /** @param stop  not 0: abort transfers; or NULL */
 struct http *factory_new_http(const struct settings *settings, const int *stop);
 
-/** @return of struct source *: the enabled sources */
+/** @return of struct source *: the enabled sources without errors */
 GPtrArray *factory_new_sources(const struct settings *settings);
 
+/** Check the sources by their kinds.  @param problems  as for factory_check() */
+void factory_check_sources(const struct settings *settings, GPtrArray *problems);
+
+/** Whether a text is a URL of a kind that can be fetched. */
+bool factory_is_url(const char *text);
+
 /**
- * Get the options for queries to arXiv.
+ * Get the options for the lookup of papers at arXiv.
  *
  * @param options  set; borrows from the settings
- * @return options, or NULL when enrichment is disabled
+ * @return options, or NULL when it is disabled
  */
-const struct arxiv_options *
-factory_get_arxiv(const struct settings *settings, struct arxiv_options *options);
+const struct source_options *
+factory_get_arxiv(const struct settings *settings, struct source_options *options);
 
 /**
  * Save whether a mail of paperboyctl check has shown that CFBL-Address is signed

@@ -14,11 +14,7 @@
 #include "config/web_url.h"
 #include "message/address.h"
 #include "model/schedule.h"
-#include "query/parse/category.h"
 #include "receive/lmtp_listen.h"
-#include "sources/feed.h"
-
-#define FILE_SCHEME "file://"
 
 struct check {
 	const struct settings *settings;
@@ -124,120 +120,14 @@ check_web_url(const struct check *check, const char *name, const char *url)
 		    "needs commands.address, for confirmations and replies");
 }
 
-static bool
-is_url(const char *text)
-{
-	static const char *const schemes[] = {"https://", "http://", FILE_SCHEME "/"};
-
-	for (size_t i = 0; i < G_N_ELEMENTS(schemes); i++)
-		if (g_str_has_prefix(text, schemes[i]) && text[strlen(schemes[i])])
-			return true;
-	return false;
-}
-
 static void
 check_url(const struct check *check, const char *name, const char *url)
 {
-	if (has_valid_value(check, name, url) && !is_url(url))
+	if (has_valid_value(check, name, url) && !factory_is_url(url))
 		add_problem(check, name,
 		    "'%s' is not a URL (expected https://, http:// or "
 		    "file:///directory)",
 		    url);
-}
-
-/* The list of an unknown category would be empty every day. */
-static bool
-is_category(const char *name)
-{
-	g_autofree char *archive = category_find_archive(name, strlen(name));
-	const char *category = category_find(name, strlen(name));
-
-	return g_strcmp0(archive, name) == 0 || g_strcmp0(category, name) == 0;
-}
-
-static void
-check_categories(const struct check *check)
-{
-	const char *text = check->settings->arxiv_categories;
-	g_auto(GStrv) names = g_strsplit(text, " ", -1);
-
-	if (!has_valid_value(check, "arxiv.categories", text))
-		return;
-	for (char **name = names; *name; name++) {
-		g_autofree char *nearest = NULL;
-
-		if (!**name || is_category(*name))
-			continue;
-		nearest = category_find_nearest(*name, strlen(*name));
-		if (nearest)
-			add_problem(check, "arxiv.categories",
-			    "'%s' is not a category of arXiv: did you mean %s?", *name,
-			    nearest);
-		else
-			add_problem(check, "arxiv.categories",
-			    "'%s' is not a category of arXiv (expected names such as "
-			    "cs.CL, separated by spaces)",
-			    *name);
-	}
-}
-
-/* @param feed  NAME=URL  @param names  a set; its name is added */
-static void
-check_feed(const struct check *check, const char *feed, GHashTable *names)
-{
-	const char *equals = strchr(feed, '=');
-	g_autofree char *name =
-	    g_strndup(feed, equals ? (gsize)(equals - feed) : strlen(feed));
-
-	if (!equals)
-		add_problem(check, "feeds.urls",
-		    "'%s' is not NAME=URL, such as nature=https://example.org/rss",
-		    feed);
-	else if (!feed_source_is_name(name))
-		add_problem(check, "feeds.urls",
-		    "invalid feed name '%s' (expected a to z, digits and hyphens, and "
-		    "no name of another source)",
-		    name);
-	else if (!g_hash_table_add(names, g_steal_pointer(&name)))
-		add_problem(check, "feeds.urls", "duplicate feed name '%.*s'",
-		    (int)(equals - feed), feed);
-	else if (!is_url(equals + 1))
-		add_problem(check, "feeds.urls",
-		    "'%s' is not a URL (expected https://, http:// or file:///file)",
-		    equals + 1);
-}
-
-/* @param names  a set of all sources */
-static void
-check_private(const struct check *check, GHashTable *names)
-{
-	const char *text = check->settings->collect_private;
-	g_auto(GStrv) sources = g_strsplit(text, " ", -1);
-
-	if (!has_valid_value(check, "collect.private", text))
-		return;
-	for (char **name = sources; *name; name++)
-		if (**name && !g_hash_table_contains(names, *name))
-			add_problem(check, "collect.private",
-			    "'%s' is not hf, arxiv or a name in feeds.urls", *name);
-}
-
-static void
-check_feeds(const struct check *check)
-{
-	const char *text = check->settings->feeds_urls;
-	g_auto(GStrv) feeds = g_strsplit(text, " ", -1);
-	g_autoptr(GHashTable) names =
-	    g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-
-	if (!has_valid_value(check, "feeds.urls", text))
-		return;
-	for (char **feed = feeds; *feed; feed++)
-		if (**feed)
-			check_feed(check, *feed, names);
-	g_hash_table_add(names, g_strdup("hf"));
-	g_hash_table_add(names, g_strdup("arxiv"));
-	check_private(check, names);
 }
 
 /* A host name or an address, without a port. */
@@ -475,11 +365,8 @@ factory_check(
 	check_url(&check, "alerts.ping_url", settings->alerts_ping_url);
 	check_password(
 	    &check, credentials, "alerts.secret_file", settings->alerts_secret_file);
-	check_url(&check, "huggingface.url", settings->huggingface_url);
-	check_url(&check, "arxiv.url", settings->arxiv_url);
-	check_url(&check, "arxiv.api_url", settings->arxiv_api_url);
-	check_categories(&check);
-	check_feeds(&check);
+	check_url(&check, "enrich.arxiv_url", settings->enrich_arxiv_url);
+	factory_check_sources(settings, problems);
 	check_time(&check);
 	if (settings->smtp_protocol != SETTINGS_PROTOCOL_LMTP ||
 	    *settings->smtp_host != '/')
