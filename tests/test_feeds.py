@@ -2,7 +2,7 @@
 #
 # test_feeds.py - a post of several feeds, or republished, is mailed once; authors of
 # recorded feeds are found; the servers of feeds may have private addresses only if that
-# is configured.  Several sources of a kind.
+# is configured.  Several sources of a kind; a source that is only tried.
 
 import contextlib
 import http.server
@@ -290,7 +290,43 @@ def two_of_each_kind(tap):
         "arxiv/cs.CL", "daily", "hf", "lab", "maths/math.AG"], listed
 
 
+def tried(tap):
+    """a source is tried: papers, what they lack, the group; and wrong arguments"""
+    instance = Instance(tap.subdirectory("tried"), **settings({}))
+    instance.write_day(DAY, range(1, 13))
+    path = f"file://{instance.papers}"
+    text = instance.ctl("source", "try", "huggingface", f"url={path}", "--day", DAY)
+    assert len(re.findall("^2611[.]", text, re.MULTILINE)) == 10, text
+    assert "12 papers; without abstract: 0, categories: 12, authors: 0\n" in text, text
+    group = text.splitlines()[-1]
+    assert group == f'{{ name = "hf"; kind = "huggingface"; url = "{path}"; }}', text
+    feed = write(os.path.join(instance.papers, "feed.xml"), FEED.format(
+        ITEM.format("A post", "https://example.org/1", "1")))
+    said = json.loads(instance.ctl(
+        "--json", "source", "try", "feed", "name=lab", f"url=file://{feed}", "private=true"))
+    assert said == {
+        "papers": [{"id": said["papers"][0]["id"], "title": "A post"}], "count": 1,
+        "without_abstract": 0, "without_categories": 1, "without_authors": 1,
+        "group": f'{{ name = "lab"; kind = "feed"; url = "file://{feed}"; private = true; }}'}
+    # The group is valid.
+    with open(instance.config, encoding="utf-8") as file:
+        text = file.read()
+    write(instance.config, re.sub("sources = .*", f"sources = ( {said['group']} );", text))
+    assert instance.ctl("config", "sources") == f"( {said['group']} )\n"
+    assert not os.path.exists(instance.store)
+    for arguments, problem in (
+            (["gopher"], 'unknown kind "gopher" (expected one of huggingface, arxiv, feed)'),
+            (["arxiv", "categories=cs.CL,cs.LGG"],
+             "'cs.LGG' is not a category of arXiv: did you mean cs.LG?"),
+            (["feed", "url"], "expected NAME=VALUE, not 'url'"),
+            (["arxiv", "categories=cs", "request_interval_s=1s"],
+             "request_interval_s must be a whole number from 0 to 600"),
+            (["feed", "url=https://a.example/", "--day", "2026-11-31"], "2026-11-31")):
+        said = instance.ctl("source", "try", *arguments, wanted=65)
+        assert problem in said, said
+
+
 with Tap() as tap:
     for test in (two_feeds, two_titles, republished, different, recorded_authors,
-                 private_names, redirects, two_of_each_kind):
+                 private_names, redirects, two_of_each_kind, tried):
         tap.run(test, tap)

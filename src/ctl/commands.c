@@ -272,6 +272,14 @@ const struct ctl_command ctl_commands[] = {
         "New papers go into the next digests if the day is at most 30 days ago.\n"
         "Papers already sent are not sent again.",
         2, 2, "from", ctl_run_source_replay},
+    {"source", "try", "KIND [NAME=VALUE]... [--day DAY]",
+        "fetch a day from a source that is not set up, and show what it gives",
+        "Nothing is stored. NAME is an option of the kind (paperboy.conf(5), "
+        "SOURCES),\n"
+        "as in 'source try arxiv categories=cs.CL,cs.LG'. Without --day it is the "
+        "list\n"
+        "of now, or of yesterday. Prints the group for paperboy.conf, too.",
+        1, -1, "day", ctl_run_source_try},
     {"digest", "list", "[--address A] [--limit N]", "list digests, newest first", NULL,
         0, 0, "address limit", ctl_run_digest_list},
     {"digest", "show", "NUMBER|last [--html|--raw]", "show a digest as it was sent",

@@ -71,6 +71,7 @@ static const struct {
     OPTION("catch-up", INT, catch_up),
     OPTION("client-credentials", NONE, is_own),
     OPTION("consent", STRING, consent),
+    OPTION("day", STRING, day),
     OPTION("days", INT, days),
     OPTION("delivered", NONE, is_delivered),
     OPTION("device", NONE, is_device),

@@ -28,9 +28,9 @@
 
 /* Options of all commands; texts are NULL without the option.  Owned. */
 struct ctl_options {
-	char *address, *answers_path, *at, *consent, *frequency, *from_path, *language,
-	    *name, *note, *reason, *recipient, *sender, *since, *socket_path, *state,
-	    *token_path, *until, *zone;
+	char *address, *answers_path, *at, *consent, *day, *frequency, *from_path,
+	    *language, *name, *note, *reason, *recipient, *sender, *since, *socket_path,
+	    *state, *token_path, *until, *zone;
 	char *words[PREFERENCE_COUNT];
 	char **filters, **settings;
 	int catch_up, days, limit, max, wait; /* or CTL_UNSET */
@@ -86,11 +86,11 @@ ctl_run_fn ctl_run_subscriber_add, ctl_run_subscriber_list, ctl_run_subscriber_s
     ctl_run_filter_edit, ctl_run_filter_test, ctl_run_filter_suggest,
     ctl_run_share_list, ctl_run_share_remove, ctl_run_config, ctl_run_log,
     ctl_run_source_list, ctl_run_source_fetch, ctl_run_source_replay,
-    ctl_run_filter_explain, ctl_run_search, ctl_run_why, ctl_run_preview,
-    ctl_run_digest_list, ctl_run_digest_show, ctl_run_queue_list, ctl_run_queue_show,
-    ctl_run_queue_retry, ctl_run_queue_hold, ctl_run_queue_release, ctl_run_queue_drop,
-    ctl_run_inbox_list, ctl_run_inbox_show, ctl_run_inbox_retry, ctl_run_inbox_drop,
-    ctl_run_bounce_list, ctl_run_bounce_show, ctl_run_bounce_forget,
+    ctl_run_source_try, ctl_run_filter_explain, ctl_run_search, ctl_run_why,
+    ctl_run_preview, ctl_run_digest_list, ctl_run_digest_show, ctl_run_queue_list,
+    ctl_run_queue_show, ctl_run_queue_retry, ctl_run_queue_hold, ctl_run_queue_release,
+    ctl_run_queue_drop, ctl_run_inbox_list, ctl_run_inbox_show, ctl_run_inbox_retry,
+    ctl_run_inbox_drop, ctl_run_bounce_list, ctl_run_bounce_show, ctl_run_bounce_forget,
     ctl_run_bounce_explain, ctl_run_inbox_try, ctl_run_receive, ctl_run_backup,
     ctl_run_restore, ctl_run_generation, ctl_run_doctor, ctl_run_login,
     ctl_run_provider_list, ctl_run_setup, ctl_run_check, ctl_run_store_copy,

@@ -1,5 +1,5 @@
 /*
- * ctl_source.c - the commands source fetch, replay and list.
+ * ctl_source.c - the commands source fetch, replay, try and list.
  */
 #include <stdio.h>
 #include <string.h>
@@ -202,6 +202,134 @@ ctl_run_source_replay(struct ctl *ctl, GError **error)
 	struct collect_report report = {0};
 
 	return collect_and_match(ctl, replay, &report, error);
+}
+
+/* ---- try ---- */
+
+/* Maximum number of papers that are shown. */
+#define TRIED_PAPERS 10
+
+struct trial {
+	json_t *papers; /* the first ones */
+	unsigned count, no_abstract, no_categories, no_authors;
+};
+
+/* Make settings with one source, that of the arguments. */
+static struct settings *
+make_trial(const struct ctl *ctl, GError **error)
+{
+	pb_auto(settings) settings = settings_new();
+	struct settings_source *source = settings->sources->pdata[0];
+	g_autoptr(GPtrArray) problems = g_ptr_array_new_with_free_func(g_free);
+	const char *kind = ctl->argv[1];
+
+	/* Its name is "hf". */
+	if (strcmp(kind, "huggingface") != 0)
+		settings_set_option(source, "name", kind);
+	settings_set_option(source, "kind", kind);
+	for (char **at = ctl->argv + 2; *at; at++) {
+		g_auto(GStrv) pair = g_strsplit(*at, "=", 2);
+
+		if (!**pair || !pair[1] || !*pair[1]) {
+			pb_fail(error, PB_ERROR_INPUT, "expected NAME=VALUE, not '%s'",
+			    *at);
+			return NULL;
+		}
+		if (strcmp(*pair, "categories") == 0)
+			g_strdelimit(pair[1], ",", '\n');
+		settings_set_option(source, *pair, pair[1]);
+	}
+	/* A contact is in the requests. */
+	g_free(settings->mail_owner);
+	g_free(settings->collect_contact);
+	settings->mail_owner = g_strdup(ctl->settings->mail_owner);
+	settings->collect_contact = g_strdup(ctl->settings->collect_contact);
+	factory_check_sources(settings, problems);
+	if (!problems->len)
+		return g_steal_pointer(&settings);
+	pb_fail(error, PB_ERROR_INPUT, "%s", (char *)problems->pdata[0]);
+	return NULL;
+}
+
+static void
+add_listings(struct trial *trial, const GPtrArray *listings)
+{
+	for (unsigned i = 0; listings && i < listings->len; i++) {
+		const struct paper *paper =
+		    ((struct listing *)listings->pdata[i])->paper;
+
+		trial->no_abstract += !*paper->abstract;
+		trial->no_categories += !paper->categories || !paper->categories->len;
+		trial->no_authors += !paper->authors->len;
+		if (trial->count++ < TRIED_PAPERS)
+			json_array_append_new(trial->papers,
+			    json_pack("{s:o, s:o}", "id", print_json_text(paper->id),
+			        "title", print_json_text(paper->title)));
+	}
+}
+
+static bool
+try_source(struct ctl *ctl, struct source *source, struct http *http,
+    struct trial *trial, GError **error)
+{
+	int64_t now = clock_get_now(&ctl->clock);
+	const char *asked = ctl->options.day;
+	pb_local(source_answer) answer = {0};
+	char day[DAY_BYTES];
+	bool is_ok;
+
+	/* Today's list of a service with days is seldom complete. */
+	day_format(source->poll ? now : now - CLOCK_DAY_S, day);
+	source_answer_init(&answer);
+	print_progress("fetching %s ... ", source->name);
+	is_ok = asked ? source_fetch_day(source, http, asked, NULL, &answer, error)
+	              : source_fetch_current(source, http, day, &answer, error);
+	print_progress_end();
+	if (is_ok)
+		add_listings(trial, answer.listings);
+	return is_ok;
+}
+
+static void
+print_trial(const struct ctl *ctl, struct trial *trial, const char *group)
+{
+	for (size_t i = 0; !ctl->is_json && i < json_array_size(trial->papers); i++) {
+		const json_t *paper = json_array_get(trial->papers, i);
+
+		printf("%s  %s\n", json_string_value(json_object_get(paper, "id")),
+		    json_string_value(json_object_get(paper, "title")));
+	}
+	print_result(ctl,
+	    json_pack("{s:o, s:i, s:i, s:i, s:i, s:s}", "papers", trial->papers,
+	        "count", (int)trial->count, "without_abstract", (int)trial->no_abstract,
+	        "without_categories", (int)trial->no_categories, "without_authors",
+	        (int)trial->no_authors, "group", group),
+	    "%u papers; without abstract: %u, categories: %u, authors: %u\n"
+	    "To collect them, add this group to the list sources of "
+	    "paperboy.conf:\n%s\n",
+	    trial->count, trial->no_abstract, trial->no_categories, trial->no_authors,
+	    group);
+}
+
+bool
+ctl_run_source_try(struct ctl *ctl, GError **error)
+{
+	pb_auto(settings) settings = make_trial(ctl, error);
+	g_autoptr(GPtrArray) sources = settings ? factory_new_sources(settings) : NULL;
+	pb_auto(http) http = settings ? factory_new_http(settings, NULL) : NULL;
+	struct trial trial = {.papers = json_array()};
+	g_autofree char *group = NULL;
+	bool is_ok = settings != NULL;
+
+	for (unsigned i = 0; is_ok && i < sources->len; i++)
+		is_ok = try_source(ctl, sources->pdata[i], http, &trial, error);
+	if (!is_ok) {
+		json_decref(trial.papers);
+		return false;
+	}
+	group = settings_format_source(settings->sources->pdata[0]);
+	print_trial(ctl, &trial, group);
+	return true;
 }
 
 /* ---- list ---- */

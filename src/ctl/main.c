@@ -234,7 +234,8 @@ opens_itself(const struct ctl_command *command)
 {
 	return command->run == ctl_run_restore || command->run == ctl_run_doctor ||
 	       command->run == ctl_run_config || command->run == ctl_run_receive ||
-	       command->run == ctl_run_login || command->run == ctl_run_store_copy;
+	       command->run == ctl_run_login || command->run == ctl_run_store_copy ||
+	       command->run == ctl_run_source_try;
 }
 
 /* On a read-only file system: without a lock; writing fails. */
