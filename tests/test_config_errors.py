@@ -247,7 +247,8 @@ def test_sources(config_directory):
             ('kind = "feeds"; url = "https://example.org/rss";',
              'unknown kind "feeds": did you mean "feed"?'),
             ('kind = "gopher";',
-             'unknown kind "gopher" (expected one of huggingface, arxiv, feed)')):
+             'unknown kind "gopher" (expected one of huggingface, arxiv, biorxiv,'
+             ' medrxiv, europepmc, crossref, feed)')):
         config_directory.expect(write(text), f'paperboy.conf:3: source "one": {problem}')
     # Two of each kind, in an included file and on several lines.
     config_directory.write("""sources = (

@@ -290,6 +290,52 @@ def two_of_each_kind(tap):
         "arxiv/cs.CL", "daily", "hf", "lab", "maths/math.AG"], listed
 
 
+def preprint(doi, title, category):
+    """An element of bioRxiv's list of a day."""
+    return {"doi": doi, "title": title, "authors": "Muster, A. B.; Beispiel, C.",
+            "date": DAY, "version": "1", "category": category, "abstract": "Cells move.",
+            "published": "NA"}
+
+
+def kinds_of_other_sciences(tap):
+    """bioRxiv, medRxiv, Europe PMC and Crossref: one paper in all is stored once"""
+    directory = tap.subdirectory("sciences")
+    doi = "10.1101/2026.09.01.123456"
+    pages = {
+        "biorxiv": {"messages": [{"status": "ok", "count": 2, "total": "2"}],
+                    "collection": [preprint(doi, "Cells that move", "neuroscience"),
+                                   preprint("10.1101/029900", "Plants", "plant biology")]},
+        "medrxiv": {"messages": [{"status": "no posts found"}], "collection": []},
+        "europepmc": {"hitCount": 1, "nextCursorMark": "*", "resultList": {"result": [
+            {"id": "PPR1", "source": "PPR", "doi": doi.upper(), "title": "Cells that move.",
+             "authorString": "Muster AB, Beispiel C.", "abstractText": "Cells move."}]}},
+        "crossref": {"status": "ok", "message": {"total-results": 1, "items": [
+            {"DOI": doi, "title": ["Cells that move"], "container-title": ["Cell"],
+             "author": [{"given": "Anna B.", "family": "Muster"}],
+             "created": {"date-parts": [[int(part) for part in DAY.split("-")]]}}]}},
+    }
+    needed = {"europepmc": {"query": "SRC:PPR"}, "crossref": {"issn": "0092-8674"},
+              "biorxiv": {"categories": ["Neuroscience"]}}
+    options = {"sources__hf__enabled": False}
+    for kind, page in pages.items():
+        os.makedirs(os.path.join(directory, kind))
+        write(os.path.join(directory, kind, f"{kind}-{DAY}.json"), json.dumps(page))
+        group = {"kind": kind, "url": f"file://{directory}/{kind}"} | needed.get(kind, {})
+        options |= {f"sources__{kind}__{name}": value for name, value in group.items()}
+    instance = Instance(os.path.join(directory, "home"), **options)
+    instance.ctl("source", "fetch")
+    assert instance.rows("SELECT count(*) FROM paper") == [(1,)]
+    assert instance.rows("SELECT source FROM listing ORDER BY 1") == [
+        ("biorxiv",), ("crossref",), ("europepmc",)]
+    for query in ("cat:neuroscience", f"doi:{doi}", "source:crossref", "journal:cell",
+                  'author:"Muster, Anna"'):
+        found = json.loads(instance.ctl("--json", "search", query))
+        assert len(found["results"]) == 1, (query, found)
+    said = instance.ctl("source", "try", "biorxiv", f"url=file://{directory}/biorxiv",
+                        "--day", DAY)
+    assert "2 papers; without abstract: 0, categories: 0, authors: 0\n" in said, said
+
+
 def tried(tap):
     """a source is tried: papers, what they lack, the group; and wrong arguments"""
     instance = Instance(tap.subdirectory("tried"), **settings({}))
@@ -315,7 +361,16 @@ def tried(tap):
     assert instance.ctl("config", "sources") == f"( {said['group']} )\n"
     assert not os.path.exists(instance.store)
     for arguments, problem in (
-            (["gopher"], 'unknown kind "gopher" (expected one of huggingface, arxiv, feed)'),
+            (["gopher"], 'unknown kind "gopher" (expected one of huggingface, arxiv, biorxiv,'
+             ' medrxiv, europepmc, crossref, feed)'),
+            (["medrxiv", "categories=cardiology"],
+             "'cardiology' is not a category of bioRxiv or medRxiv: did you mean"),
+            (["europepmc"], "query is missing: the kind europepmc needs it"),
+            (["crossref"], "issn or prefix is missing: the kind crossref needs one of them"),
+            (["crossref", "issn=92-8674"],
+             "issn: '92-8674' is not an ISSN (expected one such as 0092-8674)"),
+            (["crossref", "prefix=11.1101"],
+             "prefix: '11.1101' is not a DOI prefix (expected one such as 10.1101)"),
             (["arxiv", "categories=cs.CL,cs.LGG"],
              "'cs.LGG' is not a category of arXiv: did you mean cs.LG?"),
             (["feed", "url"], "expected NAME=VALUE, not 'url'"),
@@ -328,5 +383,5 @@ def tried(tap):
 
 with Tap() as tap:
     for test in (two_feeds, two_titles, republished, different, recorded_authors,
-                 private_names, redirects, two_of_each_kind, tried):
+                 private_names, redirects, two_of_each_kind, kinds_of_other_sciences, tried):
         tap.run(test, tap)

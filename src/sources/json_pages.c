@@ -270,8 +270,7 @@ json_pages_new(
 {
 	struct json_pages *self = g_new0(struct json_pages, 1);
 	GStringChunk *texts = g_string_chunk_new(256);
-	g_autofree char *url =
-	    source_format_base(options->url, service->url);
+	g_autofree char *url = source_format_base(options->url, service->url);
 
 	self->service = service;
 	self->is_directory = g_str_has_prefix(url, "file:");

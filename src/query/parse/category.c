@@ -39,8 +39,7 @@ category_find(const char *word, size_t len)
 const char *
 category_find_preprint(const char *word, size_t len)
 {
-	return find(
-	    preprint_categories, G_N_ELEMENTS(preprint_categories), word, len);
+	return find(preprint_categories, G_N_ELEMENTS(preprint_categories), word, len);
 }
 
 char *
@@ -83,8 +82,7 @@ category_find_nearest(const char *word, size_t len)
 		    typed, g_strndup(categories[i], archive_len), &least, &nearest);
 	}
 	for (size_t i = 0; i < G_N_ELEMENTS(preprint_categories); i++)
-		compare_name(
-		    typed, g_strdup(preprint_categories[i]), &least, &nearest);
+		compare_name(typed, g_strdup(preprint_categories[i]), &least, &nearest);
 	return nearest;
 }
 

@@ -366,8 +366,8 @@ read_category(
 	nearest = category_find_nearest(lexeme->text, lexeme->len);
 	text = g_strndup(lexeme->text, lexeme->len);
 	query_error_set(problem, PB_ERROR_INPUT, lexeme->column, node->field->example,
-	    N_("unknown category \"{text}\": did you mean \"{nearest}\"?"),
-	    "text", text, "nearest", nearest, NULL);
+	    N_("unknown category \"{text}\": did you mean \"{nearest}\"?"), "text",
+	    text, "nearest", nearest, NULL);
 	return false;
 }
 

@@ -10,8 +10,12 @@
 #include "query/parse/category.h"
 #include "service/setup/factory.h"
 #include "sources/arxiv.h"
+#include "sources/biorxiv.h"
+#include "sources/crossref.h"
+#include "sources/europepmc.h"
 #include "sources/feed.h"
 #include "sources/huggingface.h"
+#include "sources/json_pages.h"
 
 static const char *
 get(const struct settings_source *source, const char *option)
@@ -40,6 +44,46 @@ find_category_problem(const struct settings_source *source)
 	return NULL;
 }
 
+/* "Cell Biology" and "cell-biology" are the same. */
+static char *
+find_preprint_problem(const struct settings_source *source)
+{
+	g_auto(GStrv) names = g_strsplit(get(source, "categories"), "\n", -1);
+
+	for (char **name = names; *name; name++) {
+		g_autofree char *form = json_pages_format_category(*name);
+		g_autofree char *nearest = NULL;
+
+		if (category_find_preprint(form, strlen(form)))
+			continue;
+		nearest = category_find_nearest(form, strlen(form));
+		return g_strdup_printf("'%s' is not a category of bioRxiv or medRxiv: "
+		                       "did you mean %s?",
+		    *name, nearest);
+	}
+	return NULL;
+}
+
+/* "0092-8674" */
+static char *
+find_journal_problem(const struct settings_source *source)
+{
+	const char *issn = get(source, "issn"), *prefix = get(source, "prefix");
+
+	if (!*issn && !*prefix)
+		return g_strdup(
+		    "issn or prefix is missing: the kind crossref needs one "
+		    "of them");
+	if (*issn && !g_regex_match_simple("^\\d{4}-\\d{3}[\\dX]$", issn, 0, 0))
+		return g_strdup_printf(
+		    "issn: '%s' is not an ISSN (expected one such as 0092-8674)", issn);
+	if (*prefix && !g_regex_match_simple("^10\\.\\d{4,9}$", prefix, 0, 0))
+		return g_strdup_printf(
+		    "prefix: '%s' is not a DOI prefix (expected one such as 10.1101)",
+		    prefix);
+	return NULL;
+}
+
 /* Options that all kinds take. */
 #define COMMON "name kind url private enabled"
 
@@ -55,6 +99,13 @@ static const struct kind {
     {"huggingface", huggingface_new, "", "", NULL, 0, false},
     {"arxiv", arxiv_new, "categories", "api_url request_interval_s",
         find_category_problem, 3, true},
+    {"biorxiv", biorxiv_new, "", "categories request_interval_s", find_preprint_problem,
+        1, false},
+    {"medrxiv", biorxiv_new, "", "categories request_interval_s", find_preprint_problem,
+        1, false},
+    {"europepmc", europepmc_new, "query", "request_interval_s", NULL, 1, false},
+    {"crossref", crossref_new, "", "issn prefix request_interval_s",
+        find_journal_problem, 1, false},
     {"feed", feed_source_new, "url", "", NULL, 0, false},
 };
 
