@@ -45,7 +45,9 @@ static const char file[] =
     "on\n\ton <weekday> [and <weekday>]\n"
     "short\n\tgood\n\t(good night|night owl*)\n\t=\u00fcber\n"
     "intent ask\n\t(ask|beg) [me] <on>\n\ttell <topics> [now] = loud\n"
-    "\tend $\n";
+    "\tend $\n"
+    "no\n\t(refuse|never)\n"
+    "cue ask\n\twant ... back\n\tgive <topics>\n";
 
 static bool
 accept_all(struct phrases_text *text, const struct phrases_match *match)
@@ -56,14 +58,14 @@ accept_all(struct phrases_text *text, const struct phrases_match *match)
 }
 
 static char *
-match_intent(const struct phrases *phrases, const char *line)
+match_intent(const struct phrases *phrases, bool is_cue, const char *line)
 {
 	pb_auto(phrases_text) text = phrases_text_new(line);
 	const struct phrases_span span = {text, 0, text->words->len};
 	struct phrases_match match;
 	GString *found = g_string_new(NULL);
 
-	if (!phrases_find_intent(phrases, &span, accept_all, &match))
+	if (!phrases_find_intent(phrases, &span, is_cue, accept_all, &match))
 		return g_string_free(found, FALSE);
 	g_string_append(found, match.intent);
 	for (guint i = 0; i < match.values->len; i++) {
@@ -98,7 +100,31 @@ TEST(a_pattern_covers_its_sentence_but_for_fillers)
 
 	g_assert_no_error(error);
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		g_autofree char *found = match_intent(phrases, rows[i][0]);
+		g_autofree char *found = match_intent(phrases, false, rows[i][0]);
+
+		if (strcmp(found, rows[i][1]) != 0)
+			g_error("'%s': '%s'", rows[i][0], found);
+	}
+}
+
+TEST(a_cue_is_enough_unless_a_word_refuses)
+{
+	static const char *const rows[][2] = {
+	    {"want it back", "ask"},
+	    {"After all, I want my old digest back, said Ada", "ask"},
+	    {"I refuse that they want it back", ""},
+	    {"want it back but never again", ""},
+	    {"could they give graph theory", "ask topics=graph theory"},
+	    {"could they give graph theory, thanks", "ask topics=graph theory"},
+	    {"could they give graph theory my dog likes", "ask topics=graph theory"},
+	    {"ask on Monday", ""},
+	};
+	g_autoptr(GError) error = NULL;
+	pb_auto(phrases) phrases = phrases_parse("xx", file, &error);
+
+	g_assert_no_error(error);
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autofree char *found = match_intent(phrases, true, rows[i][0]);
 
 		if (strcmp(found, rows[i][1]) != 0)
 			g_error("'%s': '%s'", rows[i][0], found);
@@ -165,7 +191,7 @@ TEST(a_long_line_of_fillers_ends)
 
 	for (unsigned i = 0; i < 2000; i++)
 		g_string_append(line, " the (so to say, please)");
-	found = match_intent(phrases, line->str);
+	found = match_intent(phrases, false, line->str);
 	g_assert_cmpstr(found, ==, "");
 }
 

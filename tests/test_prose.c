@@ -120,6 +120,26 @@ static const struct {
     {"", "Mir reicht eine Mail am Freitag.", "frequency=fri"},
     {"", "Durchsucht ihr auch PubMed?", "sources"},
     {"", "Mi interessano i buchi neri", "subscribe=buchi neri"},
+    /* By cues. */
+    {"", "Could somebody take me off this? I changed groups in September.",
+        "leave; ?I changed groups in September."},
+    {"", "Please don't take me off the list, I was only joking.",
+        "?Please don't take me off the list, I was only joking."},
+    {"", "Half of it is games. Could anything with Atari be kept out?",
+        "?Half of it is games.; exclude=Atari"},
+    {"", "I work on spin liquids and kagome magnets, so send it my way.",
+        "subscribe=spin liquids|kagome magnets; -filler"},
+    {"", "It would help to hear about any research on monsoon onset as it appears.",
+        "subscribe=monsoon onset"},
+    {"",
+        "Ich w\u00e4re verbunden, wenn Sie mir Schriften zu Moorb\u00f6den sowie zu "
+        "Torfmoosen zukommen lie\u00dfen.",
+        "subscribe=Moorb\u00f6den|Torfmoosen"},
+    {"", "Die 2 war ein Volltreffer!!", "like=2"},
+    {"",
+        "J'aimerais \u00eatre tenue au courant de ce qui se publie sur le cancer "
+        "du pancr\u00e9as.",
+        "subscribe=cancer du pancr\u00e9as"},
 };
 
 /* The order of what is cut before and after is of no interest. */

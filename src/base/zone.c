@@ -124,7 +124,9 @@ char *
 zone_find(const char *text, GError **error)
 {
 	g_autoptr(GTimeZone) zone = zone_load(text, NULL);
-	g_autofree char *wanted = g_strdelimit(g_strdup(text), " ", '_');
+	/* Names are ASCII: "Bogotá" is Bogota. */
+	g_autofree char *ascii = g_str_to_ascii(text, "C");
+	g_autofree char *wanted = g_strdelimit(g_strdup(ascii), " ", '_');
 	g_autoptr(GPtrArray) all = NULL;
 	g_autoptr(GPtrArray) found = NULL;
 

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/zone.h"
 #include "message/command_text.h"
 #include "message/sanitize.h"
 
@@ -16,6 +17,7 @@
 #define AUTHOR_WORDS    4
 #define TITLE_WORDS     12
 #define NAMED_WORDS     5 /* of a filter or place */
+#define STATED_WORDS    3 /* of a topic that ends like a sentence */
 #define GREETED_WORDS   5
 #define NAME_WORDS      4
 /* A line of at least that length may go on in the next one. */
@@ -28,6 +30,9 @@
 #define QUESTION_WORDS  2
 /* After so many sentences a mail has no further languages: trying all takes long. */
 #define MIXED_SENTENCES 12
+/* Cues are looked for in so many sentences that were not understood: each takes long.
+ */
+#define CUE_SENTENCES   10
 /* Words of a mail without requests that tell its language. */
 #define GUESS_WORDS     3
 /* A longer part of a sentence, in words, is not compared with the patterns: people
@@ -168,12 +173,12 @@ is_topic(const struct phrases *language, const struct phrases_span *span, bool i
 		    (!phrases_knows(language, word) && !g_ascii_isdigit(*word->plain));
 		has_letter = has_letter || !strpbrk(word->plain, "0123456789");
 	}
-	return has_letter && is_new && weight <= TOPIC_WEIGHT &&
+	return has_letter && is_new && weight > 1 && weight <= TOPIC_WEIGHT &&
 	       (strchr(raw, '(') != NULL) == (strchr(raw, ')') != NULL) &&
 	       get_word(span, span->to - 1)->end - get_word(span, span->from)->start <=
 	           TOPIC_CHARS &&
-	       !phrases_has("never", &outside) &&
-	       phrases_skip_any("not-first", span) == span->from &&
+	       !phrases_has_in(language, "never", &outside) &&
+	       phrases_skip(language, "not-first", span) == span->from &&
 	       (is_first || phrases_skip(language, "not-next", span) == span->from) &&
 	       !phrases_is_filler(language, span) &&
 	       !has_filler_at_end(language, span) && !is_named_author(span);
@@ -232,6 +237,20 @@ split_topics(const struct phrases *language, const struct phrases_span *span,
 	return count > 0;
 }
 
+/* Whether the last words are the name of an installed zone: "in New York". */
+static bool
+is_place(const struct phrases_span *span)
+{
+	for (unsigned at = span->from; at < span->to; at++) {
+		g_autofree char *name = phrases_copy(span->text, at, span->to);
+		g_autofree char *zone = zone_find(name, NULL);
+
+		if (zone)
+			return true;
+	}
+	return false;
+}
+
 static bool
 accept_value(
     const struct phrases *language, const char *slot, const struct phrases_span *span)
@@ -250,7 +269,9 @@ accept_value(
 	}
 	if (strcmp(slot, "author") == 0)
 		return is_author(span);
-	return (is_title || !phrases_has("never", span)) &&
+	if (strcmp(slot, "place") == 0 && !is_place(span))
+		return false;
+	return (is_title || !phrases_has_in(language, "never", span)) &&
 	       span->to - span->from <= (is_title ? TITLE_WORDS : NAMED_WORDS) &&
 	       !phrases_is_filler(language, span) &&
 	       !g_ascii_isdigit(*get_word(span, span->from)->start);
@@ -370,13 +391,14 @@ struct part {
 	unsigned from, to;
 	struct phrases_match match; /* without intent: fillers, or not read */
 	unsigned unread;            /* words */
+	unsigned loose;             /* words beside a cue */
 };
 
 /* The best way to read a sentence, in one language. */
 struct parse {
 	const struct phrases *language;
 	struct part parts[CUTS_MAX];
-	unsigned count, unread, wishes, literal;
+	unsigned count, unread, loose, wishes, literal;
 };
 
 static void
@@ -386,18 +408,67 @@ parse_clear(struct parse *parse)
 		phrases_match_clear(&parse->parts[i].match);
 }
 
+/* The words beside a cue and its slots that may say something else. */
+static unsigned
+count_loose(const struct phrases *language, const struct phrases_span *span,
+    const struct phrases_match *match)
+{
+	unsigned count = 0, known = match->literal;
+
+	for (unsigned at = span->from; at < span->to; at++) {
+		const struct phrases_span word = make_span(span->text, at, at + 1);
+
+		count +=
+		    !get_word(span, at)->mark && !phrases_is_filler(language, &word);
+	}
+	for (guint i = 0; i < match->values->len; i++) {
+		const struct phrases_value *value =
+		    &g_array_index(match->values, struct phrases_value, i);
+
+		known += value->to - value->from;
+	}
+	return count > known ? count - known : 1;
+}
+
+/* "Stop sending until the 20th", "stop filter 1": not for good, or not all of it */
+static bool
+is_partial_leave(const struct phrases *language, const struct phrases_span *span,
+    const struct phrases_match *match)
+{
+	static const char *const sections[] = {
+	    "unit", "month", "weekday", "day", "keyword"};
+	bool is_partial = false;
+
+	for (size_t i = 0; i < G_N_ELEMENTS(sections); i++)
+		is_partial = is_partial || phrases_has_in(language, sections[i], span);
+	return is_partial && strcmp(match->intent, "leave") == 0;
+}
+
 static void
-read_part(
-    const struct phrases *language, const struct phrases_span *span, struct part *part)
+read_part(const struct phrases *language, const struct phrases_span *span,
+    bool has_cues, struct part *part)
 {
 	*part = (struct part){.from = span->from, .to = span->to};
-	if (span->from < span->to &&
-	    (span->to - span->from > PART_WORDS ||
-	        (!phrases_find_intent(language, span, accept_match, &part->match) &&
-	            !phrases_is_filler(language, span) &&
-	            phrases_skip(language, "salutation", span) != span->to &&
-	            phrases_skip(language, "closing", span) != span->to)))
-		part->unread = count_words(span);
+	if (span->from >= span->to)
+		return;
+	if (span->to - span->from <= PART_WORDS) {
+		if (phrases_find_intent(
+		        language, span, false, accept_match, &part->match) ||
+		    phrases_is_filler(language, span) ||
+		    phrases_skip(language, "salutation", span) == span->to ||
+		    phrases_skip(language, "closing", span) == span->to)
+			return;
+		if (has_cues && phrases_find_intent(
+		                    language, span, true, accept_match, &part->match)) {
+			part->loose = count_loose(language, span, &part->match);
+			if (!is_partial_leave(language, span, &part->match))
+				return;
+			phrases_match_clear(&part->match);
+			part->match = (struct phrases_match){0};
+			part->loose = 0;
+		}
+	}
+	part->unread = count_words(span);
 }
 
 /* Places where a sentence may be divided. @return their number, start and end included
@@ -449,10 +520,13 @@ make_part(const struct phrases *language, const struct phrases_span *span,
 /*
  * Divide a sentence so that the fewest words are not read, then into the fewest parts.
  * best[i] is the best way to read the words up to cuts[i].
+ *
+ * @param has_cues  a cue is enough; a word beside one counts as half a word that is not
+ *                  read
  */
 static void
 parse_sentence(const struct phrases *language, const struct phrases_span *span,
-    struct parse *parse)
+    bool has_cues, struct parse *parse)
 {
 	unsigned cuts[CUTS_MAX], count = find_cuts(language, span, cuts);
 	struct {
@@ -468,8 +542,9 @@ parse_sentence(const struct phrases *language, const struct phrases_span *span,
 			struct part part;
 			unsigned cost;
 
-			read_part(language, &words, &part);
-			cost = best[from].cost + part.unread * CUTS_MAX + 1;
+			read_part(language, &words, has_cues, &part);
+			cost = best[from].cost + part.unread * CUTS_MAX +
+			       part.loose * CUTS_MAX / 2 + 1;
 			/* Words that are not read are of one part only. */
 			if ((part.unread && from + 1 < to) || cost >= best[to].cost) {
 				phrases_match_clear(&part.match);
@@ -492,6 +567,7 @@ parse_sentence(const struct phrases *language, const struct phrases_span *span,
 		parse->parts[i] = best[at].part;
 		best[at].part.match.values = NULL;
 		parse->unread += part->unread;
+		parse->loose += part->loose;
 		parse->wishes += part->match.intent != NULL;
 		parse->literal += part->match.literal;
 	}
@@ -525,7 +601,7 @@ parse_best(const char *first, GHashTable *seen, const struct phrases_span *span,
 		if (seen &&
 		    !g_hash_table_contains(seen, phrases_get_language(*language)))
 			continue;
-		parse_sentence(*language, span, &one);
+		parse_sentence(*language, span, false, &one);
 		if (!best->language || is_better(&one, best) ||
 		    (!is_better(best, &one) && first &&
 		        strcmp(first, phrases_get_language(*language)) == 0)) {
@@ -534,6 +610,73 @@ parse_best(const char *first, GHashTable *seen, const struct phrases_span *span,
 		} else {
 			parse_clear(&one);
 		}
+	}
+}
+
+/* @return English if the code is NULL */
+static const struct phrases *
+find_language(const char *code)
+{
+	FOREACH_LANGUAGE(language)
+	if (strcmp(phrases_get_language(*language), code ? code : "en") == 0)
+		return *language;
+	g_assert_not_reached();
+}
+
+/* The language of which a sentence has the most words. @return NULL: none */
+static const struct phrases *
+guess_of_sentence(const char *first, const struct phrases_span *span)
+{
+	const struct phrases *best = NULL;
+	unsigned most = 0;
+
+	/* Chinese has the same characters, but for these. */
+	for (unsigned at = span->from; at < span->to; at++)
+		if (g_unichar_get_script(g_utf8_get_char(get_word(span, at)->start)) ==
+		    G_UNICODE_SCRIPT_HIRAGANA)
+			return find_language("ja");
+	FOREACH_LANGUAGE(language)
+	{
+		const char *code = phrases_get_language(*language);
+		unsigned known = g_strcmp0(first, code) == 0;
+
+		for (unsigned at = span->from; at < span->to; at++)
+			known += !get_word(span, at)->mark &&
+			         phrases_knows(*language, get_word(span, at));
+		if (known > most) {
+			best = *language;
+			most = known;
+		}
+	}
+	return best;
+}
+
+/* "the papers of Marie Curie and Lise Meitner" */
+static bool
+has_one_of_authors(const struct parse *parse)
+{
+	for (unsigned i = 0; i + 1 < parse->count; i++)
+		if (parse->parts[i].loose && parse->parts[i + 1].unread &&
+		    phrases_get_value(&parse->parts[i].match, "author", 0))
+			return true;
+	return false;
+}
+
+/* Read a sentence again that was not understood: cues are enough. */
+static void
+parse_by_cues(const char *first, const struct phrases_span *span, struct parse *parse)
+{
+	const struct phrases *language = guess_of_sentence(first, span);
+	struct parse again;
+
+	if (!language)
+		return;
+	parse_sentence(language, span, true, &again);
+	if (again.wishes > parse->wishes && !has_one_of_authors(&again)) {
+		parse_clear(parse);
+		*parse = again;
+	} else {
+		parse_clear(&again);
 	}
 }
 
@@ -579,13 +722,15 @@ prose_has(const char *section, const char *line)
 	return phrases_has(section, &span);
 }
 
+/* In a language or in English: Portuguese "se" is "if", Spanish "se" is not. */
 static bool
-has_doubt(const struct phrases_span *span)
+has_doubt(const struct phrases *language, const struct phrases_span *span)
 {
 	if (!phrases_has("doubt", span))
 		return false;
 	for (struct phrases_span rest = *span; rest.from < rest.to; rest.from++) {
-		unsigned end = phrases_skip_any("doubt", &rest);
+		unsigned end = MAX(phrases_skip(language, "doubt", &rest),
+		    phrases_skip(find_language(NULL), "doubt", &rest));
 		unsigned polite = MAX(phrases_skip_any("filler", &rest),
 		    phrases_skip_any("courtesy", &rest));
 
@@ -598,12 +743,12 @@ has_doubt(const struct phrases_span *span)
 }
 
 bool
-prose_has_doubt(const char *line)
+prose_has_doubt(const struct prose *prose, const char *line)
 {
 	pb_auto(phrases_text) text = phrases_text_new(line);
 	const struct phrases_span span = make_whole(text);
 
-	return has_doubt(&span);
+	return has_doubt(find_language(prose->language), &span);
 }
 
 /* ---- lines ---- */
@@ -624,12 +769,15 @@ struct reading {
 	GArray *paragraphs;    /* bool: whether it has a telephone number or the like */
 	GHashTable *languages; /* code to number of sentences */
 	unsigned sentences;    /* so far */
-	bool has_closed;       /* after a closing formula */
+	unsigned cue_sentences; /* in which cues were looked for */
+	bool has_closed;        /* after a closing formula */
 	bool is_disclaimer;
-	bool is_open;     /* topics may follow on lines of their own */
-	bool has_topics;  /* in a sentence */
-	bool has_thanked; /* by the sentence before */
-	bool has_read;    /* a sentence or command of the text */
+	bool is_open;            /* topics may follow on lines of their own */
+	bool has_topics;         /* in a sentence */
+	bool has_thanked;        /* by the sentence before */
+	bool has_read;           /* a sentence or command of the text */
+	unsigned last_paragraph; /* that can have such lines; 0: any */
+	bool is_subject_only;    /* the text has no wish */
 };
 
 static void
@@ -735,6 +883,7 @@ add_item(struct reading *reading, struct prose_item *item, const struct unit *un
 {
 	item->is_in_subject = unit && unit->is_subject;
 	item->is_listed = unit && unit->is_item;
+	item->paragraph = unit ? unit->paragraph : 0;
 	item->sentence = reading->sentences;
 	g_ptr_array_add(reading->prose->items, item);
 }
@@ -770,7 +919,7 @@ find_units(struct reading *reading, const char *text)
 		}
 		g_array_set_size(reading->paragraphs, paragraph + 1);
 		has_ended = has_ended || is_divider(line) || is_end(line);
-		if (has_ended || *line == '>') {
+		if (has_ended || strchr(">|", *line)) {
 			cut(reading, g_strdup(line), has_ended ? "signature" : "quote",
 			    NULL);
 			continue;
@@ -891,6 +1040,23 @@ is_last_name(
 	       (count_words(&span) == 1 || reading->has_topics || !reading->is_open);
 }
 
+/*
+ * Lines above a name with initials or a title at the end of a mail are an address:
+ * "City Library", "J. Smith".
+ */
+static bool
+is_address_block(const struct reading *reading, const struct unit *unit)
+{
+	static const char pattern[] =
+	    "^(?:\\p{Lu}\\. ?)+\\p{Lu}[\\p{L}-]+$|^(?:Dr|Prof|Dipl)\\b";
+	unsigned count = reading->units->len;
+	const struct unit *last = reading->units->pdata[count - 1];
+
+	return unit->paragraph > 1 && unit->paragraph == last->paragraph &&
+	       !unit->is_item && !unit->is_subject &&
+	       g_regex_match_simple(pattern, last->text, 0, 0);
+}
+
 /* Skip "Dear Sir," at the start. @return the first word after it */
 static unsigned
 skip_salutation(struct phrases_text *text)
@@ -930,11 +1096,17 @@ add_wish(struct reading *reading, struct part *part, struct phrases_text *text,
 	    item_new(PROSE_WISH, phrases_copy(text, part->start, part->to));
 
 	take_wish(item, text, &part->match);
-	if (phrases_get_value(&item->wish, "topic", 0))
+	/* Topics in a subject may be a heading of those below. */
+	if (!unit->is_subject && phrases_get_value(&item->wish, "topic", 0))
 		reading->has_topics = true;
 	else if (is_open_wish(item->wish.intent) &&
-	         (unit->is_subject || !reading->has_topics))
+	         (unit->is_subject || !reading->has_topics)) {
 		reading->is_open = true;
+		/* What follows "Please add me to the list." is a signature. */
+		if (!unit->is_subject &&
+		    strchr(".!", unit->text[strlen(unit->text) - 1]))
+			reading->last_paragraph = unit->paragraph;
+	}
 	add_item(reading, item, unit);
 }
 
@@ -990,6 +1162,18 @@ is_short_question(const struct phrases_span *span)
 	       count_words(span) <= QUESTION_WORDS && !phrases_has("courtesy", span);
 }
 
+/* Whether a part is all that is before a mark or a word such as "so". */
+static bool
+ends_before_clause(const struct phrases *language, const struct part *part,
+    const struct phrases_span *span)
+{
+	const struct phrases_span rest = make_span(span->text, part->to, span->to);
+
+	return part->loose && (part->to == span->to || get_word(span, part->to)->mark ||
+	                          get_word(span, part->to - 1)->mark ||
+	                          phrases_skip(language, "clause", &rest) > part->to);
+}
+
 /* A sentence in which nothing was understood is one item. */
 static void
 add_parts(struct reading *reading, struct parse *parse, const struct phrases_span *span,
@@ -1005,7 +1189,8 @@ add_parts(struct reading *reading, struct parse *parse, const struct phrases_spa
 		                               phrases_get_value(&parse->parts[i].match,
 		                                   "topics", 0) &&
 		                               i + 1 < parse->count);
-	if (((parse->unread || is_leaving) && has_doubt(span)) ||
+	if (((parse->unread || parse->loose || is_leaving) &&
+	        has_doubt(parse->language, span)) ||
 	    (is_leaving && is_short_question(span))) {
 		add_item(reading, item_new(PROSE_DOUBT, copy_span(span)), unit);
 		return;
@@ -1027,8 +1212,9 @@ add_parts(struct reading *reading, struct parse *parse, const struct phrases_spa
 
 		/* "robots without surveys", not "I tried without success" */
 		if (part->match.intent && (has_topics || !goes_on) &&
-		    !(parse->unread && is_weak(part, span)) &&
+		    (part->loose || !(parse->unread && is_weak(part, span))) &&
 		    !(parse->unread > part->match.literal &&
+		        !ends_before_clause(parse->language, part, span) &&
 		        phrases_get_value(&part->match, "topics", 0)))
 			add_wish(reading, part, span->text, unit);
 		else if (part->unread || part->match.intent)
@@ -1054,6 +1240,7 @@ read_sentence(
     struct reading *reading, const struct phrases_span *span, const struct unit *unit)
 {
 	struct parse parse;
+	bool has_cues = !unit->is_subject || reading->is_subject_only;
 	bool is_contact_line =
 	    g_array_index(reading->paragraphs, bool, unit->paragraph);
 	bool is_doubtful, has_thanked, is_address = false;
@@ -1064,6 +1251,9 @@ read_sentence(
 	        ? reading->languages
 	        : NULL,
 	    span, &parse);
+	if (parse.unread && !reading->has_closed && has_cues &&
+	    reading->cue_sentences++ < CUE_SENTENCES)
+		parse_by_cues(reading->prose->language, span, &parse);
 	if (parse.wishes || !parse.unread)
 		count_language(reading, parse.language);
 	has_thanked = is_thanks(&parse);
@@ -1072,7 +1262,8 @@ read_sentence(
 		is_address = is_address ||
 		             g_strcmp0(parse.parts[i].match.intent, "address") == 0;
 	is_doubtful = !parse.wishes || (reading->has_closed && parse.unread) ||
-	              (is_contact_line && !is_address && parse.literal < CONTACT_WORDS);
+	              (is_contact_line && !is_address &&
+	                  (parse.loose || parse.literal < CONTACT_WORDS));
 	/* A whole sentence beside an address is not part of it. */
 	if (!reading->has_closed && count_words(span) > CONTACT_WORDS &&
 	    strchr(".?", get_word(span, span->to - 1)->mark ?: ' '))
@@ -1137,7 +1328,8 @@ read_unit(struct reading *reading, const struct unit *unit)
 		reading->has_closed = true;
 		cut(reading, g_strdup(unit->text), "closing", unit);
 	} else if (!unit->is_subject &&
-	           (is_own_name(reading, text) || is_last_name(reading, unit, text))) {
+	           (is_own_name(reading, text) || is_last_name(reading, unit, text) ||
+	               is_address_block(reading, unit))) {
 		cut(reading, g_strdup(unit->text), "name", unit);
 	} else {
 		from = skip_salutation(text);
@@ -1149,16 +1341,6 @@ read_unit(struct reading *reading, const struct unit *unit)
 
 /* ---- lines that are topics ---- */
 
-/* @return English if the code is NULL */
-static const struct phrases *
-find_language(const char *code)
-{
-	FOREACH_LANGUAGE(language)
-	if (strcmp(phrases_get_language(*language), code ? code : "en") == 0)
-		return *language;
-	g_assert_not_reached();
-}
-
 /* @param item  becomes a wish if all of it is topics */
 static void
 read_topics(struct reading *reading, struct prose_item *item)
@@ -1167,7 +1349,9 @@ read_topics(struct reading *reading, struct prose_item *item)
 	struct phrases_span span = make_whole(text);
 	const struct phrases *language = find_language(reading->prose->language);
 
-	while (span.to && get_word(&span, span.to - 1)->mark == '.')
+	/* "Robots. Drones." are topics, "I have to run now." is not. */
+	while (span.to && get_word(&span, span.to - 1)->mark == '.' &&
+	       (item->is_listed || count_words(&span) <= STATED_WORDS))
 		span.to--;
 	if (!split_topics(language, &span, false, NULL))
 		return;
@@ -1197,6 +1381,9 @@ read_all_topics(struct reading *reading)
 			can_be = false;
 		if (item->kind != PROSE_UNREAD || item->is_in_subject)
 			continue;
+		if (reading->last_paragraph &&
+		    item->paragraph > reading->last_paragraph && !item->is_listed)
+			continue;
 		if (item->is_whole && (can_be || item->is_listed) &&
 		    !(mail->is_slip && mail->is_slip(item->line)))
 			read_topics(reading, item);
@@ -1205,11 +1392,12 @@ read_all_topics(struct reading *reading)
 		                       prose_has("keyword", item->line));
 	}
 	/* "Subject: robots, drones": a list, and the text only asks to subscribe. */
-	if (reading->is_open && !reading->has_topics && items->len) {
-		struct prose_item *item = items->pdata[0];
+	is_open = reading->is_open && !reading->has_topics;
+	for (guint i = 0; is_open && i < items->len; i++) {
+		struct prose_item *item = items->pdata[i];
 
 		if (item->kind == PROSE_UNREAD && item->is_in_subject &&
-		    item->is_whole && strpbrk(item->line, ",;"))
+		    (!item->is_whole || strpbrk(item->line, ",;")))
 			read_topics(reading, item);
 	}
 }
@@ -1246,6 +1434,15 @@ has_wish(const struct prose *prose)
 		        strcmp(item->wish.intent, "away") != 0))
 			return true;
 	}
+	return false;
+}
+
+static bool
+has_any_wish(const struct prose *prose)
+{
+	for (guint i = 0; i < prose->items->len; i++)
+		if (((struct prose_item *)prose->items->pdata[i])->kind <= PROSE_WISH)
+			return true;
 	return false;
 }
 
@@ -1293,6 +1490,28 @@ guess_language(const struct reading *reading)
 	return best;
 }
 
+/* Cues count in the subject, too, if the text says nothing: it is read again. */
+static void
+read_subject_again(struct reading *reading)
+{
+	g_autoptr(GPtrArray) before = reading->prose->items;
+	GPtrArray *items =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)prose_item_free);
+
+	reading->prose->items = items;
+	reading->is_subject_only = true;
+	reading->has_closed = false;
+	read_unit(reading, reading->units->pdata[0]);
+	for (guint i = 0; i < before->len; i++) {
+		struct prose_item *item = before->pdata[i];
+
+		if (item->is_in_subject)
+			continue;
+		before->pdata[i] = NULL;
+		g_ptr_array_add(items, item);
+	}
+}
+
 struct prose *
 prose_read(const struct prose_mail *mail)
 {
@@ -1318,6 +1537,8 @@ prose_read(const struct prose_mail *mail)
 	find_units(&reading, mail->text);
 	for (guint i = 0; i < units->len; i++)
 		read_unit(&reading, units->pdata[i]);
+	if (*mail->subject && !has_any_wish(prose))
+		read_subject_again(&reading);
 	read_all_topics(&reading);
 	if (!prose->language)
 		prose->language = guess_language(&reading);

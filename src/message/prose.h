@@ -31,6 +31,7 @@ struct prose_item {
 	bool is_whole;     /* PROSE_UNREAD: a sentence, not a part of one */
 	bool is_listed;    /* with a bullet */
 	unsigned sentence; /* number of its sentence */
+	unsigned paragraph;
 };
 
 struct prose {
@@ -76,8 +77,8 @@ bool prose_starts_with(const char *section, const char *line);
 /** Whether a section of any language has a phrase in a line. */
 bool prose_has(const char *section, const char *line);
 
-/** Whether a line has a condition or the like, but not "if possible". */
-bool prose_has_doubt(const char *line);
+/** Whether a line of a mail has a condition or the like, but not "if possible". */
+bool prose_has_doubt(const struct prose *prose, const char *line);
 
 /**
  * Format a topic as a filter: a word, a phrase, or either it or the acronym in brackets

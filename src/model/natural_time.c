@@ -23,7 +23,8 @@ natural_time_find_number(const struct phrases_match *match, unsigned n)
 		    &g_array_index(match->values, struct phrases_value, i);
 
 		if ((strcmp(value->name, "number") == 0 ||
-		        strcmp(value->name, "count") == 0) &&
+		        strcmp(value->name, "count") == 0 ||
+		        strcmp(value->name, "nth") == 0) &&
 		    n-- == 0)
 			return MIN(atoi(value->text), NUMBER_MAX);
 	}

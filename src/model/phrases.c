@@ -8,7 +8,8 @@
  *	~--mochte="möchte=
  *
  * The first flag is "^" for a courtesy, "~" for another filler; the second is "!" for a
- * word that no topic has, the third "#" for one that refuses or doubts.
+ * word that no topic has, the third "#" for one that refuses or doubts.  They are those
+ * of one language, the second also of English.
  */
 #include "model/phrases.h"
 
@@ -23,6 +24,7 @@
 /* Between a pattern and its value. */
 #define EQUALS  " = "
 #define INTENT  "intent "
+#define CUE     "cue "
 #define ENGLISH "en"
 
 #define FLAGS "---"
@@ -45,6 +47,11 @@
 #define ANY_WORD    "(?=[-~^])..."
 /* Other words in a sentence. */
 #define GAP         "(?:(?=[-~^])..[^#][^ ]* ){0,6}?"
+#define CUE_GAP     "(?:(?:(?=[-~^])..[^#][^ ]*|,) ){0,8}?"
+/* Other words beside a cue; none that refuses or doubts. */
+#define LOOSE       "(?:(?:(?=[-~^])..[^#][^ ]*|[,:()]) ){0,30}?"
+/* What follows a topic beside a cue begins with a word that no topic has. */
+#define AFTER_TOPIC "(?:(?=.!)" LOOSE "[,.?]? ?)?"
 /* Before the form with accents. */
 #define WORD_EXACT  "[^ ]*=\""
 
@@ -357,6 +364,7 @@ struct pattern {
 	char *text;
 	const char *value; /* or NULL */
 	const struct section *section;
+	bool is_cue;
 	guint8 needed; /* parts of which a sentence has a word, as bits */
 	/* Made when they are needed. */
 	GRegex *whole;
@@ -437,6 +445,7 @@ struct source {
 	bool is_open;       /* has a slot that takes any words */
 	bool is_cuttable;   /* that slot is the last part, but for optional ones */
 	bool is_known;      /* words are those of requests */
+	bool is_cue;        /* commas may be among other words */
 	GString *problem;
 };
 
@@ -642,7 +651,7 @@ write_words(struct source *source, const char *at)
 		g_string_printf(
 		    source->problem, "other words after a slot of any words: %s", at);
 	if (strcmp(raw, "...") == 0) {
-		g_string_append(source->text, GAP);
+		g_string_append(source->text, source->is_cue ? CUE_GAP : GAP);
 		return at + size;
 	}
 	source->is_cuttable = false;
@@ -690,7 +699,8 @@ is_of_requests(const char *name)
 	    "automatic", "disclaimer", "closing", "verbs", "zone", "speech", "month",
 	    "away", "not-next", "swapped", "undecided", NULL};
 
-	return !g_str_has_prefix(name, "hint ") && !g_strv_contains(others, name);
+	return !g_str_has_prefix(name, "hint ") && !g_str_has_prefix(name, CUE) &&
+	       !g_strv_contains(others, name);
 }
 
 static bool
@@ -717,6 +727,7 @@ add_pattern(struct section *section, const char *line)
 	pattern->text = g_strdup(parts[0]);
 	pattern->value = parts[1] ? g_intern_string(parts[1]) : NULL;
 	pattern->section = section;
+	pattern->is_cue = g_str_has_prefix(section->name, CUE);
 	g_ptr_array_add(section->patterns, pattern);
 	return pattern;
 }
@@ -841,7 +852,8 @@ phrases_parse(const char *name, const char *text, GError **error)
 			    "expected the name of a section before the first pattern";
 		else if (*line == '\t')
 			pattern = add_pattern(section, line + 1);
-		if (pattern && g_str_has_prefix(section->name, INTENT))
+		if (pattern &&
+		    (pattern->is_cue || g_str_has_prefix(section->name, INTENT)))
 			add_intent(phrases, pattern);
 		if (!problem)
 			continue;
@@ -1092,6 +1104,16 @@ phrases_skip_any(const char *section, const struct phrases_span *span)
 }
 
 bool
+phrases_has_in(const struct phrases *language, const char *section,
+    const struct phrases_span *span)
+{
+	unsigned from, to;
+
+	return search(language, section, span, 0, &from, &to) ||
+	       search(*phrases_get_all(), section, span, 0, &from, &to);
+}
+
+bool
 phrases_has(const char *section, const struct phrases_span *span)
 {
 	unsigned from, to;
@@ -1135,21 +1157,20 @@ flag(struct phrases_text *text, const struct phrases *language, const char *name
 static const char *
 get_flagged(struct phrases_text *text, const struct phrases *language)
 {
-	const struct library *library = get_library();
 	char *tokens;
 
-	if (text->flagged->len == 0) {
-		flag(text, library->any, "never", text->tokens->str, 1, '!');
-		flag(text, library->any, "no", text->tokens->str, 2, '#');
-		flag(text, library->any, "doubt", text->tokens->str, 2, '#');
-		g_ptr_array_set_size(text->flagged, (int)library->languages->len);
-	}
+	if (text->flagged->len == 0)
+		g_ptr_array_set_size(text->flagged, (int)get_library()->languages->len);
 	tokens = text->flagged->pdata[language->number];
 	if (tokens)
 		return tokens;
 	tokens = g_strdup(text->tokens->str);
+	flag(text, language, "never", tokens, 1, '!');
+	flag(text, *phrases_get_all(), "never", tokens, 1, '!');
 	flag(text, language, "filler", tokens, 0, '~');
 	flag(text, language, "courtesy", tokens, 0, '^');
+	flag(text, language, "no", tokens, 2, '#');
+	flag(text, language, "doubt", tokens, 2, '#');
 	text->flagged->pdata[language->number] = tokens;
 	return tokens;
 }
@@ -1180,6 +1201,7 @@ compile_pattern(const struct phrases *language, struct pattern *pattern)
 	if (pattern->groups)
 		return;
 	source_init(&source, language, true);
+	source.is_cue = pattern->is_cue;
 	write_sequence(&source, pattern->text);
 	count = source.groups->len;
 	/* Slots of the sections that it refers to are not at its end. */
@@ -1188,8 +1210,14 @@ compile_pattern(const struct phrases *language, struct pattern *pattern)
 	g_string_truncate(source.text, 0);
 	write_definitions(&source);
 	g_ptr_array_set_size(source.groups, (int)count);
-	whole = g_strconcat(strstr(pattern->text, "...") ? LIMIT_GAP : LIMIT, text,
-	    is_open ? SKIP_COURTESIES : SKIP_FILLERS, "\\z", source.text->str, NULL);
+	whole = g_strconcat(
+	    strstr(pattern->text, "...") && !pattern->is_cue ? LIMIT_GAP : LIMIT,
+	    pattern->is_cue ? LOOSE : "", text,
+	    is_open           ? SKIP_COURTESIES
+	    : pattern->is_cue ? LOOSE "(?:[,:.?()] )*"
+	                      : SKIP_FILLERS,
+	    pattern->is_cue && is_open ? AFTER_TOPIC : "", "\\z", source.text->str,
+	    NULL);
 	pattern->whole = compile(whole, 0);
 	pattern->groups = g_steal_pointer(&source.groups);
 }
@@ -1257,7 +1285,9 @@ match_pattern(const struct phrases *language, struct pattern *pattern,
 	const char *name = pattern->section->name;
 	struct phrases_text *text = span->text;
 	const char *tokens = get_flagged(text, language);
-	bool is_intent = g_str_has_prefix(name, INTENT);
+	const char *intent = pattern->is_cue                  ? name + strlen(CUE)
+	                     : g_str_has_prefix(name, INTENT) ? name + strlen(INTENT)
+	                                                      : NULL;
 	g_autoptr(GMatchInfo) info = NULL;
 
 	compile_pattern(language, pattern);
@@ -1265,11 +1295,11 @@ match_pattern(const struct phrases *language, struct pattern *pattern,
 	        get_offset(text, span->from), G_REGEX_MATCH_ANCHORED, &info, NULL))
 		return false;
 	match->language = language;
-	match->intent = is_intent ? name + strlen(INTENT) : name;
+	match->intent = intent ? intent : name;
 	take_values(pattern, info, span, match);
 	if (pattern->value)
 		phrases_add_value(
-		    match, is_intent ? "value" : name, g_strdup(pattern->value));
+		    match, intent ? "value" : name, g_strdup(pattern->value));
 	return true;
 }
 
@@ -1319,7 +1349,7 @@ phrases_cover(
 
 bool
 phrases_find_intent(const struct phrases *language, const struct phrases_span *span,
-    phrases_accept_fn *accept, struct phrases_match *match)
+    bool is_cue, phrases_accept_fn *accept, struct phrases_match *match)
 {
 	g_autofree guint8 *found = g_malloc0(language->intents->len + 1);
 
@@ -1339,7 +1369,7 @@ phrases_find_intent(const struct phrases *language, const struct phrases_span *s
 	for (guint i = 0; i < language->intents->len; i++) {
 		struct pattern *pattern = language->intents->pdata[i];
 
-		if (found[i] == pattern->needed)
+		if (pattern->is_cue == is_cue && found[i] == pattern->needed)
 			match_better(language, pattern, span, accept, match);
 	}
 	return match->values;

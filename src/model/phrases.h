@@ -97,7 +97,11 @@ unsigned phrases_skip(const struct phrases *language, const char *section,
 /** The same, of all languages. */
 unsigned phrases_skip_any(const char *section, const struct phrases_span *span);
 
-/** Whether a phrase of a section is in a span, in any language. */
+/** Whether a phrase of a section is in a span, in a language or in English. */
+bool phrases_has_in(const struct phrases *language, const char *section,
+    const struct phrases_span *span);
+
+/** The same, in any language. */
 bool phrases_has(const char *section, const struct phrases_span *span);
 
 /** Whether fillers of a language cover a span. */
@@ -119,11 +123,13 @@ phrases_accept_fn(struct phrases_text *text, const struct phrases_match *match);
  * Find the intent that a language has a pattern for that covers a span, but for
  * fillers. Of several it is the one with the most words of its own.
  *
- * @param match  set if there is one; phrases_match_clear() it
+ * @param is_cue  look for cues instead, beside which the span may have any words but
+ *                those that refuse or doubt
+ * @param match   set if there is one; phrases_match_clear() it
  */
 bool
 phrases_find_intent(const struct phrases *language, const struct phrases_span *span,
-    phrases_accept_fn *accept, struct phrases_match *match);
+    bool is_cue, phrases_accept_fn *accept, struct phrases_match *match);
 
 /** Find the n-th value of a match with a name, from 0. @return NULL if there is none */
 const char *

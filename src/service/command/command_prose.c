@@ -93,6 +93,7 @@ static const struct wish {
     {"undo", "subscribe", EFFECT_NONE, NULL, "subscribe", NULL},
     {"subscribe", "subscribe", EFFECT_PROPOSED, format_topics, "subscribe", NULL},
     {"add", "add", EFFECT_PROPOSED, format_topics, "add diffusion", NULL},
+    {"field", "subscribe", EFFECT_NONE, format_topics, "subscribe", NULL},
     {"complaint", "info", EFFECT_DONE, NULL, "info", NULL},
     {"human", "info", EFFECT_DONE, NULL, "info", NULL},
     {"sources", "info", EFFECT_DONE, NULL, "info", NULL},
@@ -515,7 +516,8 @@ has_change(const struct prose *prose, bool has_commands)
 		if ((item->kind == PROSE_COMMAND && has_commands &&
 		        !is_leaving(item->line)) ||
 		    (wish && wish->effect == EFFECT_PROPOSED &&
-		        strcmp(wish->intent, "remove") != 0))
+		        (strcmp(wish->intent, "remove") != 0 ||
+		            natural_time_find_number(&item->wish, 0))))
 			return true;
 	}
 	return false;
@@ -601,6 +603,24 @@ is_heading(const struct prose *prose, const struct prose_item *heading)
 	return false;
 }
 
+/* Whether there is a wish besides what the sender works on that has topics, or that has
+ * nothing to do with topics. */
+static bool
+has_topics(const struct prose *prose)
+{
+	for (guint i = 0; i < prose->items->len; i++) {
+		const struct prose_item *item = prose->items->pdata[i];
+		const struct wish *wish =
+		    item->kind == PROSE_WISH ? find_wish(item->wish.intent) : NULL;
+
+		if (wish && strcmp(wish->intent, "field") != 0 &&
+		    (phrases_get_value(&item->wish, "topic", 0) ||
+		        wish->effect == EFFECT_DONE))
+			return true;
+	}
+	return false;
+}
+
 /* A wish that changes or adds nothing by itself is part of another one. */
 static bool
 is_redundant(const struct mail *mail, const struct prose_item *item)
@@ -617,6 +637,13 @@ is_redundant(const struct mail *mail, const struct prose_item *item)
 		return true;
 	if (strcmp(item->wish.intent, "complaint") == 0 && prose_find(prose, "human"))
 		return true;
+	/* "Put this on ice. I will write when I want it again." */
+	if (strcmp(item->wish.intent, "resume") == 0 && prose_find(prose, "pause"))
+		return true;
+	if (strcmp(item->wish.intent, "field") == 0)
+		return has_topics(prose) ||
+		       (mail->request->subscriber && !prose_find(prose, "subscribe") &&
+		           !prose_find(prose, "add"));
 	/* "Pause" above "please pause until Monday" */
 	if (strcmp(item->wish.intent, "pause") == 0 && count_values(item) == 0)
 		for (guint i = 0; i < prose->items->len; i++) {
@@ -674,6 +701,20 @@ is_unread_text(const struct prose_item *item)
 	           (item->kind == PROSE_UNREAD && item->is_whole));
 }
 
+/* A statement about an absence, if possible with its end. */
+static const struct prose_item *
+find_absence(const struct prose *prose)
+{
+	for (guint i = 0; i < prose->items->len; i++) {
+		const struct prose_item *item = prose->items->pdata[i];
+
+		if (item->kind == PROSE_WISH &&
+		    strcmp(item->wish.intent, "away") == 0 && count_values(item))
+			return item;
+	}
+	return prose_find(prose, "away");
+}
+
 static bool
 run_wish(struct mail *mail, const struct prose_item *item, GError **error)
 {
@@ -684,6 +725,12 @@ run_wish(struct mail *mail, const struct prose_item *item, GError **error)
 
 	if (is_redundant(mail, item))
 		return true;
+	/* "Who are you, and who put me down for robots?" */
+	if (phrases_get_value(&item->wish, "topic", 0) &&
+	    prose_find(mail->prose, "complaint")) {
+		g_ptr_array_add(mail->unread, (gpointer)item);
+		return true;
+	}
 	if (strcmp(item->wish.intent, "undo") == 0)
 		return restore(mail, error);
 	/* "Too much" above a text that says something else, perhaps */
@@ -695,8 +742,19 @@ run_wish(struct mail *mail, const struct prose_item *item, GError **error)
 	/* "I am away until Monday. Please pause." */
 	if (strcmp(item->wish.intent, "pause") == 0 && !count_values(item) &&
 	    prose_find(mail->prose, "away")) {
-		item = prose_find(mail->prose, "away");
+		item = find_absence(mail->prose);
 		wish = find_wish("pause");
+	}
+	if (strcmp(item->wish.intent, "field") == 0)
+		wish = find_wish("subscribe");
+	/* "Once a week, on Fridays if possible": of which the day was not understood.
+	 * In Chinese "Monday" is in "once a week". */
+	if (strcmp(wish->intent, "frequency") == 0 &&
+	    !phrases_get_value(&item->wish, "weekday", 0) &&
+	    prose_has("weekday", item->line) &&
+	    strcmp(phrases_get_language(item->wish.language), "zh") != 0) {
+		mail->is_doubt = true;
+		return true;
 	}
 	if (wish->effect == EFFECT_NONE ||
 	    (strcmp(item->wish.intent, "pause") == 0 && !count_values(item) &&
@@ -724,7 +782,7 @@ run_wish(struct mail *mail, const struct prose_item *item, GError **error)
 			g_ptr_array_add(mail->unread, (gpointer)item);
 		return true;
 	}
-	if (strcmp(item->wish.intent, "subscribe") == 0 && !subscribe(mail, error))
+	if (strcmp(wish->intent, "subscribe") == 0 && !subscribe(mail, error))
 		return false;
 	/* "add" of a stranger */
 	if (!request->subscriber && wish->effect == EFFECT_PROPOSED &&
@@ -829,13 +887,23 @@ run_item(struct mail *mail, const struct prose_item *item, GError **error)
 
 /* A condition, or "maybe", anywhere but in what is below the text. */
 static bool
-is_doubtful(const struct prose_item *item)
+is_doubtful(const struct prose *prose, const struct prose_item *item)
 {
 	bool is_read = item->kind != PROSE_CUT ||
 	               strcmp(item->reason, "closing") == 0 ||
 	               strcmp(item->reason, "filler") == 0;
 
-	return item->kind == PROSE_DOUBT || (is_read && prose_has_doubt(item->line));
+	return item->kind == PROSE_DOUBT ||
+	       (is_read && prose_has_doubt(prose, item->line));
+}
+
+static bool
+has_doubtful(const struct prose *prose)
+{
+	for (guint i = 0; i < prose->items->len; i++)
+		if (is_doubtful(prose, prose->items->pdata[i]))
+			return true;
+	return false;
 }
 
 /* Leaving never waits; with another wish it is asked about. @param is_done  set */
@@ -853,9 +921,8 @@ run_leave(struct mail *mail, bool *is_done, GError **error)
 		return run_lines(mail, "forget me", EFFECT_PROPOSED, error);
 	}
 	/* "Unsubscribe" above "or once a week, if that is possible" */
-	if (!is_leave &&
-	    !(has_item(prose, is_leaving_command) &&
-	        (has_change(prose, false) || has_item(prose, is_doubtful))))
+	if (!is_leave && !(has_item(prose, is_leaving_command) &&
+	                     (has_change(prose, false) || has_doubtful(prose))))
 		return true;
 	if (!mail->request->subscriber && prose_find(prose, "complaint")) {
 		*is_done = true;
@@ -867,7 +934,7 @@ run_leave(struct mail *mail, bool *is_done, GError **error)
 	*is_done = true;
 	/* "I am away until Monday. Stop the mails for that time." */
 	if (has_change(prose, is_leave) || prose_find(prose, "away") ||
-	    has_span(prose) || has_item(prose, is_doubtful)) {
+	    has_span(prose) || has_doubtful(prose)) {
 		mail->is_doubt = true;
 		return true;
 	}
@@ -932,7 +999,7 @@ has_hint(const struct prose_item *item, const struct wish *wish)
 
 /* Whether a line that was not understood may ask for something. */
 static bool
-is_request(const struct prose_item *item)
+may_ask(const struct prose_item *item)
 {
 	if (item->kind != PROSE_UNREAD || strchr(item->line, '?'))
 		return true;
@@ -942,11 +1009,19 @@ is_request(const struct prose_item *item)
 	return false;
 }
 
+/* Whether it does: "I retire in May" is a remark. */
 static bool
-has_request(const struct mail *mail)
+is_request(const struct prose_item *item)
+{
+	return may_ask(item) &&
+	       (strchr(item->line, '?') || prose_has("asking", item->line));
+}
+
+static bool
+has_unread(const struct mail *mail, item_test_fn *test)
 {
 	for (guint i = 0; i < mail->unread->len; i++)
-		if (is_request(mail->unread->pdata[i]))
+		if (test(mail->unread->pdata[i]))
 			return true;
 	return mail->is_subscribing && mail->unread->len;
 }
@@ -961,7 +1036,7 @@ add_unread(const struct mail *mail)
 		return;
 	reply_text_add_blank(text);
 	reply_text_add_paragraph(
-	    text, has_request(mail)
+	    text, has_unread(mail, may_ask)
 	              ? N_("Not understood, and not used:")
 	              : N_("This asks for nothing that I know, and was left aside:"));
 	for (guint i = 0; i < MIN(count, UNREAD_SHOWN); i++) {
@@ -1088,7 +1163,7 @@ set_rest(const struct mail *mail)
 	pb_local(reply_text) rest = {0};
 
 	/* A sender of commands knows them already. */
-	if (mail->commands || !has_request(mail))
+	if (mail->commands || !has_unread(mail, is_request))
 		return;
 	reply_text_init(&rest, request->catalog, request->text_language, false);
 	reply_text_add_paragraph(&rest,
@@ -1314,7 +1389,7 @@ command_propose_more(struct request *request, const char *text, GError **error)
 	for (guint i = 0; i < prose->items->len; i++)
 		if (!run_more(&mail, prose->items->pdata[i], error))
 			return false;
-	if (has_request(&mail)) {
+	if (has_unread(&mail, may_ask)) {
 		add_unread(&mail);
 		add_owner(request);
 	}
