@@ -251,7 +251,7 @@ SERVER_TEST(names_with_private_addresses_are_rejected)
 			continue;
 		g_assert_error(error, PB_ERROR, PB_ERROR_PERMANENT);
 		g_assert_nonnull(
-		    strstr(error->message, "address is not public (see collect"));
+		    strstr(error->message, "address is not public (private = true"));
 	}
 }
 

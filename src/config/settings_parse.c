@@ -29,10 +29,11 @@ struct parse {
 	GPtrArray *problems;
 	char *directory; /* of the main file, to which names are relative */
 	GString *text;
-	GArray *lines;     /* of struct line, those of the text */
-	GPtrArray *files;  /* of char *, the names in lines */
-	bool is_truncated; /* by a problem, which has been reported */
-	char *where;       /* before messages, "source \"hf\": "; or NULL */
+	GArray *lines;                  /* of struct line, those of the text */
+	GPtrArray *files;               /* of char *, the names in lines */
+	bool is_truncated;              /* by a problem, which has been reported */
+	const config_setting_t *former; /* from before the list `sources`, or NULL */
+	char *where; /* before messages, "source \"hf\": "; or NULL */
 };
 
 struct line {
@@ -605,6 +606,50 @@ report_replaced(struct parse *parse, const char *name, const config_setting_t *a
 	return false;
 }
 
+/*
+ * Read a setting from before the list `sources`, which the usual sources need only.
+ *
+ * @param name  "url" of "huggingface"
+ * @return false for others
+ */
+static bool
+read_former(struct parse *parse, const char *group, const config_setting_t *at)
+{
+	const char *name = config_setting_name(at);
+	const char *text = config_setting_get_string(at);
+	bool is_bool = config_setting_type(at) == CONFIG_TYPE_BOOL;
+	bool is_on = is_bool && config_setting_get_bool(at);
+	struct settings_source *usual =
+	    parse->settings->sources->len ? parse->settings->sources->pdata[0] : NULL;
+
+	if (strcmp(group, "arxiv") == 0 && strcmp(name, "enrich") == 0 && is_bool) {
+		parse->settings->enrich_arxiv = is_on;
+		return true;
+	}
+	if (strcmp(group, "huggingface") != 0 || !usual)
+		return false;
+	parse->former = at;
+	if (strcmp(name, "url") == 0 && text && *text)
+		settings_set_option(usual, name, text);
+	else if (strcmp(name, "enabled") == 0 && is_bool)
+		settings_set_option(usual, name, is_on ? "true" : "false");
+	else
+		return false;
+	return true;
+}
+
+/* @return whether it is a group of such settings only */
+static bool
+read_former_group(struct parse *parse, const char *name, const config_setting_t *at)
+{
+	bool is_former = config_setting_is_group(at) && config_setting_length(at);
+
+	for (int i = 0; is_former && i < config_setting_length(at); i++)
+		is_former =
+		    read_former(parse, name, config_setting_get_elem(at, (unsigned)i));
+	return is_former;
+}
+
 static void
 read_group(struct parse *parse, const config_setting_t *group, const char *prefix)
 {
@@ -619,6 +664,7 @@ read_group(struct parse *parse, const config_setting_t *group, const char *prefi
 		 * that was added to the text. */
 		if (config_setting_type(at) == CONFIG_TYPE_NONE ||
 		    strcmp(config_setting_name(at), END_NAME) == 0 ||
+		    read_former_group(parse, name, at) ||
 		    report_replaced(parse, name, at))
 			continue;
 		if (!*prefix && is_group(name)) {
@@ -736,6 +782,9 @@ settings_read(const char *path, GPtrArray *problems)
 	read_lines(&parse, &config);
 	/* Of a truncated text libconfig has the settings before the problem. */
 	read_group(&parse, config_root_setting(&config), "");
+	if (parse.former && get_origin(parse.settings, "sources")->file)
+		add_problem(&parse, parse.former,
+		    "huggingface and sources are both set: remove huggingface");
 	if (!parse.is_truncated)
 		check_combinations(&parse);
 	config_destroy(&config);

@@ -934,25 +934,32 @@ take_time(struct setup *setup, const char *answer, GError **error)
 	return check(setup, error);
 }
 
+/* Categories of arXiv, and names of sources that need no options. */
 static bool
 take_categories(struct setup *setup, const char *answer, GError **error)
 {
-	bool has_any = strcmp(answer, "none") != 0;
+	static const char *const others[] = {"biorxiv", "medrxiv", NULL};
 	g_auto(GStrv) names = g_strsplit_set(answer, " ,", -1);
-	g_autoptr(GString) list = g_string_new("[");
+	g_autoptr(GString) list = g_string_new(NULL);
 
 	for (char **name = names; *name; name++) {
 		g_autofree char *quoted = settings_quote(*name);
 
-		if (**name)
+		if (**name && strcmp(*name, "none") != 0 &&
+		    !g_strv_contains(others, *name))
 			g_string_append_printf(
-			    list, "%s %s", list->len > 1 ? "," : "", quoted);
+			    list, "%s %s", list->len ? "," : "[", quoted);
 	}
-	g_string_append(list, " ]");
 	put(setup, "sources.hf.kind", "huggingface", NULL);
-	put(setup, "sources.arxiv.kind", has_any ? "arxiv" : NULL, NULL);
+	put(setup, "sources.arxiv.kind", list->len ? "arxiv" : NULL, NULL);
 	put_value(setup, "sources.arxiv.categories",
-	    has_any ? g_strdup(list->str) : NULL, NULL, false);
+	    list->len ? g_strconcat(list->str, " ]", NULL) : NULL, NULL, false);
+	for (const char *const *other = others; *other; other++) {
+		g_autofree char *setting = g_strdup_printf("sources.%s.kind", *other);
+		bool is_wanted = g_strv_contains((const char *const *)names, *other);
+
+		put(setup, setting, is_wanted ? *other : NULL, NULL);
+	}
 	return try_sources(setup, error);
 }
 
@@ -999,8 +1006,8 @@ static const struct question {
     {"time", "4 of 5: When do digests come?", "Local time and time zone", "07:30 UTC",
         take_time, NULL, false, false},
     {"categories", "5 of 5: Which papers, besides Hugging Face's Daily Papers?",
-        "Categories of arXiv, such as cs.CL stat.ML, or none", "none", take_categories,
-        NULL, false, false},
+        "Categories of arXiv, such as cs.CL stat.ML; biorxiv; medrxiv; or none", "none",
+        take_categories, NULL, false, false},
 };
 
 static bool

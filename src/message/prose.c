@@ -668,11 +668,15 @@ parse_by_cues(const char *first, const struct phrases_span *span, struct parse *
 {
 	const struct phrases *language = guess_of_sentence(first, span);
 	struct parse again;
+	bool is_better_read;
 
 	if (!language)
 		return;
 	parse_sentence(language, span, true, &again);
-	if (again.wishes > parse->wishes && !has_one_of_authors(&again)) {
+	is_better_read = again.wishes > parse->wishes ||
+	                 (again.wishes && again.wishes == parse->wishes &&
+	                     again.unread + again.loose <= parse->unread);
+	if (is_better_read && !has_one_of_authors(&again)) {
 		parse_clear(parse);
 		*parse = again;
 	} else {

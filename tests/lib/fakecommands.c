@@ -193,6 +193,13 @@ command_find_language(const char *pending)
 	return NULL;
 }
 
+bool
+command_has_wish(const struct request *request)
+{
+	(void)request;
+	return false;
+}
+
 const char *
 command_find_question(const struct request *request)
 {

@@ -227,8 +227,13 @@ format_del(struct request *request, const struct prose_item *item)
 {
 	const char *named = phrases_get_value(&item->wish, "filter", 0);
 	int number = find_filter(request, item, named);
+	GString *line = g_string_new("del");
 
-	return number ? g_strdup_printf("del %d", number) : NULL;
+	for (unsigned i = 1; number > 0; i++) {
+		g_string_append_printf(line, " %d", number);
+		number = named ? 0 : natural_time_find_number(&item->wish, i);
+	}
+	return g_string_free(line, !strchr(line->str, ' '));
 }
 
 /* No more of what a filter of the person is about: it is removed. */
@@ -603,6 +608,58 @@ is_heading(const struct prose *prose, const struct prose_item *heading)
 	return false;
 }
 
+/* "I work on enzymes" */
+static bool
+is_field(const struct prose_item *item)
+{
+	if (item->kind != PROSE_WISH)
+		return false;
+	if (strcmp(item->wish.intent, "field") == 0)
+		return true;
+	return find_wish(item->wish.intent)->format == format_topics &&
+	       phrases_get_value(&item->wish, "topic", 0) &&
+	       prose_has("statement", item->line) && !prose_has("asking", item->line);
+}
+
+/* A request for papers without topics */
+static bool
+is_open_wish(const struct prose_item *item)
+{
+	return item->kind == PROSE_WISH &&
+	       find_wish(item->wish.intent)->format == format_topics &&
+	       !phrases_get_value(&item->wish, "topic", 0);
+}
+
+/* Whether a wish names what is so now: "Daily is too much" */
+static bool
+is_current_frequency(const struct request *request, const struct prose_item *item)
+{
+	const char *every = phrases_get_value(&item->wish, "every", 0);
+	const struct subscriber *subscriber = request->subscriber;
+	const char *now = subscriber
+	                      ? schedule_frequency_name(subscriber->schedule.frequency)
+	                      : "daily";
+
+	return !phrases_get_value(&item->wish, "weekday", 0) &&
+	       (!every || strcmp(every, now) == 0);
+}
+
+/* Whether another wish says better how often: "Thursdays only. Daily is too much." */
+static bool
+has_better_frequency(const struct prose *prose, const struct prose_item *item)
+{
+	for (guint i = 0; i < prose->items->len; i++) {
+		const struct prose_item *other = prose->items->pdata[i];
+
+		if (other != item && other->kind == PROSE_WISH &&
+		    strcmp(other->wish.intent, "frequency") == 0 &&
+		    (phrases_get_value(&other->wish, "weekday", 0) ||
+		        phrases_get_value(&other->wish, "every", 0)))
+			return true;
+	}
+	return false;
+}
+
 /* Whether there is a wish besides what the sender works on that has topics, or that has
  * nothing to do with topics. */
 static bool
@@ -613,7 +670,7 @@ has_topics(const struct prose *prose)
 		const struct wish *wish =
 		    item->kind == PROSE_WISH ? find_wish(item->wish.intent) : NULL;
 
-		if (wish && strcmp(wish->intent, "field") != 0 &&
+		if (wish && !is_field(item) &&
 		    (phrases_get_value(&item->wish, "topic", 0) ||
 		        wish->effect == EFFECT_DONE))
 			return true;
@@ -640,10 +697,13 @@ is_redundant(const struct mail *mail, const struct prose_item *item)
 	/* "Put this on ice. I will write when I want it again." */
 	if (strcmp(item->wish.intent, "resume") == 0 && prose_find(prose, "pause"))
 		return true;
-	if (strcmp(item->wish.intent, "field") == 0)
+	if (is_field(item))
 		return has_topics(prose) ||
-		       (mail->request->subscriber && !prose_find(prose, "subscribe") &&
-		           !prose_find(prose, "add"));
+		       (mail->request->subscriber && !has_item(prose, is_open_wish));
+	if (strcmp(item->wish.intent, "frequency") == 0 &&
+	    is_current_frequency(mail->request, item) &&
+	    has_better_frequency(prose, item))
+		return true;
 	/* "Pause" above "please pause until Monday" */
 	if (strcmp(item->wish.intent, "pause") == 0 && count_values(item) == 0)
 		for (guint i = 0; i < prose->items->len; i++) {
@@ -701,6 +761,21 @@ is_unread_text(const struct prose_item *item)
 	           (item->kind == PROSE_UNREAD && item->is_whole));
 }
 
+/* Whether the rest of a sentence names a day of the week. */
+static bool
+has_other_weekday(const struct prose *prose, const struct prose_item *item)
+{
+	for (guint i = 0; i < prose->items->len; i++) {
+		const struct prose_item *other = prose->items->pdata[i];
+
+		if (other->sentence == item->sentence &&
+		    (other == item || other->kind == PROSE_UNREAD) &&
+		    prose_has("weekday", other->line))
+			return true;
+	}
+	return false;
+}
+
 /* A statement about an absence, if possible with its end. */
 static const struct prose_item *
 find_absence(const struct prose *prose)
@@ -745,13 +820,14 @@ run_wish(struct mail *mail, const struct prose_item *item, GError **error)
 		item = find_absence(mail->prose);
 		wish = find_wish("pause");
 	}
-	if (strcmp(item->wish.intent, "field") == 0)
+	if (is_field(item))
 		wish = find_wish("subscribe");
 	/* "Once a week, on Fridays if possible": of which the day was not understood.
 	 * In Chinese "Monday" is in "once a week". */
 	if (strcmp(wish->intent, "frequency") == 0 &&
+	    g_strcmp0(phrases_get_value(&item->wish, "every", 0), "weekly") == 0 &&
 	    !phrases_get_value(&item->wish, "weekday", 0) &&
-	    prose_has("weekday", item->line) &&
+	    has_other_weekday(mail->prose, item) &&
 	    strcmp(phrases_get_language(item->wish.language), "zh") != 0) {
 		mail->is_doubt = true;
 		return true;
@@ -1216,6 +1292,16 @@ get_subject(const struct inmail *mail, bool has_token)
 	           : "";
 }
 
+/* "Why did I get number 1?" begins like a command. */
+static bool
+is_command_line(const char *line)
+{
+	pb_auto(prose_item) question =
+	    g_str_has_suffix(line, "?") ? prose_read_line(line) : NULL;
+
+	return !question && command_table_is_command(line);
+}
+
 struct prose *
 command_read_prose(const struct inmail *mail, bool has_token)
 {
@@ -1233,12 +1319,16 @@ command_read_prose(const struct inmail *mail, bool has_token)
 	    .text = body,
 	    .is_reply = has_token || mail->in_reply_to->len,
 	    .names = names,
-	    .is_command = command_table_is_command,
+	    .is_command = is_command_line,
 	    .is_slip = command_table_is_slip};
 
-	/* Drop the incomplete last line. */
-	if (strlen(body) == BOUNDS_COMMAND_BYTES)
-		*(strrchr(body, '\n') ? strrchr(body, '\n') : body) = '\0';
+	/* Drop the incomplete last line, or of a single one the last word. */
+	if (strlen(body) == BOUNDS_COMMAND_BYTES) {
+		char *end = strrchr(body, '\n');
+
+		end = end ? end : strrchr(body, ' ');
+		*(end ? end : body) = '\0';
+	}
 	return prose_read(&raw);
 }
 
@@ -1343,6 +1433,23 @@ command_find_question(const struct request *request)
 			return "info";
 	}
 	return NULL;
+}
+
+bool
+command_has_wish(const struct request *request)
+{
+	pb_auto(prose) prose = command_read_prose(request->mail, true);
+
+	for (guint i = 0; i < prose->items->len; i++) {
+		const struct prose_item *item = prose->items->pdata[i];
+		const struct wish *wish =
+		    item->kind == PROSE_WISH ? find_wish(item->wish.intent) : NULL;
+
+		if (wish && wish->effect == EFFECT_PROPOSED &&
+		    strcmp(wish->intent, "forget") != 0)
+			return true;
+	}
+	return false;
 }
 
 /* Beside a consent, whatever changes something is proposed. */

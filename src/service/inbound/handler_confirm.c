@@ -260,10 +260,20 @@ answer_refusal(
     struct request *request, const struct confirmation *confirmation, GError **error)
 {
 	const char *verb = command_find_question(request);
+	bool has_more =
+	    confirmation->purpose == CONFIRMATION_CONFIRM && command_has_wish(request);
 
-	if (verb && !answer(request, confirmation, verb, NULL, error))
+	/* "No, I meant a pause until Friday", of a subscriber */
+	if (has_more) {
+		request_clear(request);
+		if (!request_set_requester(request, confirmation->recipient, error))
+			return false;
+		has_more = request->subscriber;
+	}
+	if ((verb || has_more) &&
+	    !answer(request, confirmation, has_more ? NULL : verb, NULL, error))
 		return false;
-	if (!verb)
+	if (!verb && !has_more)
 		handler_drop(request, HANDLER_IGNORED, "declined");
 	return decline(request, confirmation, error);
 }
