@@ -737,7 +737,8 @@ has_other_time(const struct prose *prose)
 	return false;
 }
 
-/* Whether the rest of a sentence has a span of time: "for 3 weeks, stop the mails". */
+/* Whether the rest of a sentence has a span of time, "for 3 weeks, stop the mails", or
+ * names a filter: "filter 2 is of no interest to me". */
 static bool
 has_span(const struct prose *prose)
 {
@@ -747,7 +748,8 @@ has_span(const struct prose *prose)
 		const struct prose_item *item = prose->items->pdata[i];
 
 		if (item->kind == PROSE_UNREAD && item->sentence == leave->sentence &&
-		    prose_has("unit", item->line))
+		    (prose_has("unit", item->line) ||
+		        prose_has("filter-word", item->line)))
 			return true;
 	}
 	return false;
