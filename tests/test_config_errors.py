@@ -250,6 +250,12 @@ def test_sources(config_directory):
              'unknown kind "gopher" (expected one of huggingface, arxiv, biorxiv,'
              ' medrxiv, europepmc, crossref, feed)')):
         config_directory.expect(write(text), f'paperboy.conf:3: source "one": {problem}')
+    # Of the usual source, without the list.
+    config_directory.expect(GOOD + 'huggingface: { url = "https://mirror.example"; };')
+    config_directory.expect(
+        GOOD + 'huggingface: { url = "ftp://example.org/"; };',
+        "paperboy.conf:3: huggingface: url: 'ftp://example.org/' is not a URL (expected"
+        " https://, http:// or file:///PATH)")
     # Two of each kind, in an included file and on several lines.
     config_directory.write("""sources = (
   { name = "hf"; kind = "huggingface"; private = true; },

@@ -619,6 +619,7 @@ read_former(struct parse *parse, const char *group, const config_setting_t *at)
 	const char *text = config_setting_get_string(at);
 	bool is_bool = config_setting_type(at) == CONFIG_TYPE_BOOL;
 	bool is_on = is_bool && config_setting_get_bool(at);
+	g_autofree char *place = NULL;
 	struct settings_source *usual =
 	    parse->settings->sources->len ? parse->settings->sources->pdata[0] : NULL;
 
@@ -629,6 +630,9 @@ read_former(struct parse *parse, const char *group, const config_setting_t *at)
 	if (strcmp(group, "huggingface") != 0 || !usual)
 		return false;
 	parse->former = at;
+	place = format_place(find_line(parse, config_setting_source_line(at)));
+	g_free(usual->place);
+	usual->place = g_strconcat(place, ": huggingface: ", NULL);
 	if (strcmp(name, "url") == 0 && text && *text)
 		settings_set_option(usual, name, text);
 	else if (strcmp(name, "enabled") == 0 && is_bool)
