@@ -1106,7 +1106,7 @@ add_wish(struct reading *reading, struct part *part, struct phrases_text *text,
 	else if (is_open_wish(item->wish.intent) &&
 	         (unit->is_subject || !reading->has_topics)) {
 		reading->is_open = true;
-		/* What follows "Please add me to the list." is a signature. */
+		/* A signature follows "Please add me to the list." */
 		if (!unit->is_subject &&
 		    strchr(".!", unit->text[strlen(unit->text) - 1]))
 			reading->last_paragraph = unit->paragraph;

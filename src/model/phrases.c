@@ -50,7 +50,7 @@
 #define CUE_GAP     "(?:(?:(?=[-~^])..[^#][^ ]*|,) ){0,8}?"
 /* Other words beside a cue; none that refuses or doubts. */
 #define LOOSE       "(?:(?:(?=[-~^])..[^#][^ ]*|[,:()]) ){0,30}?"
-/* What follows a topic beside a cue begins with a word that no topic has. */
+/* Text after a topic beside a cue: it begins with a word that no topic has. */
 #define AFTER_TOPIC "(?:(?=.!)" LOOSE "[,.?]? ?)?"
 /* Before the form with accents. */
 #define WORD_EXACT  "[^ ]*=\""

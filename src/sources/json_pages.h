@@ -20,7 +20,7 @@ struct json_page {
 	int64_t total;
 };
 
-/* What differs between the services. */
+/* Differences between the services. */
 struct json_pages_service {
 	const char *url; /* if the options have none */
 	/* @return the URL of a page, owned by the caller; options->url has no final

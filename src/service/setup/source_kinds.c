@@ -201,7 +201,7 @@ check_source(const struct settings_source *source, GPtrArray *problems)
 	if (!kind)
 		return;
 	check_options(kind, source, problems);
-	/* That of paperboyctl source try; of the file it has been checked. */
+	/* As typed for paperboyctl source try; that of the file has been checked. */
 	if (*interval_s &&
 	    !g_ascii_string_to_unsigned(interval_s, 10, 0, 600, NULL, NULL))
 		add_problem(problems, source,
