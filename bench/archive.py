@@ -145,7 +145,7 @@ def bench_commands(instance, directory, kinds):
 
 def bench_archive(options):
     directory = os.path.join(options.directory, "archive")
-    instance = Instance(directory, huggingface__enabled=False)
+    instance = Instance(directory, sources__hf__enabled=False)
     elements = archive_elements(options)
     call(program("search_archive"), "fill", instance.store,
          *write_archive(directory, elements, options.papers))

@@ -37,7 +37,7 @@ PEAK_MB = ((100000, 64), (1000000, 128))
 def new_instance(directory, store, **settings):
     """A fresh instance with a copy of a store; it collects no papers."""
     shutil.rmtree(directory, ignore_errors=True)
-    instance = Instance(directory, log_level="warning", huggingface__enabled=False,
+    instance = Instance(directory, log_level="warning", sources__hf__enabled=False,
                         commands__address="commands@news.example",
                         web__url="https://papers.example.org",
                         smtp__connections=CONNECTIONS, **settings)
