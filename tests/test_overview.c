@@ -60,25 +60,30 @@ TEST(overview_is_at_the_top)
 	render_sample_check_golden("digest-overview.html", strstr(html, "<body>"));
 }
 
-TEST(counts_are_those_of_several_filters)
+TEST(counts_are_those_of_several_filters_and_papers)
 {
+	static const char one[] = "1\t1\tdiffusion\tdiffusion";
+	static const char two[] = "1\t1\tdiffusion\tdiffusion\n2\t1\tssm\tssm";
+	static const struct {
+		const char *filters;
+		unsigned papers;
+		bool has_counts;
+	} rows[] = {{one, 2, false}, {two, 1, false}, {two, 2, true}};
 	pb_auto(renderer) renderer = new_renderer_with_commands();
 
-	for (unsigned filters = 1; filters <= 2; filters++) {
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		pb_auto(digest) digest = render_sample_new_digest();
 		g_autofree char *html = NULL;
 
-		render_sample_add(digest, "1", "A title", DIGEST_DETAIL_FULL);
-		render_sample_set_filters(digest, filters == 1
-		                                      ? "1\t1\tdiffusion\tdiffusion"
-		                                      : "1\t1\tdiffusion\tdiffusion\n"
-		                                        "2\t1\tssm\tssm");
+		for (unsigned paper = 0; paper < rows[i].papers; paper++)
+			render_sample_add(digest, "1", "A title", DIGEST_DETAIL_FULL);
+		render_sample_set_filters(digest, rows[i].filters);
 		html = renderer_format_html(renderer, digest, NULL);
 		g_assert_true(
-		    (strstr(html, "class=\"counts\"") != NULL) == (filters == 2));
+		    (strstr(html, "class=\"counts\"") != NULL) == rows[i].has_counts);
 		/* With one filter no paper says by which one it was found. */
 		g_assert_true((strstr(html, "<b dir=\"auto\">diffusion") != NULL) ==
-		              (filters == 2));
+		              (rows[i].filters == two));
 	}
 }
 

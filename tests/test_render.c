@@ -766,10 +766,10 @@ TEST(order_and_language_are_said)
 		enum preference_order order;
 		const char *wanted;
 	} rows[] = {
-	    {6, PREFERENCE_ORDER_SCORE, "<p class=\"order\">best first</p>"},
-	    {4, PREFERENCE_ORDER_DATE, "<p class=\"order\">4 of 6, newest first</p>"},
+	    {6, PREFERENCE_ORDER_SCORE, "<span class=\"order\">best first<"},
+	    {4, PREFERENCE_ORDER_DATE, "<span class=\"order\">4 of 6, newest first<"},
 	    {2, PREFERENCE_ORDER_VOTES,
-	        "<p class=\"order\">2 of 6, most votes first</p>"},
+	        "<span class=\"order\">2 of 6, most votes first<"},
 	};
 	pb_auto(renderer) renderer = render_sample_new_renderer();
 

@@ -150,8 +150,9 @@ def read_html(html):
     for line in tree.iter("p"):
         if has_class(line, "counts"):
             counts = read_counts(text_of(line))
-        elif has_class(line, "order"):
-            order = text_of(line)
+    for part in tree.iter("span"):
+        if has_class(part, "order"):
+            order = text_of(part)
     (heading,) = tree.iter("h1")
     return Page(language, text_of(heading), order, counts, entries)
 
