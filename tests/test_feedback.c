@@ -274,8 +274,8 @@ FEEDBACK_TEST(contributions_are_explained)
 	g_assert_true(scorer_run(scorer, &vector, &paper, 1, &score, NULL));
 	g_assert_cmpfloat(score, >, 0);
 	g_assert_true(scorer_explain(scorer, &vector, paper, &reasons, NULL));
-	g_assert_cmpstr(reasons.raised, ==, "`speech`");
-	g_assert_cmpstr(reasons.lowered, ==, "`robots`");
+	g_assert_cmpstr(reasons.raised, ==, "speech");
+	g_assert_cmpstr(reasons.lowered, ==, "robots");
 }
 
 /* @return the sum of the products */

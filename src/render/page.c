@@ -265,7 +265,8 @@ put_filters(struct view *view, const struct page_settings *settings,
 		view_append(list, item);
 	}
 	view_put(view, "filters", list);
-	view_put(view, "has_counts", view_new_bool(count > 1 && digest->entries->len > 1));
+	view_put(
+	    view, "has_counts", view_new_bool(count > 1 && digest->entries->len > 1));
 	view_put(view, "has_edit",
 	    view_new_bool(count > 0 && settings->sender->has_commands &&
 	                  !settings->sender->web_url));

@@ -893,13 +893,8 @@ add_nothing_note(struct store *store, const struct query *query, int64_t now,
 	if (!load_known_days(store, now, &known, error))
 		return false;
 	more = MIN(known, BACKTEST_LONG_DAYS);
-	if (backtest->covered_days >= more) {
-		add_note(backtest,
-		    msg_new(
-		        N_("no papers in {days} days: is this the intended filter?"),
-		        "days", MSG_INT(backtest->covered_days), NULL));
+	if (backtest->covered_days >= more)
 		return true;
-	}
 	day_format(now - BACKTEST_LONG_DAYS * (int64_t)CLOCK_DAY_S, day);
 	if (!search_foreach(store, query, &scope, count_match, &found, &step, error))
 		return false;

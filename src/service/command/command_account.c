@@ -178,8 +178,8 @@ command_add_welcome(struct request *request, GError **error)
 	    "days", G_STRINGIFY(BACKTEST_DAYS), "papers", papers);
 	reply_text_add_blank(&request->text);
 	reply_text_add_paragraph(&request->text,
-	    N_("The first digest, with the papers of the last three days, comes as "
-	       "soon as there is one of them."));
+	    N_("The first digest comes as soon as there are papers of the last three "
+	       "days."));
 	reply_text_add_blank(&request->text);
 	reply_text_add_paragraph(&request->text,
 	    N_("To change something, reply with a line such as \"add robots\", \"set "

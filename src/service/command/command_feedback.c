@@ -19,11 +19,8 @@
 #include "store/subscriber/subscribers.h"
 
 /* Maximum number of learned words of each kind in a reply. */
-#define WORDS_CHANGED 6
-#define WORDS_LISTED  20
-
-/* Minimum change of a weight that is mentioned, in per cent of the largest. */
-#define CHANGE_LEAST 5
+#define WORDS_ANSWERED 6
+#define WORDS_LISTED   20
 
 /* Maximum number of entries of one `more`. */
 #define MORE_MAX 10
@@ -133,37 +130,25 @@ format_title(const struct paper *paper)
 
 /* ---- learned words ---- */
 
-/* "reward model +100, rlhf +62 (was +12)" */
-static char *
-format_words(struct request *request, const GPtrArray *words, unsigned most,
-    bool is_changed_only)
-{
-	g_autofree char *was = reply_text_format(&request->text, N_("was"));
-	GString *text = g_string_new(NULL);
-	unsigned count = 0;
-
-	for (unsigned i = 0; i < words->len && count < most; i++) {
-		const struct answers_word *word = words->pdata[i];
-
-		if (is_changed_only && abs(word->change) < CHANGE_LEAST)
-			continue;
-		g_string_append_printf(
-		    text, "%s%s %+d", count++ ? ", " : "", word->word, word->weight);
-		if (is_changed_only && word->change != word->weight)
-			g_string_append_printf(
-			    text, " (%s %+d)", was, word->weight - word->change);
-	}
-	return g_string_free(text, FALSE);
-}
-
+/* @param words  of char * */
 static void
-add_words(struct request *request, const char *name, const GPtrArray *words,
-    unsigned most, bool is_changed_only)
+add_words(
+    struct request *request, const char *text, const GPtrArray *words, unsigned most)
 {
-	g_autofree char *list = format_words(request, words, most, is_changed_only);
+	g_autofree char *list = answers_format_words(words, most);
 
 	if (*list)
-		reply_phrase(&request->text, "", name, "words", list);
+		reply_phrase(&request->text, "", text, "words", list);
+}
+
+/* List the words that order papers. */
+static void
+add_all_words(struct request *request, const struct answers *answers, unsigned most)
+{
+	add_words(request, N_("papers with these words come first: {words}"),
+	    answers->raising, most);
+	add_words(request, N_("papers with these words come last: {words}"),
+	    answers->lowering, most);
 }
 
 static void
@@ -323,9 +308,9 @@ propose_block(struct request *request, const struct answers *answers, GError **e
 		return false;
 	for (unsigned i = 0;
 	     i < MIN(answers->lowering->len, BLOCK_WORDS) && tests && !offered; i++) {
-		const struct answers_word *word = answers->lowering->pdata[i];
+		const char *word = answers->lowering->pdata[i];
 
-		if (!try_block(request, word->word, own, all, &tests, &offered, error))
+		if (!try_block(request, word, own, all, &tests, &offered, error))
 			return false;
 	}
 	add_offered(request, offered,
@@ -443,10 +428,7 @@ add_answers(
 		    is_like(request) ? N_("liked: {paper}") : N_("hidden: {paper}"),
 		    "paper", title);
 	}
-	add_words(request, N_("raised by your answers: {words}"), answers->raising,
-	    WORDS_CHANGED, true);
-	add_words(
-	    request, N_("lowered: {words}"), answers->lowering, WORDS_CHANGED, true);
+	add_all_words(request, answers, WORDS_ANSWERED);
 	add_counts(request, "", answers);
 }
 
@@ -573,6 +555,11 @@ forget(struct request *request, GError **error)
 	    !audit_insert(request->store, request->now, request->actor,
 	        "answers deleted", request->subscriber->id, NULL, error))
 		return false;
+	if (!count) {
+		reply_phrase(&request->text, "ok",
+		    N_("nothing has been learned, so there is nothing to delete."));
+		return true;
+	}
 	answers = reply_text_format_count(
 	    &request->text, PL_("1 answer", "{count} answers"), count);
 	reply_phrase(&request->text, "ok",
@@ -603,10 +590,7 @@ add_taste(struct request *request, const struct answers *answers)
 		return;
 	}
 	add_counts(request, "ok", answers);
-	add_words(request, N_("raised by your answers: {words}"), answers->raising,
-	    WORDS_LISTED, false);
-	add_words(
-	    request, N_("lowered: {words}"), answers->lowering, WORDS_LISTED, false);
+	add_all_words(request, answers, WORDS_LISTED);
 	more += MAX(answers->raising->len, WORDS_LISTED) - WORDS_LISTED;
 	more += MAX(answers->lowering->len, WORDS_LISTED) - WORDS_LISTED;
 	rest = g_strdup_printf("%u", more);

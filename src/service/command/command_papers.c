@@ -256,12 +256,13 @@ add_why(struct request *request, const struct why *why)
 	}
 	if (why->taste.raised && *why->taste.raised)
 		reply_phrase(&request->text, "",
-		    N_("In a digest it is raised by your likes: {words}"), "words",
-		    why->taste.raised);
+		    N_("In a digest it comes earlier because of what you liked: "
+		       "{words}"),
+		    "words", why->taste.raised);
 	if (why->taste.lowered && *why->taste.lowered)
 		reply_phrase(&request->text, "",
-		    N_("In a digest it is lowered by your hides: {words}"), "words",
-		    why->taste.lowered);
+		    N_("In a digest it comes later because of what you hid: {words}"),
+		    "words", why->taste.lowered);
 	for (unsigned i = 0; i < why->filters->len; i++)
 		add_why_filter(request, why->filters->pdata[i]);
 }

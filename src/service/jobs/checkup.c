@@ -314,7 +314,7 @@ add_news(struct draft *draft, GError **error)
 		    reply_text_format(&draft->text,
 		        N_("Filter {number} follows {name}, which has a version "
 		           "{version}: {change}; papers of {days} days: {gained} more, "
-		           "{lost} less. Take it?"),
+		           "{lost} fewer. Take it?"),
 		        "number", MSG_INT(news->number), "name", news->name, "version",
 		        MSG_INT(news->news), "change", change, "gained",
 		        MSG_INT(news->gained), "lost", MSG_INT(news->lost), "days",

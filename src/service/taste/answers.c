@@ -13,8 +13,6 @@
 #include "store/paper/papers.h"
 #include "store/subscriber/feedback.h"
 
-#define PER_CENT 100
-
 /* ---- learning ---- */
 
 /*
@@ -76,92 +74,51 @@ learn(
 
 /* ---- what is known ---- */
 
-static void
-word_free(void *data)
-{
-	struct answers_word *word = data;
-
-	g_free(word->word);
-	g_free(word);
-}
-
 static int
-compare_words(gconstpointer a, gconstpointer b)
+compare_weights(gconstpointer a, gconstpointer b)
 {
-	const struct answers_word *one = *(const struct answers_word *const *)a;
-	const struct answers_word *other = *(const struct answers_word *const *)b;
+	const struct taste_weight *one = *(const struct taste_weight *const *)a;
+	const struct taste_weight *other = *(const struct taste_weight *const *)b;
 	int difference = abs(other->weight) - abs(one->weight);
 
 	return difference ? difference : strcmp(one->word, other->word);
 }
 
-/* Get the weight that users see as 1: they see weights in per cent of the largest one
- * among the words that are shown. */
-static double
-get_unit(const struct taste_vector *vector)
-{
-	int32_t largest = 0;
-
-	for (unsigned i = 0; i < vector->weights->len; i++)
-		if (taste_vector_get(vector, i)->is_shown)
-			largest =
-			    MAX(largest, abs(taste_vector_get(vector, i)->weight));
-	return (double)largest / PER_CENT;
-}
-
-/* @return the weight of a word in per cent, 0 if it has none that is shown */
-static int
-find_weight(const struct taste_vector *vector, uint32_t hash)
-{
-	for (unsigned i = 0; i < vector->weights->len; i++) {
-		const struct taste_weight *weight = taste_vector_get(vector, i);
-
-		if (weight->hash == hash && weight->is_shown)
-			return (int)lround(weight->weight / get_unit(vector));
-	}
-	return 0;
-}
-
 static void
-add_words(struct answers *answers, const struct taste_vector *vector,
-    const struct taste_vector *before)
+add_words(struct answers *answers, const struct taste_vector *vector)
 {
-	double unit = get_unit(vector);
+	g_autoptr(GPtrArray) shown = g_ptr_array_new();
 
 	for (unsigned i = 0; i < vector->weights->len; i++) {
 		const struct taste_weight *weight = taste_vector_get(vector, i);
-		int per_cent =
-		    weight->is_shown ? (int)lround(weight->weight / unit) : 0;
-		struct answers_word *word;
 
-		if (!per_cent) {
+		if (weight->is_shown)
+			g_ptr_array_add(shown, (void *)weight);
+		else
 			answers->other_words++;
-			continue;
-		}
-		word = g_new0(struct answers_word, 1);
-		word->word = g_strdup(weight->word);
-		word->weight = per_cent;
-		word->change = per_cent - find_weight(before, weight->hash);
-		g_ptr_array_add(
-		    per_cent > 0 ? answers->raising : answers->lowering, word);
 	}
-	g_ptr_array_sort(answers->raising, compare_words);
-	g_ptr_array_sort(answers->lowering, compare_words);
+	g_ptr_array_sort(shown, compare_weights);
+	for (unsigned i = 0; i < shown->len; i++) {
+		const struct taste_weight *weight = shown->pdata[i];
+
+		g_ptr_array_add(
+		    weight->weight > 0 ? answers->raising : answers->lowering,
+		    g_strdup(weight->word));
+	}
 }
 
 static void
-fill_answers(struct answers *answers, const GArray *all,
-    const struct taste_vector *vector, const struct taste_vector *before)
+fill_answers(
+    struct answers *answers, const GArray *all, const struct taste_vector *vector)
 {
-	*answers =
-	    (struct answers){.raising = g_ptr_array_new_with_free_func(word_free),
-	        .lowering = g_ptr_array_new_with_free_func(word_free)};
+	*answers = (struct answers){.raising = g_ptr_array_new_with_free_func(g_free),
+	    .lowering = g_ptr_array_new_with_free_func(g_free)};
 	for (unsigned i = 0; i < all->len; i++)
 		if (g_array_index(all, struct feedback, i).is_like)
 			answers->likes++;
 		else
 			answers->hides++;
-	add_words(answers, vector, before);
+	add_words(answers, vector);
 }
 
 void
@@ -169,6 +126,17 @@ answers_clear(struct answers *answers)
 {
 	g_clear_pointer(&answers->raising, g_ptr_array_unref);
 	g_clear_pointer(&answers->lowering, g_ptr_array_unref);
+}
+
+char *
+answers_format_words(const GPtrArray *words, unsigned most)
+{
+	GString *text = g_string_new(NULL);
+
+	for (unsigned i = 0; i < words->len && i < most; i++)
+		g_string_append_printf(
+		    text, "%s%s", i ? ", " : "", (char *)words->pdata[i]);
+	return g_string_free(text, FALSE);
 }
 
 /* Load what was learned; a damaged value counts as nothing learned, until it is learned
@@ -198,7 +166,7 @@ answers_load(
 
 	if (!all || !load_taste(store, subscriber_id, &vector, error))
 		return false;
-	fill_answers(answers, all, &vector, &vector);
+	fill_answers(answers, all, &vector);
 	return true;
 }
 
@@ -206,7 +174,7 @@ bool
 answers_save(struct store *store, const struct answers_request *request,
     struct answers *answers, GError **error)
 {
-	pb_local(taste_vector) before = {0}, vector = {0};
+	pb_local(taste_vector) vector = {0};
 	g_autoptr(GArray) all = NULL;
 
 	for (unsigned i = 0; i < request->count; i++) {
@@ -220,11 +188,10 @@ answers_save(struct store *store, const struct answers_request *request,
 	}
 	all = feedback_load(store, request->subscriber_id, error);
 	taste_vector_init(&vector);
-	if (!all || !load_taste(store, request->subscriber_id, &before, error) ||
-	    !learn(store, all, &vector, error) ||
+	if (!all || !learn(store, all, &vector, error) ||
 	    !feedback_save_taste(
 	        store, request->subscriber_id, &vector, request->now, error))
 		return false;
-	fill_answers(answers, all, &vector, &before);
+	fill_answers(answers, all, &vector);
 	return true;
 }

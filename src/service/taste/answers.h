@@ -27,16 +27,9 @@ struct answers_request {
 	int64_t now;
 };
 
-/* A learned word, with its weight in per cent of the largest. */
-struct answers_word {
-	char *word;
-	int weight; /* 1 to 100, or -1 to -100 */
-	int change; /* by the last answer */
-};
-
 struct answers {
 	unsigned likes, hides;
-	/* Words that people recognize, of struct answers_word *, by weight. */
+	/* Learned words that people recognize, of char *, by weight. */
 	GPtrArray *raising, *lowering;
 	unsigned other_words; /* number of other words */
 };
@@ -53,3 +46,6 @@ bool answers_save(struct store *store, const struct answers_request *request,
 bool answers_load(struct store *store, int64_t subscriber_id, struct answers *answers,
     GError **error);
 void answers_clear(struct answers *answers);
+
+/** @param words  of char * @return a new string: "reward model, rlhf" */
+char *answers_format_words(const GPtrArray *words, unsigned most);

@@ -205,7 +205,7 @@ format_words(const GArray *parts, bool is_raised)
 
 		if ((part->product > 0) != is_raised)
 			continue;
-		g_string_append_printf(text, "%s`%s`", count++ ? ", " : "", part->word);
+		g_string_append_printf(text, "%s%s", count++ ? ", " : "", part->word);
 	}
 	return g_string_free(text, FALSE);
 }

@@ -268,16 +268,12 @@ show_settings(struct view *view, GError **error)
 /* Papers and words on the page, of each kind. */
 #define LIKES_SHOWN 20
 
-/* "reward model, rlhf" */
 static void
 add_words(struct view *view, const char *name, const GPtrArray *words)
 {
-	g_autoptr(GString) text = g_string_new(NULL);
+	g_autofree char *text = answers_format_words(words, LIKES_SHOWN);
 
-	for (unsigned i = 0; i < words->len && i < LIKES_SHOWN; i++)
-		g_string_append_printf(text, "%s%s", i ? ", " : "",
-		    ((struct answers_word *)words->pdata[i])->word);
-	web_values_add(view->call->values, name, text->str);
+	web_values_add(view->call->values, name, text);
 }
 
 static bool
