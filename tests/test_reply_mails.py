@@ -26,17 +26,18 @@ HOSTILE = '"a <b>bold</b> & claim"'
 STEPS = {
     "en": (("confirmation", COMMANDS, "subscribe", f"add paper\nadd {HOSTILE}\n"),
            ("welcome", CONFIRMATION, "{subject}", ""),
-           ("list", COMMANDS, "list", "")),
+           ("list", COMMANDS, "list", ""), ("unknown", COMMANDS, "", "What is the weather?\n")),
     "de": (("confirmation", COMMANDS, "Anmeldung",
             f"Guten Tag,\nbitte melden Sie mich an.\nlearning\nadd {HOSTILE}\n"),
            ("welcome", CONFIRMATION, "{subject}", "ja\n"),
-           ("list", COMMANDS, "liste", "")),
+           ("list", COMMANDS, "liste", ""), ("unknown", COMMANDS, "", "Wie wird das Wetter?\n")),
 }
 SUBJECTS = {"en": "Confirm: papers about paper and more by mail",
             "de": "Bitte bestätigen: Artikel über learning und mehr per Mail"}
 FIRST = {"en": ("Do you want new research papers by mail?", "Welcome!", "> list"),
          "de": ("Möchtest du neue Forschungsartikel per Mail?", "Willkommen!",
                 "> liste")}
+NO_SUBJECT = {"en": f"Your message to {HOME}", "de": f"Deine Mail an {HOME}"}
 BUTTONS = {"en": "Confirm", "de": "Bestätigen"}
 
 
@@ -83,6 +84,10 @@ def test_texts(language, replies):
         assert not left, (name, left)
     text, _ = parts_of(replies["confirmation"])
     assert text.rstrip().split("\n")[-1].startswith("confirm "), text
+    assert replies["unknown"]["Subject"] == NO_SUBJECT[language]
+    text, page = parts_of(replies["unknown"])
+    assert re.search(":\n\n(  .*\n)*  add diffusion {3,}", text), text
+    assert re.search("\n\u2022 add diffusion \u2013 ", page), page
 
 
 def test_button(language, replies):

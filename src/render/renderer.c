@@ -39,6 +39,20 @@ has_lines(const char *block)
 #define ITEM "-      " /* as wide as the margin of what goes on below it */
 #define REST "       "
 
+/* Append a line; of an example and its meaning, which are columns of the text part, as
+ * an item. */
+static void
+append_line(GString *text, const char *line)
+{
+	g_auto(GStrv) parts =
+	    g_regex_split_simple("^  (\\S.*?) {2,}(\\S.*)$", line, 0, 0);
+
+	if (g_strv_length(parts) > 1)
+		g_string_append_printf(text, "\u2022 %s \u2013 %s", parts[1], parts[2]);
+	else
+		g_string_append(text, line);
+}
+
 /* Items are lines of any length. */
 static char *
 join_items(char *const *lines)
@@ -52,7 +66,7 @@ join_items(char *const *lines)
 		is_item = goes_on || g_str_has_prefix(*lines, ITEM);
 		g_string_append(text, goes_on ? " " : text->len ? "\n" : "");
 		g_string_append(text, is_item && !goes_on ? "\u2022 " : "");
-		g_string_append(text, *lines + (is_item ? strlen(ITEM) : 0));
+		append_line(text, *lines + (is_item ? strlen(ITEM) : 0));
 	}
 	return g_string_free(text, FALSE);
 }

@@ -55,12 +55,15 @@ conversation_new(void)
 		conversation_set(&settings->commands_authserv_id, OWN_SERVER);
 	conversation->own_addresses = own_addresses_new(settings, &error);
 	g_assert_no_error(error);
+	conversation->phrases = catalog_load(NULL, &error);
+	g_assert_no_error(error);
 	conversation->random = (struct random_source){fill, conversation};
 	conversation->sources = factory_new_sources(settings);
 	conversation->options = (struct handler_options){
 	    .settings = settings,
 	    .own_addresses = conversation->own_addresses,
 	    .sources = conversation->sources,
+	    .phrases = conversation->phrases,
 	    .key = conversation->fixture->key,
 	    .random = &conversation->random,
 	    .now = store_fixture_time(CONVERSATION_NOW),
@@ -94,13 +97,10 @@ conversation_load_templates(struct conversation *conversation)
 	    g_build_filename(top ? top : ".", "etc", "templates", NULL);
 	GError *error = NULL;
 
-	conversation->phrases = catalog_load(NULL, &error);
-	g_assert_no_error(error);
 	conversation_set(&conversation->settings->template_dir, templates);
 	conversation->renderer = factory_new_renderer(
 	    conversation->settings, conversation->fixture->key, &error);
 	g_assert_no_error(error);
-	conversation->options.phrases = conversation->phrases;
 	conversation->options.renderer = conversation->renderer;
 }
 

@@ -1227,6 +1227,7 @@ add_not_understood(const struct mail *mail)
 	             "so nothing was done. Reply with one of these lines:")
 	        : N_("I did not understand your message, and nothing was done. What "
 	             "shall I do? Reply with one of these lines:"));
+	reply_text_add_blank(text);
 	add_suggested(mail, text, shown);
 	add_usual_examples(request, text, shown);
 	add_owner(request);
@@ -1247,6 +1248,7 @@ set_rest(const struct mail *mail)
 	reply_text_add_paragraph(&rest,
 	    N_("I did not understand all of your message. For the rest, reply with "
 	       "lines such as these"));
+	reply_text_add_blank(&rest);
 	if (!add_suggested(mail, &rest, shown))
 		add_usual_examples(request, &rest, shown);
 	request->rest = g_strdup(rest.text->str);

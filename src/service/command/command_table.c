@@ -407,6 +407,7 @@ add_all_help(struct request *request)
 	reply_text_add_paragraph(&request->text,
 	    N_("Write what you want in your own words, or reply with one of these "
 	       "lines:"));
+	reply_text_add_blank(&request->text);
 	command_add_examples(request);
 	reply_text_add_blank(&request->text);
 	reply_text_add_paragraph(&request->text,

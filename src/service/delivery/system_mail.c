@@ -45,7 +45,7 @@ system_mail_format_subject(const struct inmail *mail)
 		for (subject += 3; *subject == ' ';)
 			subject++;
 	line = sanitize_line(subject, BOUNDS_SUBJECT_CHARS - strlen("Re: "));
-	return *line ? g_strconcat("Re: ", line, NULL) : g_strdup("Re: your message");
+	return *line ? g_strconcat("Re: ", line, NULL) : NULL;
 }
 
 static void

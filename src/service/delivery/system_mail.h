@@ -69,6 +69,6 @@ char *system_mail_new_token(const struct system_mailer *system_mailer);
 char *system_mail_format_message_id(
     const struct system_mailer *system_mailer, const char *id);
 
-/** Format "Re: " and the subject, without a second "Re: ". @return owned by the caller
- */
+/** Format "Re: " and the subject, without a second "Re: ". @return owned by the caller;
+ * NULL without a subject */
 char *system_mail_format_subject(const struct inmail *mail);

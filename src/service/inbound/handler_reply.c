@@ -162,6 +162,7 @@ static char *
 format_subject(const struct request *request)
 {
 	const struct command_reply *reply = &request->reply;
+	char *subject = NULL;
 
 	if (reply->pending)
 		return handler_format_confirm_subject(
@@ -169,8 +170,11 @@ format_subject(const struct request *request)
 	if (reply->subject)
 		return g_strdup(reply->subject);
 	if (request->mail && (request->subscriber_id || request->has_token))
-		return system_mail_format_subject(request->mail);
-	return g_strdup_printf("Your message to %s", request->commands_address);
+		subject = system_mail_format_subject(request->mail);
+	return subject ? subject
+	               : catalog_format(request->catalog, get_language(request),
+	                     N_("Your message to {address}"), "address",
+	                     request->commands_address, NULL);
 }
 
 static bool
