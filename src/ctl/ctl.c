@@ -5,12 +5,9 @@
 
 #include <gio/gio.h>
 #include <gio/gunixsocketaddress.h>
-#include <glib.h>
 #include <glib/gstdio.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>

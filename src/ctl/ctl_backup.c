@@ -3,7 +3,6 @@
  * store copy.
  */
 #include <glib.h>
-#include <glib/gstdio.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>

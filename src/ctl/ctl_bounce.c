@@ -5,9 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/bounds.h"
-#include "base/error.h"
-#include "base/file.h"
 #include "ctl/ctl.h"
 #include "ctl/print.h"
 #include "ctl/table.h"

@@ -13,7 +13,6 @@
 
 #include "base/error.h"
 #include "base/random.h"
-#include "base/token.h"
 #include "ctl/ctl.h"
 #include "ctl/print.h"
 #include "net/http.h"
@@ -22,7 +21,6 @@
 #include "service/health/self_test.h"
 #include "service/setup/factory.h"
 #include "service/setup/startup.h"
-#include "service/state/one_click.h"
 #include "sources/source.h"
 
 /* ---- findings, and paperboyctl doctor ---- */

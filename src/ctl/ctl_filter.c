@@ -2,7 +2,6 @@
  * ctl_filter.c - the commands on a subscriber's filters, and on shared ones.
  */
 #include <jansson.h>
-#include <stdio.h>
 
 #include "base/error.h"
 #include "ctl/ctl.h"

@@ -3,7 +3,6 @@
  * confirmation list.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "ctl/ctl.h"

@@ -17,8 +17,6 @@
 #include "service/match/search.h"
 #include "service/people/filters.h"
 #include "service/people/person.h"
-#include "service/people/subscribe.h"
-#include "store/subscriber/subscribers.h"
 
 #define SEARCH_LIMIT 20
 

@@ -3,8 +3,6 @@
  */
 #include "ctl/subscriber_print.h"
 
-#include <stdio.h>
-
 #include "ctl/print.h"
 #include "service/people/profile.h"
 

@@ -1,7 +1,6 @@
 /*
  * subscriber_remove.c - the commands subscriber remove, forget, and suppression.
  */
-#include <stdio.h>
 
 #include "ctl/ctl.h"
 #include "ctl/print.h"
@@ -9,7 +8,6 @@
 #include "service/people/erase.h"
 #include "service/people/person.h"
 #include "service/people/subscribe.h"
-#include "store/subscriber/subscribers.h"
 #include "store/subscriber/suppression.h"
 
 #define HASH_PREFIX_CHARS 12

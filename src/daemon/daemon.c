@@ -5,10 +5,8 @@
 
 #include <errno.h>
 #include <glib-unix.h>
-#include <glib.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -17,7 +15,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/frame.h"
 #include "base/listen_socket.h"

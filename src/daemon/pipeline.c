@@ -3,7 +3,6 @@
  */
 #include "daemon/pipeline.h"
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "config/provider.h"
 #include "service/bounce/bounce.h"

@@ -3,8 +3,6 @@
  */
 #include "message/sanitize.h"
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <string.h>
 
 #include "base/bounds.h"

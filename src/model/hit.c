@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/bounds.h"
-#include "base/po.h"
 
 static const char ellipsis[] = "…";
 

@@ -5,7 +5,6 @@
 
 #include <curl/curl.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/bounds.h"
 #include "base/error.h"

@@ -4,11 +4,9 @@
 #include "parser/mime_parser.h"
 
 #include <errno.h>
-#include <glib.h>
 #include <libetpan/mailimf.h>
 #include <libetpan/mailmime.h>
 #include <libetpan/mmapstring.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 #include <sysexits.h>

@@ -3,12 +3,8 @@
  */
 #include "receive/imap.h"
 
-#include <errno.h>
-#include <glib.h>
 #include <libetpan/mailimap.h>
 #include <poll.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <string.h>
 
 #include "base/bounds.h"

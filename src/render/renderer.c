@@ -3,7 +3,6 @@
  */
 #include "render/renderer.h"
 
-#include <glib.h>
 #include <stdbool.h>
 #include <string.h>
 

@@ -3,8 +3,6 @@
  */
 #include "render/sender.h"
 
-#include <string.h>
-
 #include "base/bounds.h"
 #include "base/error.h"
 #include "message/address.h"

@@ -3,9 +3,7 @@
  */
 #include "web/web_page.h"
 
-#include <glib.h>
 #include <jansson.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 

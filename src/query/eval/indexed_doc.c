@@ -3,14 +3,10 @@
  */
 #include "query/eval/indexed_doc.h"
 
-#include <glib.h>
 #include <stdbool.h>
 #include <string.h>
 
 #include "base/bounds.h"
-#include "query/parse/tree.h"
-#include "query/query.h"
-#include "query/text/text_field.h"
 
 static bool
 add_texts(struct query_document *document, const struct paper *paper)

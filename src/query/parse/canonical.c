@@ -4,7 +4,6 @@
 #include "query/parse/canonical.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "base/bounds.h"
 #include "query/parse/tree.h"

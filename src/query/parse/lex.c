@@ -3,7 +3,6 @@
  */
 #include "query/parse/lex.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #include "base/text.h"

@@ -3,8 +3,6 @@
  */
 #include "query/text/stem.h"
 
-#include <glib.h>
-#include <stdbool.h>
 #include <string.h>
 
 #include "query/text/plurals.h"

@@ -3,15 +3,12 @@
  */
 #include "service/advice/backtest.h"
 
-#include <glib.h>
 #include <math.h>
-#include <stdbool.h>
 #include <string.h>
 
 #include "base/bigram.h"
 #include "base/bounds.h"
 #include "base/clock.h"
-#include "base/day.h"
 #include "base/error.h"
 #include "base/msg.h"
 #include "message/sanitize.h"
@@ -22,10 +19,8 @@
 #include "query/query.h"
 #include "query/text/stem.h"
 #include "query/text/tokens.h"
-#include "service/advice/forecast.h"
 #include "service/match/search.h"
 #include "service/people/filters.h"
-#include "store/core/store.h"
 #include "store/paper/archive.h"
 #include "store/paper/matches.h"
 #include "store/paper/paper_history.h"

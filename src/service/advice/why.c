@@ -6,14 +6,12 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/day.h"
 #include "base/error.h"
 #include "message/address.h"
 #include "model/digest.h"
 #include "model/paper_id.h"
 #include "model/subscriber.h"
 #include "service/digest/digest_decide.h"
-#include "service/match/match.h"
 #include "service/match/paper_batch.h"
 #include "store/paper/filter_progress.h"
 #include "store/paper/matches.h"

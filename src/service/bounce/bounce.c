@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "service/log/event.h"
 #include "service/people/person.h"

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/day.h"
 #include "base/msg.h"
 #include "store/paper/source_lists.h"
 

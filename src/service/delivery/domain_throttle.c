@@ -8,7 +8,6 @@
 #include "base/bounds.h"
 #include "base/clock.h"
 #include "service/log/event.h"
-#include "store/mail/bounces.h"
 #include "transport/bounce_class.h"
 #include "transport/token_bucket.h"
 

@@ -7,7 +7,6 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/token.h"
 #include "message/subaddress.h"
 #include "model/digest.h"
 #include "store/mail/digests.h"

@@ -3,9 +3,6 @@
  */
 #include "service/delivery/mailer.h"
 
-#include <glib.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -14,14 +11,12 @@
 #include "base/token.h"
 #include "model/digest.h"
 #include "net/stream.h"
-#include "render/renderer.h"
 #include "service/delivery/domain_throttle.h"
 #include "service/delivery/mail_token.h"
 #include "service/delivery/relay_state.h"
 #include "service/delivery/send_limits.h"
 #include "service/delivery/takeover.h"
 #include "service/log/event.h"
-#include "service/log/heartbeat.h"
 #include "service/state/generation.h"
 #include "store/admin/backup.h"
 #include "store/core/instances.h"
@@ -29,7 +24,6 @@
 #include "store/mail/outbox.h"
 #include "store/paper/paper_cache.h"
 #include "transport/backoff.h"
-#include "transport/transport.h"
 
 /* ---- delivery threads, with one transport each ---- */
 

@@ -7,11 +7,9 @@
 
 #include "base/bounds.h"
 #include "base/clock.h"
-#include "base/day.h"
 #include "base/zone.h"
 #include "model/digest.h"
 #include "service/log/event.h"
-#include "service/match/match.h"
 #include "service/match/paper_batch.h"
 #include "store/paper/filter_progress.h"
 #include "store/paper/matches.h"

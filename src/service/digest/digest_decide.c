@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "model/digest.h"
 
 void
 digest_rules_free(struct digest_rules *rules)

@@ -7,7 +7,6 @@
 
 #include "base/msg.h"
 #include "service/digest/digest_order.h"
-#include "store/mail/digests.h"
 
 #define LABEL_CHARS 60
 

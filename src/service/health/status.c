@@ -18,7 +18,6 @@
 #include "store/core/instances.h"
 #include "store/core/jobs.h"
 #include "store/mail/inbox.h"
-#include "store/mail/outbox.h"
 #include "store/mail/skipped.h"
 #include "store/paper/matches.h"
 #include "store/subscriber/confirmations.h"

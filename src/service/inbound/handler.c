@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/zone.h"
-#include "service/bounce/bounce.h"
 #include "service/command/command.h"
 #include "service/delivery/mail_token.h"
 #include "service/inbound/autoreply_policy.h"

@@ -17,7 +17,6 @@
 #include "service/command/command.h"
 #include "service/delivery/mail_token.h"
 #include "service/digest/digest_news.h"
-#include "service/people/profile.h"
 #include "service/state/one_click.h"
 #include "store/subscriber/proposals.h"
 #include "store/subscriber/shares.h"

@@ -3,18 +3,12 @@
  */
 #include "service/match/match.h"
 
-#include <glib.h>
-#include <stdbool.h>
-
 #include "base/clock.h"
-#include "query/query.h"
 #include "service/match/paper_batch.h"
 #include "service/match/percolator.h"
-#include "store/core/store.h"
 #include "store/paper/archive_cache.h"
 #include "store/paper/filter_progress.h"
 #include "store/paper/matches.h"
-#include "store/paper/papers.h"
 
 /* ---- matches a batch of papers with the filters that have seen all others ---- */
 

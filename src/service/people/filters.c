@@ -12,7 +12,6 @@
 #include "base/text.h"
 #include "base/zone.h"
 #include "model/digest.h"
-#include "query/query.h"
 #include "service/match/match.h"
 #include "service/people/profile.h"
 #include "store/paper/papers.h"

@@ -7,7 +7,6 @@
 
 #include "base/bounds.h"
 #include "base/clock.h"
-#include "base/day.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "base/zone.h"

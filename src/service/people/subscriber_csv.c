@@ -12,7 +12,6 @@
 #include "base/text.h"
 #include "base/zone.h"
 #include "message/address.h"
-#include "model/subscriber.h"
 #include "query/query.h"
 #include "service/people/filters.h"
 #include "service/people/profile.h"

@@ -3,7 +3,6 @@
  */
 #include "service/state/generation.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <glib/gstdio.h>
 #include <stdio.h>

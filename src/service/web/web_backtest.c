@@ -2,9 +2,7 @@
  * web_backtest.c - tests of filters as values of a page, and searches of the archive by
  * anybody, with web.search.
  */
-#include "base/bounds.h"
 #include "base/clock.h"
-#include "base/error.h"
 #include "message/sanitize.h"
 #include "service/match/search.h"
 #include "service/web/web_private.h"

@@ -12,7 +12,6 @@
 #include "store/mail/digests.h"
 #include "store/paper/papers.h"
 #include "store/subscriber/private_feeds.h"
-#include "store/subscriber/subscribers.h"
 
 /* A feed has as many entries as fit into a reply. */
 #define FEED_ENTRIES 50

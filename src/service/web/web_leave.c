@@ -9,7 +9,6 @@
 
 #include "base/bounds.h"
 #include "render/wrap.h"
-#include "service/command/command.h"
 #include "service/delivery/mail_token.h"
 #include "service/delivery/system_mail.h"
 #include "service/inbound/handler_request.h"

@@ -3,7 +3,6 @@
  */
 #include <string.h>
 
-#include "base/bounds.h"
 #include "base/clock.h"
 #include "base/day.h"
 #include "base/token.h"
@@ -11,8 +10,6 @@
 #include "message/address.h"
 #include "query/query.h"
 #include "service/collect/coverage.h"
-#include "service/command/command.h"
-#include "service/digest/digest_build.h"
 #include "service/inbound/handler_request.h"
 #include "service/web/web_private.h"
 #include "store/mail/rate_log.h"

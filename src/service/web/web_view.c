@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "service/people/filters.h"
-#include "service/people/profile.h"
 #include "service/taste/answers.h"
 #include "service/web/web_private.h"
 #include "store/paper/archive.h"
