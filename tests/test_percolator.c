@@ -510,14 +510,14 @@ list_candidates(
 	return g_string_free(g_steal_pointer(&text), FALSE);
 }
 
-STORE_TEST(terms_that_are_looked_up_and_walked_by_are_the_same)
+STORE_TEST(candidates_have_one_of_the_terms)
 {
 	static const char *const filters[] = {"diffusion", "\"state space\"", "quanti*",
 	    "mamba OR \"deep diffusion\"", "author:adams", "nothing", "upvotes:>=3",
 	    "deep NOT mamba", "dif* OR author:\"c adams\""};
 	int64_t now = store_fixture_time(NOW);
 	pb_auto(percolator) percolator = percolator_new();
-	g_autofree char *walked = NULL, *looked_up = NULL;
+	g_autofree char *found = NULL;
 
 	store_fixture_list(fixture, DAY, "2611.00001", "Deep diffusion", 1);
 	store_fixture_list(fixture, DAY, "2611.00002", "Mamba, a state space", 1);
@@ -535,10 +535,8 @@ STORE_TEST(terms_that_are_looked_up_and_walked_by_are_the_same)
 
 		percolator_add(percolator, document);
 	}
-	walked = list_candidates(percolator, fixture, G_N_ELEMENTS(filters));
-	looked_up = list_candidates(percolator, fixture, PERCOLATOR_RANGE);
-	g_assert_cmpstr(walked, ==, looked_up);
-	g_assert_true(g_str_has_prefix(walked, "1:5 2:2 3:4 4:3 "));
+	found = list_candidates(percolator, fixture, PERCOLATOR_RANGE);
+	g_assert_true(g_str_has_prefix(found, "1:5 2:2 3:4 4:3 "));
 }
 
 TEST(new_filter_joins_only_between_batches)

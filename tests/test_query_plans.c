@@ -230,14 +230,6 @@ ignore_filter(void *data, unsigned term, int64_t filter_id)
 }
 
 static void
-ignore_term(void *data, const struct term *term, int64_t filter_id)
-{
-	(void)data;
-	(void)term;
-	(void)filter_id;
-}
-
-static void
 hot_index(struct store *store)
 {
 	g_autoptr(GPtrArray) texts = g_ptr_array_new();
@@ -246,15 +238,7 @@ hot_index(struct store *store)
 
 	g_ptr_array_add(texts, (gpointer) "diffusion");
 	filter_index_find(store, &terms, &range, ignore_filter, NULL, NULL);
-	filter_index_foreach(store, &range, ignore_term, NULL, NULL);
 	filter_index_save(store, 1, "text:diffusion OR text:quant*", NULL);
-}
-
-static bool
-want_filter(void *data, int64_t id)
-{
-	(void)data;
-	return id > 0;
 }
 
 static bool
@@ -268,14 +252,12 @@ count_filter(void *data, int64_t id, const char *canonical, GError **error)
 static void
 hot_batch(struct store *store)
 {
-	const struct filter_callbacks user = {want_filter, count_filter, NULL};
 	const int64_t two[] = {1, 2};
 	g_autoptr(GArray) ids = g_array_new(FALSE, FALSE, sizeof(int64_t));
 	bool has;
 
 	g_array_append_vals(ids, two, 2);
-	g_assert_true(filter_progress_foreach(store, ids, &user, NULL));
-	g_assert_true(filter_progress_foreach_range(store, 0, 5, &user, NULL));
+	g_assert_true(filter_progress_foreach(store, ids, count_filter, NULL, NULL));
 	g_assert_true(matches_has_found(store, 1, 1, &has, NULL) && has);
 	g_assert_true(matches_prune(store, 0, 0, 500, NULL));
 	g_assert_true(filter_progress_prune(store, 0, 0, 500, NULL));
@@ -399,7 +381,6 @@ TEST(hot_statements_use_their_indexes)
 	        {"filter_lagging (matched_revision<?)"}},
 	    {"filter_progress_foreach", hot_batch,
 	        {"f USING INTEGER PRIMARY KEY (rowid=?)",
-	            "filter USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)",
 	            "match USING PRIMARY KEY (filter_id=?)",
 	            "match USING PRIMARY KEY (filter_id>? AND filter_id<?)",
 	            "match_pending USING PRIMARY KEY (filter_id>? AND filter_id<?)"}},

@@ -19,9 +19,6 @@
  * milliseconds only. */
 #define COMMIT_ROWS 4000
 
-/* Reading this many filters in sequence takes as long as reading one by its id. */
-#define SEEK_FILTERS 24
-
 /* A batch of papers. */
 struct batch {
 	struct store *store;
@@ -38,7 +35,6 @@ struct batch {
 struct candidates {
 	struct batch *batch;
 	const GArray *ids; /* the candidates, ascending, int64_t */
-	unsigned count;    /* number of ids */
 	int64_t end;       /* the last candidate, or the end of the lookup */
 	const struct match_report *before;
 	/* Set by the transaction. */
@@ -115,33 +111,6 @@ begin_batch(struct batch *batch, int64_t newest, const struct match_context *con
 	return true;
 }
 
-/*
- * List the next candidates.
- *
- * @param ids   to add them to
- * @param last  set to the last one, or to the end of the lookup
- * @return their number; fewer than COMMIT_CANDIDATES: there are no more
- */
-static unsigned
-list_candidates(
-    const struct percolator *percolator, int64_t after, GArray *ids, int64_t *last)
-{
-	*last = after;
-	while (ids->len < COMMIT_CANDIDATES && percolator_find_next(percolator, last))
-		g_array_append_val(ids, *last);
-	return ids->len;
-}
-
-static bool
-is_candidate(void *data, int64_t id)
-{
-	const struct candidates *candidates = data;
-
-	return candidates->saved < COMMIT_ROWS &&
-	       !bitset_is_empty(
-	           percolator_get_papers(candidates->batch->percolator, id));
-}
-
 static bool
 run_candidate(void *data, int64_t id, const char *canonical, GError **error)
 {
@@ -156,27 +125,14 @@ run_candidate(void *data, int64_t id, const char *canonical, GError **error)
 	    .is_first_run = true,
 	};
 
+	if (candidates->saved >= COMMIT_ROWS)
+		return true;
 	candidates->last = id;
 	if (!paper_batch_run(&batch->paper_batch, batch->store, &filter, report, error))
 		return false;
 	candidates->saved +=
 	    (report->found > before.found) + report->waiting - before.waiting;
 	return true;
-}
-
-static bool
-run_candidates(struct candidates *candidates, GError **error)
-{
-	struct batch *batch = candidates->batch;
-	const struct filter_callbacks callbacks = {
-	    is_candidate, run_candidate, candidates};
-	int64_t after = batch->progress.filter_id;
-
-	return candidates->end - after <= candidates->count * (int64_t)SEEK_FILTERS
-	           ? filter_progress_foreach_range(
-	                 batch->store, after, candidates->end, &callbacks, error)
-	           : filter_progress_foreach(
-	                 batch->store, candidates->ids, &callbacks, error);
 }
 
 static bool
@@ -193,12 +149,13 @@ save_candidates(struct store *store, void *data, GError **error)
 		return false;
 	if (!batch->is_ours)
 		return true;
-	if (!run_candidates(candidates, error) ||
+	if (!filter_progress_foreach(
+	        store, candidates->ids, run_candidate, candidates, error) ||
 	    !paper_batch_save(&batch->paper_batch, store, error))
 		return false;
 	/* A full commit ends early; the remaining candidates are looked up again. */
 	is_full = candidates->saved >= COMMIT_ROWS;
-	candidates->is_more = is_full || candidates->count == COMMIT_CANDIDATES;
+	candidates->is_more = is_full || candidates->ids->len == COMMIT_CANDIDATES;
 	batch->next.filter_id = is_full ? candidates->last : candidates->end;
 	if (!candidates->is_more && batch->next.filter_id >= batch->last)
 		batch->next.matched = batch->next.batch;
@@ -210,10 +167,14 @@ static bool
 match_candidates(struct batch *batch, struct match_report *report, GError **error)
 {
 	g_autoptr(GArray) ids = g_array_new(FALSE, FALSE, sizeof(int64_t));
-	struct candidates candidates = {.batch = batch, .ids = ids, .before = report};
+	struct candidates candidates = {.batch = batch,
+	    .ids = ids,
+	    .end = batch->progress.filter_id,
+	    .before = report};
 
-	candidates.count = list_candidates(
-	    batch->percolator, batch->progress.filter_id, ids, &candidates.end);
+	while (ids->len < COMMIT_CANDIDATES &&
+	       percolator_find_next(batch->percolator, &candidates.end))
+		g_array_append_val(ids, candidates.end);
 	if (!store_transact(batch->store, save_candidates, &candidates, error))
 		return false;
 	if (!batch->is_ours)

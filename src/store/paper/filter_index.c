@@ -115,35 +115,6 @@ filter_index_find(struct store *store, const struct filter_index_terms *terms,
 	return true;
 }
 
-bool
-filter_index_foreach(struct store *store, const struct filter_index_range *range,
-    void (*found)(void *data, const struct term *term, int64_t filter_id), void *data,
-    GError **error)
-{
-	/*
-	 * The other index has the range in one place, but repeats each term many times.
-	 * The "+" prevents its use.
-	 */
-	static const char sql[] = "SELECT kind, term, filter_id FROM filter_term"
-	                          " WHERE kind >= 0 AND +filter_id > ?1 AND +filter_id "
-	                          "<= ?2 ORDER BY kind, term,"
-	                          " filter_id";
-	sql_auto *statement =
-	    sql_bind(store, sql, error, SQL_INT(range->after), SQL_INT(range->through));
-	enum sql_step step;
-
-	if (!statement)
-		return false;
-	while ((step = record_next(statement, "filter_term", "nti", error)) ==
-	       SQL_STEP_ROW) {
-		const struct term term = {(enum term_kind)sql_get_int(statement, 0),
-		    (char *)sql_get_text(statement, 1)};
-
-		found(data, &term, sql_get_int(statement, 2));
-	}
-	return step == SQL_STEP_DONE;
-}
-
 static bool
 index_all(struct store *store, const GPtrArray *filters, GError **error)
 {

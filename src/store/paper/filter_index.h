@@ -45,16 +45,6 @@ bool filter_index_find(struct store *store, const struct filter_index_terms *ter
     GError **error);
 
 /**
- * Iterate over all entries of a range of filters, in the order of the terms: cheaper
- * than filter_index_find() for many terms.
- *
- * @param found  called for each term and filter; the term is valid during the call
- */
-bool filter_index_foreach(struct store *store, const struct filter_index_range *range,
-    void (*found)(void *data, const struct term *term, int64_t filter_id), void *data,
-    GError **error);
-
-/**
  * Index the filters without a term, which appear after damage or manual changes only.
  *
  * @param limit  filters in a transaction

@@ -92,28 +92,10 @@ filter_progress_load_pending(struct store *store, int64_t paper_seq, int64_t aft
 	    SQL_INT(after), SQL_INT(limit));
 }
 
-static bool
-foreach(struct sql_statement *statement, const struct filter_callbacks *callbacks,
-    GError **error)
-{
-	enum sql_step step;
-
-	if (!statement)
-		return false;
-	while ((step = record_next(statement, "filter", "it", error)) == SQL_STEP_ROW) {
-		int64_t id = sql_get_int(statement, 0);
-
-		if (callbacks->is_selected(callbacks->data, id) &&
-		    !callbacks->found(
-		        callbacks->data, id, sql_get_text(statement, 1), error))
-			return false;
-	}
-	return step == SQL_STEP_DONE;
-}
-
 bool
 filter_progress_foreach(struct store *store, const GArray *ids,
-    const struct filter_callbacks *callbacks, GError **error)
+    bool (*found)(void *data, int64_t id, const char *canonical, GError **error),
+    void *data, GError **error)
 {
 	static const char sql[] = SQL_WITH_LIST(
 	    "SELECT f.id, f.canonical FROM filter f WHERE f.matched_revision IS NULL"
@@ -122,28 +104,21 @@ filter_progress_foreach(struct store *store, const GArray *ids,
 
 	for (unsigned i = 0; i < ids->len; i += SQL_LIST_MAX) {
 		struct sql_value values[SQL_LIST_MAX + 1] = {0};
-		unsigned count = MIN(ids->len - i, SQL_LIST_MAX);
 		sql_auto *statement = NULL;
+		enum sql_step step = SQL_STEP_FAILED;
 
-		sql_fill_list(values, &g_array_index(ids, int64_t, i), count);
+		sql_fill_list(values, &g_array_index(ids, int64_t, i),
+		    MIN(ids->len - i, SQL_LIST_MAX));
 		statement = sql_bind_values(store, sql, values, error);
-		if (!foreach(statement, callbacks, error))
+		while (statement && (step = record_next(statement, "filter", "it",
+		                         error)) == SQL_STEP_ROW)
+			if (!found(data, sql_get_int(statement, 0),
+			        sql_get_text(statement, 1), error))
+				return false;
+		if (step != SQL_STEP_DONE)
 			return false;
 	}
 	return true;
-}
-
-bool
-filter_progress_foreach_range(struct store *store, int64_t after, int64_t through,
-    const struct filter_callbacks *callbacks, GError **error)
-{
-	static const char sql[] = "SELECT id, canonical FROM filter WHERE id > ?1"
-	                          " AND id <= ?2 AND matched_revision IS NULL"
-	                          " ORDER BY id";
-	sql_auto *statement =
-	    sql_bind(store, sql, error, SQL_INT(after), SQL_INT(through));
-
-	return foreach(statement, callbacks, error);
 }
 
 bool

@@ -96,21 +96,15 @@ GPtrArray *filter_progress_load_pending(struct store *store, int64_t paper_seq,
 GPtrArray *filter_progress_load_lagging(
     struct store *store, int64_t revision, unsigned limit, GError **error);
 
-/* Called for filters, by id; the text is valid during the call. */
-struct filter_callbacks {
-	bool (*is_selected)(void *data, int64_t id);
-	bool (*found)(void *data, int64_t id, const char *canonical, GError **error);
-	void *data;
-};
-
-/** Iterate over the batched filters among some ids. @param ids  of int64_t, ascending
+/**
+ * Iterate over the batched filters among some ids.
+ *
+ * @param ids    of int64_t, ascending
+ * @param found  called by id; the text is valid during the call
  */
 bool filter_progress_foreach(struct store *store, const GArray *ids,
-    const struct filter_callbacks *callbacks, GError **error);
-
-/** Iterate over all batched filters with ids in (after, through]. */
-bool filter_progress_foreach_range(struct store *store, int64_t after, int64_t through,
-    const struct filter_callbacks *callbacks, GError **error);
+    bool (*found)(void *data, int64_t id, const char *canonical, GError **error),
+    void *data, GError **error);
 
 /** Load the canonical texts of several filters, in any order. @param ids  of int64_t */
 bool filter_progress_load_texts(struct store *store, const GArray *ids,
