@@ -518,6 +518,9 @@ def compare_parts(check, one, other, names):
         return
     rest = body[len(start):].strip().removeprefix("· ")
     reasons = rest.split(" · ") if rest else []
+    has_words = one.is_full and any(reason not in names for reason in reasons)
+    wanted = rest if has_words and not any(one.marks.values()) else None
+    check.expect("unseen words", one.unseen, wanted)
     hidden = [name for name in names if name == other.group or not one.names]
     for reason in reasons:
         name = next((name for name in names if name not in hidden and (

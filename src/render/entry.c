@@ -16,20 +16,22 @@
 const char *const entry_names[] = {"abstract", "byline", "filters", "full",
     "has_details", "has_line", "heading", "hidden_abstract", "hide_url",
     "is_first_title", "is_generated", "is_later", "label", "lang", "language", "level",
-    "like_url", "links", "number", "sentence", "title", "url", "votes", "words", NULL};
+    "like_url", "links", "number", "sentence", "title", "unseen", "url", "votes",
+    "words", NULL};
 
 /* Placeholders: control characters, which templates and sanitized text lack. */
 #define NUMBER  "\x01"
 #define TOKEN   "\x02"
 #define FILTERS "\x04"
 #define WORDS   "\x0e"
+#define UNSEEN  "\x0f"
 
 /* Before a title, before another text that may be marked, and after each. */
 #define TITLE    "\x05"
 #define BODY     "\x06"
 #define TEXT_END "\x07"
 
-#define PLACEHOLDERS NUMBER TOKEN FILTERS WORDS TITLE BODY
+#define PLACEHOLDERS NUMBER TOKEN FILTERS WORDS UNSEEN TITLE BODY
 
 /* ---- summary ---- */
 
@@ -245,6 +247,7 @@ struct entry {
 	char *token;
 	char *filters; /* "rlhf, agents" */
 	char *words;   /* "rlhf: rlhf in the title · agents: cs.CL" */
+	bool has_hits; /* some of them */
 };
 
 static struct view *
@@ -268,6 +271,7 @@ new_view(const struct entry_cache *cache, const struct entry_params *params,
 		view_put_text(view, "url", entry->paper->url);
 	view_put_text(view, "filters", values->filters ? FILTERS : NULL);
 	view_put_text(view, "words", values->words ? WORDS : NULL);
+	view_put_text(view, "unseen", values->has_hits ? UNSEEN : NULL);
 	put_votes(view, entry);
 	put_summary(view, params);
 	if (params->depth != ENTRY_DEPTH_TITLE) {
@@ -443,10 +447,11 @@ new_key(const struct entry_params *params, const struct entry *values)
 	add_number(key, entry->upvotes);
 	add_number(key, entry->upvotes_before);
 	add_number(key, entry->stars);
-	add_number(
-	    key, params->depth | params->is_first_title << 8 | params->is_grouped << 9 |
-	             params->is_page << 10 | (values->token != NULL) << 11 |
-	             (values->filters != NULL) << 12 | (values->words != NULL) << 13);
+	add_number(key, params->depth | params->is_first_title << 8 |
+	                    params->is_grouped << 9 | params->is_page << 10 |
+	                    (values->token != NULL) << 11 |
+	                    (values->filters != NULL) << 12 |
+	                    (values->words != NULL) << 13 | values->has_hits << 14);
 	add_text(key, params->heading);
 	add_text(key, entry->venue);
 	return g_string_free_to_bytes(key);
@@ -563,6 +568,7 @@ set_reasons(struct entry *values, const struct locale_format *format,
 		}
 		if (words)
 			add_item(all, is_named ? colon : " \xc2\xb7 ", words);
+		values->has_hits |= words != NULL;
 	}
 	if (filters->len)
 		values->filters = g_strdup(filters->str);
@@ -623,7 +629,7 @@ fill_line(GString *out, const struct entry *entry, const char *line, bool is_htm
 			g_string_append(out, entry->token);
 		} else if (kind == *FILTERS) {
 			append_value(out, entry->filters, is_html);
-		} else if (kind == *WORDS) {
+		} else if (kind == *WORDS || kind == *UNSEEN) {
 			append_value(out, entry->words, is_html);
 		} else {
 			size = strcspn(line, TEXT_END);
@@ -639,6 +645,7 @@ entry_append(const struct entry *entry, bool is_html, GString *out)
 {
 	const GArray *lines = is_html ? entry->shared->html : entry->shared->text;
 	g_autoptr(GString) filled = g_string_sized_new(512);
+	bool is_marked = false;
 
 	for (unsigned i = 0; i < lines->len; i++) {
 		const struct line *line = &g_array_index(lines, struct line, i);
@@ -647,8 +654,11 @@ entry_append(const struct entry *entry, bool is_html, GString *out)
 			g_string_append(out, line->text);
 			continue;
 		}
+		if (is_marked && strstr(line->text, UNSEEN))
+			continue;
 		g_string_truncate(filled, 0);
 		fill_line(filled, entry, line->text, is_html);
+		is_marked |= strstr(filled->str, "<mark>") != NULL;
 		entry_encode(out, filled->str, is_html);
 	}
 }

@@ -143,7 +143,7 @@ struct locales {
 #define ENGLISH "en"
 
 /* To be changed with code that changes the output. */
-#define CACHE_KEY_VERSION "16"
+#define CACHE_KEY_VERSION "17"
 
 static const struct {
 	const char *name;

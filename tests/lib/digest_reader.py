@@ -26,10 +26,10 @@ PHRASES = {
 
 # votes: their line; byline: first author, number of the others, venue; names: of filters,
 # with that of its group; links: [(label, URL)]; marks: the places of <mark> in title,
-# sentence and abstract
+# sentence and abstract; unseen: the words of filters, if none is marked
 Entry = collections.namedtuple(
     "Entry", "number is_full title url sentence is_generated votes byline names links"
-    " abstract marks")
+    " abstract unseen marks")
 # In the text part title, sentence, details and the words of each filter are one text.
 TextEntry = collections.namedtuple("TextEntry", "number body url abstract group")
 # counts: [(label of a filter, papers)]; head: the text before the first paper
@@ -93,7 +93,7 @@ def has_class(element, name):
 def read_item(item, number, group, phrases):
     """One paper, a cell of the table.  @return the entry, the name of its group"""
     found = {"sentence": None, "is_generated": False, "votes": None, "byline": "",
-             "names": [], "links": [], "abstract": None}
+             "names": [], "links": [], "abstract": None, "unseen": None}
     marks, title = {}, None
     for part in item:
         if has_class(part, "group"):
@@ -109,6 +109,8 @@ def read_item(item, number, group, phrases):
         elif has_class(part, "abstract"):
             body = runs_of(part)
             found["abstract"], marks["abstract"] = body.text, body.marks
+        elif has_class(part, "found"):
+            found["unseen"] = text_of(part)
         elif has_class(part, "meta"):
             found["links"] = [(text_of(a), a.get("href")) for a in part.iter("a")]
             found["byline"] = text_of(next(iter(part.iter("span"))))
