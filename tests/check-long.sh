@@ -3,7 +3,7 @@
 # check-long.sh - tests that are too slow for `make check`; run by `make check-long`.
 #
 # Parts, each in steps:
-#   scripts     script tests, test_percolator and test_prose in their long form (PAPERBOY_LONG=1)
+#   scripts     script tests, and C tests that have one, in their long form (PAPERBOY_LONG=1)
 #   valgrind    all C tests under valgrind
 #   clocks      all tests 400 days later, on 29 February beyond the date line, and in the
 #               repeated hour at the end of summer time
@@ -155,7 +155,8 @@ check_scripts() {
 			;;
 		esac
 	done
-	for test in test_percolator test_prose; do
+	for test in $(grep -l PAPERBOY_LONG "$top_srcdir"/tests/test_*.c); do
+		test=$(basename "$test" .c)
 		step "tests/$test, long" env PAPERBOY_LONG=1 \
 			"$top_builddir/tests/$test"
 		show "tests-$test,-long.log"

@@ -28,10 +28,10 @@ NOON = f"{DAY}T12:00:00Z"
 LATER = f"{DAY}T12:30:00Z"  # retries after a kill are due
 
 # System calls, and how many of each the short run skips at most.
-CALLS = {"pwrite64": 40, "fdatasync": 6, "rename": 1, "pipe2": 2, "wait4": 1, "openat": 60,
-         "read": 60, "write": 20}
+CALLS = {"pwrite64": 120, "fdatasync": 9, "rename": 1, "pipe2": 3, "wait4": 1, "openat": 180,
+         "read": 180, "write": 60}
 if stores.is_database():
-    CALLS |= {"sendto": 40, "fdatasync": 2}
+    CALLS |= {"sendto": 120, "fdatasync": 2}
 
 # The state to compare, without numbers and times that a restart changes.
 SAVED = {

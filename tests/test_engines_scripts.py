@@ -18,8 +18,8 @@ from tap import Skip, Tap, run, top_srcdir
 
 IS_LONG = os.environ.get("PAPERBOY_LONG", "") not in ("", "0")
 SCRIPT_S = 3600  # on a busy machine
-SHORT = ("test_conversation", "test_ctl_bounce", "test_daemon", "test_feedback_mail",
-         "test_metrics", "test_web_daemon")
+SHORT = ("test_ctl_bounce", "test_daemon", "test_feedback_mail", "test_metrics",
+         "test_web_daemon")
 
 
 def run_script(server, name):

@@ -279,7 +279,7 @@ TEST(long_message_gets_a_short_reply)
 		pb_auto(inmail) mail = NULL;
 		int64_t size;
 
-		while (text->len < 16000)
+		while (text->len < 9000)
 			g_string_append_printf(
 			    text, "%swords of an unknown sender\n", starts[i]);
 		mail = conversation_new_mail(

@@ -41,6 +41,7 @@ conversation_set(char **setting, const char *text)
 struct conversation *
 conversation_new(void)
 {
+	static struct catalog *phrases;
 	struct conversation *conversation = g_new0(struct conversation, 1);
 	struct settings *settings = settings_new();
 	GError *error = NULL;
@@ -55,8 +56,10 @@ conversation_new(void)
 		conversation_set(&settings->commands_authserv_id, OWN_SERVER);
 	conversation->own_addresses = own_addresses_new(settings, &error);
 	g_assert_no_error(error);
-	conversation->phrases = catalog_load(NULL, &error);
+	if (!phrases)
+		phrases = catalog_load(NULL, &error);
 	g_assert_no_error(error);
+	conversation->phrases = phrases;
 	conversation->random = (struct random_source){fill, conversation};
 	conversation->sources = factory_new_sources(settings);
 	conversation->options = (struct handler_options){
@@ -81,12 +84,33 @@ conversation_free(struct conversation *conversation)
 	store_fixture_assert_idle(conversation->fixture);
 	own_addresses_free(conversation->own_addresses);
 	g_ptr_array_unref(conversation->sources);
-	catalog_free(conversation->phrases);
-	renderer_free(conversation->renderer);
 	settings_free(conversation->settings);
 	g_hash_table_unref(conversation->saved);
 	store_fixture_free(conversation->fixture);
 	g_free(conversation);
+}
+
+/* The parts that settings select are loaded once by a program. */
+static struct renderer *
+load_renderer(const struct conversation *conversation)
+{
+	static GHashTable *loaded;
+	const struct settings *settings = conversation->settings;
+	g_autofree char *name = g_strjoin(" ", settings->commands_address,
+	    settings->commands_delimiter, settings->web_url, settings->mail_from, NULL);
+	struct renderer *renderer;
+	GError *error = NULL;
+
+	if (!loaded)
+		loaded = g_hash_table_new(g_str_hash, g_str_equal);
+	renderer = g_hash_table_lookup(loaded, name);
+	if (!renderer) {
+		renderer =
+		    factory_new_renderer(settings, conversation->fixture->key, &error);
+		g_assert_no_error(error);
+		g_hash_table_insert(loaded, g_steal_pointer(&name), renderer);
+	}
+	return renderer;
 }
 
 void
@@ -95,12 +119,9 @@ conversation_load_templates(struct conversation *conversation)
 	const char *top = g_getenv("top_srcdir");
 	g_autofree char *templates =
 	    g_build_filename(top ? top : ".", "etc", "templates", NULL);
-	GError *error = NULL;
 
 	conversation_set(&conversation->settings->template_dir, templates);
-	conversation->renderer = factory_new_renderer(
-	    conversation->settings, conversation->fixture->key, &error);
-	g_assert_no_error(error);
+	conversation->renderer = load_renderer(conversation);
 	conversation->options.renderer = conversation->renderer;
 }
 
