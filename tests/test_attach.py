@@ -438,8 +438,9 @@ def test_metadata(tap):
 
 
 def test_real_days(tap):
-    """all real days"""
-    papers = [check_day(tap, path)[0] for path in real_files("daily_papers-*.json")]
+    """real days: all with PAPERBOY_LONG=1, else some"""
+    step = 1 if os.environ.get("PAPERBOY_LONG") else 6
+    papers = [check_day(tap, path)[0] for path in real_files("daily_papers-*.json")[::step]]
     tap.diag(f"{len(papers)} days, {sum(papers)} papers in each format, no warnings")
 
 

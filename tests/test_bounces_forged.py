@@ -24,7 +24,7 @@ from smtp_fixture import Relay
 from tap import Tap, free_port
 
 IS_LONG = os.environ.get("PAPERBOY_LONG", "") not in ("", "0")
-FLOOD = 10000 if IS_LONG else 500
+FLOOD = 10000 if IS_LONG else 200
 REPLAYS = 1000
 GROWTH_KIB = 64 * 1024
 OUR_MX = "mx.news.example"

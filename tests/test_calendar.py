@@ -529,7 +529,7 @@ class Quarter:
     """A quarter of a year with clock changes, outages and kills."""
 
     length = 92  # days
-    people = 800 if IS_LONG else 80
+    people = 800 if IS_LONG else 40
     settings = {
         # No digest waits for a late list; tests/test_coverage.c covers these waits.
         "collect__interval_s": POLL_S, "collect__wait_min": 0,
@@ -883,7 +883,7 @@ def run_quarter(tap, begin, seed):
 # ---- year -------------------------------------------------------------------
 
 
-QUESTIONS = 5000 if IS_LONG else 80
+QUESTIONS = 5000 if IS_LONG else 48
 STORED_DAYS = 60  # deliveries are stored for so long
 
 

@@ -4,7 +4,7 @@
 Each column of each table in turn becomes NULL, or a value that the schema excludes, in
 all rows, and the number of a row also in the rows that refer to it.  Then all commands
 that read the table, and paperboyd --once, must end by themselves.  The short form tries
-one value for each column.  With PAPERBOY_LONG=1 and sanitizers (make check-long) their
+one value for every third column.  With PAPERBOY_LONG=1 and sanitizers (make check-long) their
 reports count as crashes.  An argument selects damages, as in "filter.id = -1".
 """
 
@@ -283,7 +283,7 @@ def nothing_crashes(rows):
     for number, (table, name, kind) in enumerate(rows.columns):
         values = VALUES[kind]
         if not IS_LONG:
-            values = [values[number % len(values)]]
+            values = [] if number % 3 else [values[number // 3 % len(values)]]
         damages += [(f"{table}.{name}", value) for value in values]
     if len(sys.argv) > 1:
         damages = [damage for damage in damages if re.search(sys.argv[1], " = ".join(damage))]

@@ -2,7 +2,8 @@
 """test_fair_shares.py - no filter crowds out another under max, on real and made-up days.
 
 The digests are checked against a second implementation of the rule, and against what
-readers may expect of it, whatever the rule is.
+readers may expect of it, whatever the rule is.  PAPERBOY_LONG=1: on all real days, else
+on every fourth.
 """
 
 import collections
@@ -151,10 +152,11 @@ def check_all(tap, digests, people):
 
 
 def test_real_days(tap):
-    """on all real days, max is used up and shared fairly, and equally for equals"""
+    """on real days, max is used up and shared fairly, and equally for equals"""
     days = {}
     for path in real_files("daily_papers-????-??-??*.json"):
         days[re.search(r"\d{4}-\d\d-\d\d", os.path.basename(path))[0]] = path
+    days = dict(list(days.items())[::1 if os.environ.get("PAPERBOY_LONG") else 4])
     directory = tap.subdirectory("real")
     source = os.path.join(directory, "source")
     os.mkdir(source)
@@ -189,7 +191,7 @@ def test_made_up_days(tap):
     os.mkdir(source)
     paperboy = Paperboy(directory, f"file://{source}")
     digests = {}
-    people = make_people(rand, words + ["aardvark OR hare", "badger -aardvark"], 15)
+    people = make_people(rand, words + ["aardvark OR hare", "badger -aardvark"], 10)
     add_people(paperboy, people, "2026-11-01T00:00:00Z")
     for number in range(2, 22):
         day = f"2026-11-{number:02}"
@@ -205,7 +207,7 @@ def main():
         try:
             real_files("daily_papers-*.json")
         except Skip as reason:
-            tap.skip("on all real days, max is shared fairly", reason)
+            tap.skip("on real days, max is shared fairly", reason)
             return
         tap.run(test_real_days, tap)
 

@@ -4,7 +4,7 @@
 #
 # One machine is stopped and one cut off from the server beyond their leases, and a third
 # killed while it takes over what they held.  PAPERBOY_LONG=1: each in turn, 1,000 kills
-# while 20,000 digests are sent, and each machine without network; else 30 kills and 700.
+# while 20,000 digests are sent, and each machine without network; else 15 kills and 500.
 # PAPERBOY_SEED=N repeats the choices of a run.
 
 import collections
@@ -32,7 +32,7 @@ from tap import Skip, Tap, top_builddir, wait_until
 
 IS_LONG = os.environ.get("PAPERBOY_LONG", "") not in ("", "0")
 SEED = int(os.environ.get("PAPERBOY_SEED") or (random.randrange(1 << 30) if IS_LONG else 1))
-KILLS = 1000 if IS_LONG else 30
+KILLS = 1000 if IS_LONG else 15
 SERVER_KILLS = 100  # in a row
 GROWTH = 10  # of files and megabytes of a daemon meanwhile, at most
 BATCH = 25  # digests that become due before each kill

@@ -32,7 +32,7 @@ from tap import (
 
 IS_LONG = os.environ.get("PAPERBOY_LONG", "") not in ("", "0")
 SEED = int(os.environ.get("PAPERBOY_SEED") or (random.randrange(1 << 30) if IS_LONG else 1))
-WAITING = 10000 if IS_LONG else 500
+WAITING = 10000 if IS_LONG else 200
 GROWTH_KIB = 64 * 1024  # beside those that the daemon needs anyway
 CLIENTS = 32  # BOUNDS_LMTP_CLIENTS
 MESSAGE_BYTES = 1024 * 1024  # BOUNDS_LETTER_BYTES
@@ -652,8 +652,8 @@ def tracer():
 
 
 # Maximum number of calls that the short run skips, by call.
-CALLS = {"pwrite64": 11, "fdatasync": 3, "rename": 1, "pipe2": 3, "wait4": 2, "openat": 30,
-         "read": 20, "write": 9}
+CALLS = {"pwrite64": 30, "fdatasync": 4, "rename": 1, "pipe2": 3, "wait4": 2, "openat": 90,
+         "read": 60, "write": 20}
 COMMIT = "sendto" if stores.is_database() else "fdatasync"
 if stores.is_database():
     CALLS[COMMIT] = 40

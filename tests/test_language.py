@@ -33,10 +33,10 @@ from unspaced import make_filter, make_papers
 from words import is_unspaced
 
 IS_LONG = bool(os.environ.get("PAPERBOY_LONG"))
-FILTERS = 20000 if IS_LONG else 3000  # against 100 papers
-WIDE_FILTERS = 2000 if IS_LONG else 100  # against all papers
-FTS_FILTERS = 5000 if IS_LONG else 600
-UNSPACED_FILTERS = 20000 if IS_LONG else 1500  # against 100 papers
+FILTERS = 20000 if IS_LONG else 1000  # against 100 papers
+WIDE_FILTERS = 2000 if IS_LONG else 40  # against all papers
+FTS_FILTERS = 5000 if IS_LONG else 200
+UNSPACED_FILTERS = 20000 if IS_LONG else 500  # against 100 papers
 SETTLEMENTS = (NOTHING_SETTLED, ENRICHED, FINALLY)
 DIGIT = {False: "0", None: "1", True: "2"}
 

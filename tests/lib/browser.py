@@ -17,13 +17,15 @@ from tap import need_programs, run, top_builddir, wait_until
 
 # WCAG 2.2 AA and axe-core's advice.
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+# The rules of axe-core that look at colours.
+COLOURS = ["color-contrast", "link-in-text-block"]
 
 # A page on a busy machine.
 WAIT_S = 120
 
 SUMMARY = """
 const done = arguments[arguments.length - 1];
-axe.run(document, {runOnly: {type: 'tag', values: arguments[0]}}).then(
+axe.run(document, {runOnly: {type: arguments[0], values: arguments[1]}}).then(
     results => done(results.violations.map(found => found.id + ': ' + found.help + ' at '
         + found.nodes.map(node => node.html).join(' and '))),
     error => done(['axe-core failed: ' + error]));
@@ -69,6 +71,7 @@ class Browser:
         for argument in ("--headless=new", "--no-sandbox", "--disable-gpu",
                          "--disable-dev-shm-usage", "--hide-scrollbars",
                          "--disable-background-networking", "--disable-component-update",
+                         "--disable-extensions", "--in-process-gpu",
                          f"--accept-lang={language}"):
             options.add_argument(argument)
         options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
@@ -168,11 +171,12 @@ class Browser:
 
     # -- quality --
 
-    def violations(self):
-        """Findings of axe-core, as texts."""
+    def violations(self, rules=None):
+        """Findings of axe-core, as texts; of some rules, or all."""
         self._axe = self._axe or load_axe()
         self.driver.execute_script(self._axe)
-        return self.driver.execute_async_script(SUMMARY, TAGS)
+        return self.driver.execute_async_script(
+            SUMMARY, "rule" if rules else "tag", rules or TAGS)
 
     def log(self):
         """Messages of the browser, such as violations of the policy."""
