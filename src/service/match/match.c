@@ -144,14 +144,14 @@ save_candidates(struct store *store, void *data, GError **error)
 
 	candidates->report = *candidates->before;
 	candidates->saved = 0;
-	paper_batch_forget(&batch->paper_batch);
 	if (!load_progress(batch, error))
 		return false;
 	if (!batch->is_ours)
 		return true;
 	if (!filter_progress_foreach(
 	        store, candidates->ids, run_candidate, candidates, error) ||
-	    !paper_batch_save(&batch->paper_batch, store, error))
+	    !matches_add_total(
+	        store, candidates->report.found - candidates->before->found, error))
 		return false;
 	/* A full commit ends early; the remaining candidates are looked up again. */
 	is_full = candidates->saved >= COMMIT_ROWS;
@@ -280,7 +280,6 @@ run_lagging(struct store *store, void *data, GError **error)
 	struct paper_batch *paper_batch = lagging->paper_batch;
 
 	lagging->report = lagging->before;
-	paper_batch_forget(paper_batch);
 	for (unsigned i = 0; i < lagging->filters->len; i++) {
 		const struct stored_filter *filter = lagging->filters->pdata[i];
 
@@ -289,7 +288,8 @@ run_lagging(struct store *store, void *data, GError **error)
 		    !run_filter(paper_batch, store, filter, &lagging->report, error))
 			return false;
 	}
-	return paper_batch_save(paper_batch, store, error);
+	return matches_add_total(
+	    store, lagging->report.found - lagging->before.found, error);
 }
 
 /* Match the filters that lag behind with the papers that they have not seen. */

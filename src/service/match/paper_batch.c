@@ -3,8 +3,6 @@
  */
 #include "service/match/paper_batch.h"
 
-#include <string.h>
-
 #include "base/clock.h"
 #include "base/day.h"
 #include "store/paper/matches.h"
@@ -77,9 +75,6 @@ paper_batch_clear(struct paper_batch *paper_batch)
 	/* It borrows the documents of the papers. */
 	g_clear_pointer(&paper_batch->batch, batch_eval_free);
 	g_clear_pointer(&paper_batch->papers, g_ptr_array_unref);
-	g_clear_pointer(&paper_batch->found, g_array_unref);
-	if (paper_batch->found_texts)
-		g_string_free(g_steal_pointer(&paper_batch->found_texts), TRUE);
 }
 
 /* Before trusted_at only the fields from arXiv may become final. */
@@ -139,8 +134,6 @@ paper_batch_load(struct paper_batch *paper_batch, struct store *store, int64_t a
 	paper_batch_clear(paper_batch);
 	paper_batch->papers = g_ptr_array_new_with_free_func(free_paper);
 	paper_batch->batch = batch_eval_new(store_get_tokenizer(store));
-	paper_batch->found = g_array_new(FALSE, FALSE, sizeof(struct matches_found));
-	paper_batch->found_texts = g_string_new(NULL);
 	paper_batch->context = *context;
 	paper_batch->after = after;
 	paper_batch->through = newest;
@@ -165,45 +158,13 @@ drop_earlier(struct store *store, int64_t filter_id, const struct stored_paper *
 	           matches_delete_pending(store, filter_id, stored->seq, error));
 }
 
-void
-paper_batch_forget(struct paper_batch *paper_batch)
-{
-	g_array_set_size(paper_batch->found, 0);
-	g_string_truncate(paper_batch->found_texts, 0);
-}
-
-bool
-paper_batch_save(struct paper_batch *paper_batch, struct store *store, GError **error)
-{
-	struct matches_found *found =
-	    (struct matches_found *)(void *)paper_batch->found->data;
-	const char *text = paper_batch->found_texts->str;
-
-	for (unsigned i = 0; i < paper_batch->found->len; i++) {
-		found[i].papers = text;
-		text += strlen(text) + 1;
-	}
-	if (!matches_save_found(
-	        store, found, paper_batch->found->len, paper_batch->context.now, error))
-		return false;
-	paper_batch_forget(paper_batch);
-	return true;
-}
-
 static bool
 save_found(struct paper_batch *paper_batch, struct store *store,
     const struct paper_batch_filter *filter, const struct bitset *papers,
     struct match_report *report, GError **error)
 {
-	GString *texts = paper_batch->found_texts;
-	struct matches_found row = {.filter_id = filter->id};
-	size_t start = texts->len;
-	unsigned found = 0;
-	char *to;
+	g_autoptr(GString) seqs = g_string_new(NULL);
 
-	/* g_string_append() is too slow here. */
-	g_string_set_size(texts, start + bitset_count(papers) * PAPER_BATCH_SEQ_BYTES);
-	to = texts->str + start;
 	for (unsigned i = bitset_find(papers, 0); i < BATCH_EVAL_PAPERS;
 	     i = bitset_find(papers, i + 1)) {
 		const struct batch_paper *paper = paper_batch->papers->pdata[i];
@@ -214,19 +175,14 @@ save_found(struct paper_batch *paper_batch, struct store *store,
 			return false;
 		if (is_known)
 			continue;
-		memcpy(to, paper->seq, PAPER_BATCH_SEQ_BYTES);
-		to += paper->seq_len;
-		found++;
+		g_string_append_len(seqs, paper->seq, paper->seq_len);
+		report->found++;
 	}
-	report->found += found;
-	if (found)
-		to[-1] = '\0';
-	g_string_set_size(texts, (gsize)(to - texts->str));
-	if (!found)
+	if (!seqs->len)
 		return true;
-	g_array_append_val(paper_batch->found, row);
-	return paper_batch->found->len < MATCHES_FOUND_AT_ONCE ||
-	       paper_batch_save(paper_batch, store, error);
+	g_string_truncate(seqs, seqs->len - 1);
+	return matches_save_found(
+	    store, filter->id, seqs->str, paper_batch->context.now, error);
 }
 
 bool
@@ -295,10 +251,10 @@ paper_batch_save_decided(struct store *store, int64_t filter_id,
     const struct stored_paper *stored, int64_t now, GError **error)
 {
 	g_autofree char *papers = g_strdup_printf("%" G_GINT64_FORMAT, stored->seq);
-	const struct matches_found found = {filter_id, papers};
 	bool is_known;
 
 	return matches_has_found(store, filter_id, stored->seq, &is_known, error) &&
-	       (is_known || matches_save_found(store, &found, 1, now, error)) &&
+	       (is_known || (matches_save_found(store, filter_id, papers, now, error) &&
+	                        matches_add_total(store, 1, error))) &&
 	       matches_delete_pending(store, filter_id, stored->seq, error);
 }

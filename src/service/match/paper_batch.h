@@ -35,9 +35,7 @@ struct batch_paper {
 struct paper_batch {
 	GPtrArray *papers; /* of struct batch_paper *; NULL: none loaded */
 	struct batch_eval *batch;
-	GArray *found;        /* of struct matches_found, not written yet */
-	GString *found_texts; /* their papers, each list NUL-terminated */
-	int64_t after;        /* papers have revisions in (after, through] */
+	int64_t after; /* papers have revisions in (after, through] */
 	int64_t through;
 	struct match_context context;
 };
@@ -62,20 +60,10 @@ struct paper_batch_filter {
 	bool is_first_run;
 };
 
-/**
- * Evaluate a filter and record the results; matches may be delayed until
- * paper_batch_save(). @param report  added to
- */
+/** Evaluate a filter and record the results. @param report  added to */
 bool paper_batch_run(struct paper_batch *paper_batch, struct store *store,
     const struct paper_batch_filter *filter, struct match_report *report,
     GError **error);
-
-/** Forget delayed matches, of a transaction that was rolled back. */
-void paper_batch_forget(struct paper_batch *paper_batch);
-
-/** Write delayed matches; required before every commit. */
-bool
-paper_batch_save(struct paper_batch *paper_batch, struct store *store, GError **error);
 
 /** Index a paper. @return NULL with PB_ERROR_TEMPORARY */
 struct query_document *

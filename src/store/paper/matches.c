@@ -7,92 +7,33 @@
 
 #include "store/core/record.h"
 
-/* Append papers to the row of this run.  A row that was just inserted has exactly these
- * papers, and is not changed. */
-static bool
-append_found(
-    struct store *store, const struct matches_found *found, int64_t now, GError **error)
+bool
+matches_save_found(struct store *store, int64_t filter_id, const char *papers,
+    int64_t now, GError **error)
 {
 	static const char sql[] =
-	    "UPDATE match SET papers = papers || ',' || ?3"
-	    " WHERE filter_id = ?1 AND decided_at = ?2 AND papers <> ?3";
+	    "INSERT INTO match (decided_at, filter_id, papers) VALUES (?1, ?2, ?3)"
+	    " ON CONFLICT (filter_id, decided_at) DO UPDATE"
+	    " SET papers = match.papers || ',' || excluded.papers";
 
-	return sql_exec(store, sql, error, SQL_INT(found->filter_id), SQL_INT(now),
-	    SQL_TEXT(found->papers));
+	return sql_exec(
+	    store, sql, error, SQL_INT(now), SQL_INT(filter_id), SQL_TEXT(papers));
 }
 
-#define INSERT      "INSERT INTO match (decided_at, filter_id, papers) VALUES "
-#define KEEP_OTHERS " ON CONFLICT (filter_id, decided_at) DO NOTHING"
-
-static bool
-save_one(
-    struct store *store, const struct matches_found *found, int64_t now, GError **error)
-{
-	static const char sql[] = INSERT "(?1, ?2, ?3)" KEEP_OTHERS;
-	unsigned count;
-
-	return sql_exec_count(store, sql, &count, error, SQL_INT(now),
-	           SQL_INT(found->filter_id), SQL_TEXT(found->papers)) &&
-	       (count || append_found(store, found, now, error));
-}
-
-/* Save SQL_LIST_MAX rows.  An upsert would take three times as long. */
-static bool
-save_list(
-    struct store *store, const struct matches_found *found, int64_t now, GError **error)
-{
-	static const char sql[] = INSERT SQL_LIST("(?, ?, ?)") KEEP_OTHERS;
-	struct sql_value values[3 * SQL_LIST_MAX + 1] = {0};
-	unsigned count;
-
-	for (unsigned i = 0; i < SQL_LIST_MAX; i++) {
-		values[3 * i] = SQL_INT(now);
-		values[3 * i + 1] = SQL_INT(found[i].filter_id);
-		values[3 * i + 2] = SQL_TEXT(found[i].papers);
-	}
-	if (!sql_exec_count_values(store, sql, values, &count, error))
-		return false;
-	for (unsigned i = 0; count < SQL_LIST_MAX && i < SQL_LIST_MAX; i++)
-		if (!append_found(store, &found[i], now, error))
-			return false;
-	return true;
-}
-
-/* One row for all: only the one that matches writes it. */
-static bool
-add_total(struct store *store, const struct matches_found *found, unsigned count,
-    GError **error)
+bool
+matches_add_total(struct store *store, unsigned count, GError **error)
 {
 	static const char sql[] =
 	    "INSERT INTO cursor (name, value) VALUES ('matches', ?1)"
 	    " ON CONFLICT (name) DO UPDATE SET value = cursor.value + excluded.value";
-	int64_t total = count;
 
-	for (unsigned i = 0; i < count; i++)
-		for (const char *at = found[i].papers; (at = strchr(at, ',')); at++)
-			total++;
-	return !count || sql_exec(store, sql, error, SQL_INT(total));
+	return !count || sql_exec(store, sql, error, SQL_INT(count));
 }
 
 bool
 matches_load_total(struct store *store, int64_t *total, GError **error)
 {
 	return store_load_cursor(store, "matches", 0, total, error);
-}
-
-bool
-matches_save_found(struct store *store, const struct matches_found *found,
-    unsigned count, int64_t now, GError **error)
-{
-	unsigned saved = 0;
-
-	for (; saved + SQL_LIST_MAX <= count; saved += SQL_LIST_MAX)
-		if (!save_list(store, found + saved, now, error))
-			return false;
-	for (; saved < count; saved++)
-		if (!save_one(store, &found[saved], now, error))
-			return false;
-	return add_total(store, found, count, error);
 }
 
 bool

@@ -12,20 +12,16 @@
 
 #include "store/core/store.h"
 
-/* A row to save: the matches of one filter that one run has found. */
-struct matches_found {
-	int64_t filter_id; /* exists, as was read in this transaction */
-	/* paper.seq, separated by commas: none that the filter matched before */
-	const char *papers;
-};
+/**
+ * Record what a filter matches in a run.
+ *
+ * @param papers  paper.seq, separated by commas: none that the filter matched before
+ */
+bool matches_save_found(struct store *store, int64_t filter_id, const char *papers,
+    int64_t now, GError **error);
 
-/* Number of rows to collect for matches_save_found(), which saves this many by one
- * statement (SQL_LIST_MAX); with fewer, matching takes longer. */
-#define MATCHES_FOUND_AT_ONCE 50
-
-/** Record the matches of one run. @param found  at most one element for each filter */
-bool matches_save_found(struct store *store, const struct matches_found *found,
-    unsigned count, int64_t now, GError **error);
+/** Add to the number of matches: once for all of a transaction. */
+bool matches_add_total(struct store *store, unsigned count, GError **error);
 
 /** @param total  set to the number of matches that were found so far */
 bool matches_load_total(struct store *store, int64_t *total, GError **error);
