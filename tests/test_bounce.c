@@ -179,7 +179,7 @@ make_context(const struct bench *bench)
 	    .mailer = {c->fixture->store, c->settings, c->own_addresses, &c->random,
 	        bench->now},
 	    .key = c->fixture->key,
-	    .catalog = c->phrases,
+	    .catalog = c->options.phrases,
 	};
 }
 

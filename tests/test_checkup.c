@@ -79,7 +79,7 @@ run_at(struct conversation *conversation, int64_t now)
 	    .mailer = {conversation->fixture->store, conversation->settings,
 	        conversation->own_addresses, &conversation->random, now},
 	    .key = conversation->fixture->key,
-	    .catalog = conversation->phrases,
+	    .catalog = conversation->options.phrases,
 	};
 	struct checkup_report report;
 	g_autoptr(GError) error = NULL;

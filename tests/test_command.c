@@ -97,7 +97,7 @@ command_test_new(void)
 	    .store = test->fixture->store,
 	    .settings = settings,
 	    .sources = conversation->sources,
-	    .catalog = conversation->phrases,
+	    .catalog = conversation->options.phrases,
 	    .renderer = conversation->renderer,
 	    .own_addresses = conversation->own_addresses,
 	    .key = test->fixture->key,
@@ -768,7 +768,7 @@ COMMAND_TEST(quotes_are_cut_and_harmless)
 	g_autofree char *cut = NULL;
 	pb_local(reply_text) answer;
 
-	reply_text_init(&answer, test->conversation->phrases, "en", true);
+	reply_text_init(&answer, test->conversation->options.phrases, "en", true);
 	CASES_FOREACH(row, "command_quotes", *typed, *guarded) {
 		g_autofree char *shown = reply_text_quote(&answer, row->typed);
 

@@ -59,14 +59,13 @@ conversation_new(void)
 	if (!phrases)
 		phrases = catalog_load(NULL, &error);
 	g_assert_no_error(error);
-	conversation->phrases = phrases;
 	conversation->random = (struct random_source){fill, conversation};
 	conversation->sources = factory_new_sources(settings);
 	conversation->options = (struct handler_options){
 	    .settings = settings,
 	    .own_addresses = conversation->own_addresses,
 	    .sources = conversation->sources,
-	    .phrases = conversation->phrases,
+	    .phrases = phrases,
 	    .key = conversation->fixture->key,
 	    .random = &conversation->random,
 	    .now = store_fixture_time(CONVERSATION_NOW),

@@ -25,7 +25,6 @@ struct conversation {
 	struct store_fixture *fixture;
 	struct settings *settings;
 	struct own_addresses *own_addresses;
-	struct catalog *phrases;   /* or NULL */
 	struct renderer *renderer; /* or NULL */
 	GPtrArray *sources;
 	struct handler_options options;
