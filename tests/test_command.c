@@ -282,8 +282,8 @@ add_bounces(struct command_test *test, unsigned count)
 static void
 add_share(struct command_test *test)
 {
-	const struct sharing_actor eve = {
-	    test->fixture->store, EVE, "mail", test->request.now};
+	const struct sharing_actor eve = {test->fixture->store, EVE, "mail",
+	    test->request.now, BOUNDS_FILTERS_PERSON};
 	g_autofree char *name = NULL;
 	g_autoptr(GError) error = NULL;
 

@@ -120,7 +120,7 @@ COMMANDS = [
     ("subscriber", "add"), ("subscriber", "list"), ("subscriber", "show"),
     ("subscriber", "set"), ("subscriber", "pause"), ("subscriber", "resume"),
     ("subscriber", "remove"), ("subscriber", "forget"), ("subscriber", "import"),
-    ("subscriber", "export"), ("filter", "add"), ("filter", "list"), ("filter", "edit"),
+    ("subscriber", "export"), ("invite",), ("filter", "add"), ("filter", "list"), ("filter", "edit"),
     ("filter", "move"), ("filter", "rename"), ("filter", "test"),
     ("filter", "suggest"), ("filter", "explain"), ("filter", "remove"), ("share", "list"), ("share", "remove"), ("search",), ("why",),
     ("confirmation", "list"), ("suppression", "list"), ("suppression", "add"), ("suppression", "remove"),
@@ -527,6 +527,35 @@ def test_unknown_people(ctl_fixture):
         ctl_fixture.ctl(*arguments, "none@example.org", *more).expect(
             NOUSER, "", "paperboyctl: none@example.org is not a subscriber\n")
         ctl_fixture.ctl(*arguments, "none", *more).expect(DATA, "", "address has no '@'")
+
+
+def test_invite(ctl_fixture):
+    """invitations are mailed, but not to subscribers; subscribe.max holds for all"""
+    ctl_fixture.add().expect(OK)
+    ctl_fixture.ctl("invite", "eva@example.org").expect(DATA, "", "commands.address is not set")
+    more = 'commands: { address = "paperboy@news.example"; };\n'
+    ctl_fixture.write(ctl_fixture.format(more=more))
+    ctl_fixture.ctl("invite", "eva@example.org", "ada@example.org", "paperboy@news.example").expect(
+        1, "1 address invited\n", ["ada@example.org: not invited: already subscribed\n",
+                                   "paperboy@news.example: not invited: our own address\n"])
+    ctl_fixture.ctl("invite", "a@b@c").expect(DATA, "", "a@b@c: address has more than one '@'")
+    (mail,) = ctl_fixture.json("queue")
+    assert (mail["recipient"], mail["kind"]) == ("eva@example.org", "confirmation"), mail
+    (invited,) = ctl_fixture.json("confirmation", "list")
+    assert (invited["purpose"], invited["address"]) == ("invitation", "eva@example.org"), invited
+    ctl_fixture.write(ctl_fixture.format(more=more + "subscribe: { max = 2; };\n"))
+    ctl_fixture.add("bob@example.org").expect(OK)
+    ctl_fixture.add("carl@example.org").expect(DATA, "", "subscribe.max is reached: 2\n")
+    people = os.path.join(ctl_fixture.directory, "people.csv")
+    with open(people, "w", encoding="ascii") as file:
+        file.write("address\nada@example.org\ndora@example.org\n")
+    ctl_fixture.ctl("subscriber", "import", people, "--consent", "by phone").expect(
+        OK, ["0 added\n", "1 not added: subscribe.max is reached\n"])
+    ctl_fixture.write(ctl_fixture.format(more='subscribe: { policy = "domains"; };\n'))
+    ctl_fixture.daemon("--check").expect(
+        CONFIG, "", "subscribe.domains: must be set for the policy domains\n")
+    ctl_fixture.write(ctl_fixture.format(more='subscribe: { domains = "example.org a..b"; };\n'))
+    ctl_fixture.daemon("--check").expect(CONFIG, "", "subscribe.domains: 'a..b': ")
 
 
 # ---- papers, digests and the queue ------------------------------------------
@@ -1018,7 +1047,7 @@ def main():
         tap.run(test_read_only, tap)
         for test in (
             test_usage, test_subscriber_csv, test_refusals, test_bytes, test_filters, test_shares, test_archive,
-            test_tex, test_filter_errors, test_unknown_people, test_work, test_failed_source,
+            test_tex, test_filter_errors, test_unknown_people, test_invite, test_work, test_failed_source,
             test_late_list, test_waiting_mail, test_many_errors, test_daemon_usage, test_state_directory,
             test_owner, test_other_user, test_lost_output, test_terminal, test_newest,
             test_unknown_fields, test_late_clauses, test_no_room, test_running,

@@ -37,6 +37,7 @@ begin(void)
 	struct conversation *c = conversation_new();
 	int64_t since = c->options.now - 60;
 
+	c->settings->subscribe_invite = true;
 	conversation_load_templates(c);
 	store_fixture_list(c->fixture, "2026-11-19", "2611.00001", "Diffusion", 3);
 	store_fixture_subscribe(c->fixture, EVA, "UTC", "diffusion", since);
@@ -82,7 +83,7 @@ static const char *const lines[] = {"confirm abcdefghijklmnopqrstuvwxyz",
     "test diffusion", "search diffusion", "why 2611.00001", "address thief@example.net",
     "forget me", "yes 1", "no 1", "like 2611.00001", "hide 2611.00001", "taste forget",
     "more 2611.00001", "share 1 as mine", "unshare hers", "follow robots",
-    "unfollow robots", "fork robots"};
+    "unfollow robots", "fork robots", "invite friend@example.com"};
 
 static const char *
 find_line(const char *verb)

@@ -47,6 +47,7 @@ import_text(struct store_fixture *fixture, const char *text, struct asked asked,
 	    .is_skip_bad = asked.is_skip_bad,
 	    .is_resubscribe = asked.is_resubscribe,
 	    .is_first = asked.is_first,
+	    .room = G_MAXINT64,
 	    .key = fixture->key,
 	    .who = "test",
 	};
@@ -453,6 +454,7 @@ call_import(struct store_fixture *fixture, void *data, GError **error)
 	        .consent = "x",
 	        .zone = "UTC",
 	        .max_full = 20},
+	    .room = G_MAXINT64,
 	    .key = fixture->key,
 	    .who = "test",
 	};

@@ -31,7 +31,7 @@ static struct sharing_actor
 act(struct store_fixture *fixture, const char *address)
 {
 	return (struct sharing_actor){
-	    fixture->store, address, "test", store_fixture_time(NOW)};
+	    fixture->store, address, "test", store_fixture_time(NOW), 0};
 }
 
 static struct store_fixture *

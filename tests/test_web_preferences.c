@@ -244,9 +244,9 @@ LINK_TEST(the_page_has_the_language_of_the_subscriber)
 LINK_TEST(shared_and_followed_filters_are_marked)
 {
 	const struct sharing_actor eva = {
-	    c->fixture->store, EVA, "test", c->options.now};
+	    c->fixture->store, EVA, "test", c->options.now, 0};
 	const struct sharing_actor ada = {
-	    c->fixture->store, ADA, "test", c->options.now};
+	    c->fixture->store, ADA, "test", c->options.now, 0};
 	g_autofree char *own = NULL, *other = NULL;
 	pb_auto(subscription) before = NULL;
 	pb_auto(subscription) followed = NULL;

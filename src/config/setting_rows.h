@@ -58,6 +58,17 @@ TEXT(web_privacy_url, "web.privacy_url", "", 0,
     "page that says how data is processed; empty: none")
 TEXT(web_imprint_url, "web.imprint_url", "", 0,
     "page that says who is responsible for the service; empty: none")
+CHOICE(subscribe_policy, "subscribe.policy", SETTINGS_POLICY_OPEN, policy_choices,
+    "who may subscribe: open, domains, approval (by mail.owner) or closed")
+TEXT(subscribe_domains, "subscribe.domains", "", 0,
+    "domains for the policy domains; \".example.org\" means its subdomains")
+BOOL(subscribe_invite, "subscribe.invite", false, "subscribers may invite by mail")
+INT(subscribe_max, "subscribe.max", 0, 0, 100000000,
+    "maximum number of subscribers; 0: no limit")
+INT(subscribe_filters, "subscribe.filters", BOUNDS_FILTERS_PERSON, 1,
+    BOUNDS_FILTERS_PERSON, "maximum number of filters and blocks a person")
+INT(subscribe_pending, "subscribe.pending", 20000, 1, 1000000,
+    "maximum number of requests that await a reply")
 INT(limit_confirm_interval_h, "limits.confirm_interval_h", 24, 1, 72,
     "hours between two confirmation requests to an unknown sender")
 INT(limit_confirmations_per_month, "limits.confirmations_per_month", 3, 1, 100,

@@ -5,10 +5,14 @@
 
 #include <string.h>
 
+#include "base/bounds.h"
 #include "config/setting.h"
 
 static const char *const delivery_choices[] = {"smtp", "maildir", NULL};
 static const char *const tls_choices[] = {"auto", "off", "starttls", "implicit", NULL};
+
+static const char *const policy_choices[] = {
+    "open", "domains", "approval", "closed", NULL};
 
 static const char *const protocol_choices[] = {"smtp", "lmtp", NULL};
 

@@ -14,6 +14,14 @@
 
 enum settings_delivery { SETTINGS_DELIVERY_SMTP, SETTINGS_DELIVERY_MAILDIR };
 
+/* Who may subscribe. */
+enum settings_policy {
+	SETTINGS_POLICY_OPEN,
+	SETTINGS_POLICY_DOMAINS,
+	SETTINGS_POLICY_APPROVAL, /* the owner replies to each request */
+	SETTINGS_POLICY_CLOSED,   /* by the operator or an invitation only */
+};
+
 enum settings_protocol {
 	SETTINGS_PROTOCOL_SMTP,
 	SETTINGS_PROTOCOL_LMTP,

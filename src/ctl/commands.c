@@ -199,6 +199,11 @@ const struct ctl_command ctl_commands[] = {
     {"subscriber", "export", "[FILE|-] [--filters] [--state S] [--yes]",
         "write all subscribers as CSV, or those in a state", export_details, 0, 1,
         "filters state yes", ctl_run_subscriber_export},
+    {"invite", NULL, "ADDRESS...", "mail invitations to subscribe",
+        "Who replies yes within 14 days is subscribed, whatever subscribe.policy "
+        "says.\n"
+        "A subscriber, or an address that gets no mail, is not invited: exit status 1.",
+        1, -1, "", ctl_run_invite},
     {"filter", "add", "ADDRESS QUERY [OPTION]...",
         "add a filter, or a block, to a subscriber", query_details, 2, 2,
         "name max note block", ctl_run_filter_add},

@@ -1,18 +1,23 @@
 /*
  * ctl_subscriber.c - the commands subscriber add, list, show, set, pause and resume;
- * confirmation list.
+ * invite; confirmation list.
  */
 #include <stdio.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "ctl/ctl.h"
 #include "ctl/print.h"
 #include "ctl/subscriber_print.h"
 #include "query/query.h"
+#include "service/inbound/handler_request.h"
 #include "service/people/filters.h"
 #include "service/people/person.h"
+#include "service/people/policy.h"
 #include "service/people/profile.h"
 #include "service/people/subscribe.h"
+#include "service/setup/factory.h"
+#include "service/state/own_addresses.h"
 #include "service/taste/answers.h"
 #include "store/subscriber/confirmations.h"
 #include "store/subscriber/subscribers.h"
@@ -63,6 +68,19 @@ print_added(struct ctl *ctl, const struct subscriber *subscriber, GError **error
 	return true;
 }
 
+/* The operator can subscribe everybody, as long as subscribe.max allows it. */
+static bool
+check_room(struct ctl *ctl, const char *address, GError **error)
+{
+	enum policy_verdict verdict;
+
+	return policy_decide(ctl->store, ctl->settings, address, POLICY_OPERATOR,
+	           &verdict, error) &&
+	       (verdict == POLICY_ALLOWED ||
+	           pb_fail(error, PB_ERROR_LIMIT, "subscribe.max is reached: %d",
+	               ctl->settings->subscribe_max));
+}
+
 static bool
 add_subscriber(struct ctl *ctl, const char *address, GError **error)
 {
@@ -89,7 +107,8 @@ add_subscriber(struct ctl *ctl, const char *address, GError **error)
 		return false;
 	for (guint i = 0; i < count; i++)
 		filters[i].text = options->filters[i];
-	if (!parse_schedule(ctl, &request.schedule, error))
+	if (!parse_schedule(ctl, &request.schedule, error) ||
+	    !check_room(ctl, address, error))
 		return false;
 	subscriber = subscribe_add(ctl->store, &request, clock_get_now(&ctl->clock),
 	    &query_error, &refused, error);
@@ -253,6 +272,78 @@ ctl_run_subscriber_resume(struct ctl *ctl, GError **error)
 	    ctl->who, clock_get_now(&ctl->clock), error);
 	return subscriber && print_changed(ctl, subscriber,
 	                         "active; the next digest has the papers missed");
+}
+
+/* ---- invitations ---- */
+
+struct invitation {
+	const struct handler_options *options;
+	const char *who, *address;
+	const char *reason; /* set */
+};
+
+static bool
+invite(struct store *store, void *data, GError **error)
+{
+	struct invitation *invitation = data;
+	struct handler_report report = {0};
+	struct request request;
+
+	handler_request_init(
+	    &request, store, invitation->options, "", invitation->who, &report);
+	return handler_invite(
+	    &request, invitation->address, &invitation->reason, error);
+}
+
+/* @param count  increased */
+static bool
+invite_all(
+    struct ctl *ctl, const struct handler_options *options, int *count, GError **error)
+{
+	for (int i = 1; i < ctl->argc; i++) {
+		struct invitation invitation = {options, ctl->who, ctl->argv[i], NULL};
+
+		if (!store_transact(ctl->store, invite, &invitation, error)) {
+			g_prefix_error(error, "%s: ", ctl->argv[i]);
+			return false;
+		}
+		*count += !invitation.reason;
+		if (invitation.reason)
+			fprintf(stderr, "%s: not invited: %s\n", ctl->argv[i],
+			    invitation.reason);
+	}
+	return true;
+}
+
+bool
+ctl_run_invite(struct ctl *ctl, GError **error)
+{
+	GBytes *key = ctl_get_key(ctl, error);
+	pb_auto(renderer) renderer =
+	    key ? factory_new_renderer(ctl->settings, key, error) : NULL;
+	pb_auto(own_addresses) own =
+	    renderer ? own_addresses_new(ctl->settings, error) : NULL;
+	struct handler_options options = {.settings = ctl->settings,
+	    .own_addresses = own,
+	    .renderer = renderer,
+	    .key = key,
+	    .random = &random_system,
+	    .now = clock_get_now(&ctl->clock)};
+	int count = 0;
+
+	if (!own)
+		return false;
+	if (!own->has_commands)
+		return pb_fail(error, PB_ERROR_INPUT,
+		    "commands.address is not set: there is no address for replies");
+	options.phrases = renderer_get_catalog(renderer);
+	if (!invite_all(ctl, &options, &count, error))
+		return false;
+	ctl_wake_daemon(ctl);
+	if (count < ctl->argc - 1)
+		ctl->status = 1;
+	return print_result(ctl, json_pack("{s:i}", "invited", count),
+	    "%d %s invited\n", count, count == 1 ? "address" : "addresses");
 }
 
 /* ---- confirmations ---- */

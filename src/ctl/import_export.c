@@ -13,6 +13,7 @@
 #include "ctl/print.h"
 #include "ctl/subscriber_print.h"
 #include "service/people/import.h"
+#include "service/people/policy.h"
 #include "service/people/subscriber_csv.h"
 #include "store/subscriber/subscribers.h"
 
@@ -46,10 +47,10 @@ read_input(int fd, const char *file, GError **error)
 static json_t *
 json_of_report(const struct import_report *report, bool is_dry_run)
 {
-	return json_pack("{s:b, s:i, s:i, s:i, s:i, s:i, s:i, s:o}", "dry_run",
-	    (int)is_dry_run, "added", (int)report->added, "resubscribed",
-	    (int)report->resubscribed, "present", (int)report->present, "left",
-	    (int)report->left, "suppressed", (int)report->suppressed, "bad",
+	return json_pack("{s:b, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:o}", "dry_run",
+	    (int)is_dry_run, "added", (int)report->added, "full", (int)report->full,
+	    "resubscribed", (int)report->resubscribed, "present", (int)report->present,
+	    "left", (int)report->left, "suppressed", (int)report->suppressed, "bad",
 	    (int)report->bad, "problems", print_json_texts(report->problems));
 }
 
@@ -64,6 +65,7 @@ print_report(const struct import_report *report, bool is_dry_run)
 	    {report->present, "already subscribers; not changed"},
 	    {report->left, "not added: they had left (--take-back adds them)"},
 	    {report->suppressed, "not added: suppressed"},
+	    {report->full, "not added: subscribe.max is reached"},
 	    {report->bad, "invalid lines skipped"},
 	};
 
@@ -83,6 +85,8 @@ import(struct ctl *ctl, struct import_request *request, GError **error)
 	is_ok = request->key && schedule_parse_minute(ctl->settings->digest_at,
 	                            &request->source.minute, error);
 	print_progress("importing ... ");
+	is_ok =
+	    is_ok && policy_load_room(ctl->store, ctl->settings, &request->room, error);
 	is_ok = is_ok && import_people(ctl->store, request, &report, error);
 	print_progress_end();
 	if (ctl->is_json)

@@ -523,7 +523,8 @@ command_reply_with(
 	if (is_ok) {
 		reply_text_add_paragraph(&request->text, phrase, "token",
 		    COMMAND_CONFIRM_MARK, "undo", COMMAND_UNDO_MARK, "address",
-		    request->commands_address, "value", value ? value : "");
+		    request->commands_address, "value", value ? value : "", "owner",
+		    request->settings->mail_owner);
 		is_ok = command_finish(request, error);
 	}
 	return end(request, is_ok);

@@ -35,7 +35,7 @@ command_run_confirmed(struct request *request, const char *pending, GError **err
 /**
  * Reply with one phrase of the catalog; runs nothing.
  *
- * @param value  for {value} in it, or NULL
+ * @param value  for {value} in it, or NULL; {owner} is mail.owner
  */
 bool command_reply_with(
     struct request *request, const char *phrase, const char *value, GError **error);
@@ -67,6 +67,18 @@ const char *command_get_reply_kind(const struct prose *prose);
  */
 char *command_format_confirm_subject(const struct catalog *catalog,
     const char *language, const char *pending, const char *address);
+
+/** Whether lines that wait start a subscription, also one that was left. */
+bool command_is_subscription(const char *pending);
+
+/**
+ * Format an invitation, with COMMAND_CONFIRM_MARK.
+ *
+ * @param inviter  address of who invites, or name of the service
+ * @return a new string
+ */
+char *command_format_invitation(
+    const struct request *request, const char *language, const char *inviter);
 
 /** Find the language of lines that wait. @return a new string; NULL: not known */
 char *command_find_language(const char *pending);

@@ -7,6 +7,7 @@
 #include "service/advice/backtest.h"
 #include "service/command/command_private.h"
 #include "service/people/data_export.h"
+#include "service/people/policy.h"
 #include "service/people/subscribe.h"
 #include "store/subscriber/confirmations.h"
 #include "store/subscriber/subscribers.h"
@@ -426,6 +427,17 @@ parse_address(struct request *request, const char *arguments, GError **error)
 	return g_steal_pointer(&word);
 }
 
+/* Whoever subscribes at one domain cannot move to another one that is not allowed. */
+static bool
+check_domain(struct request *request, const char *address, GError **error)
+{
+	g_autofree char *domains = policy_format_domains(request->settings);
+
+	return policy_allows_domain(request->settings, address) ||
+	       command_fail(request, error, policy_get_refusal(POLICY_OTHER_DOMAIN),
+	           "value", domains, "owner", request->settings->mail_owner);
+}
+
 bool
 command_decide_address(struct request *request, const char *arguments,
     struct command_decision *decision, GError **error)
@@ -447,7 +459,8 @@ command_decide_address(struct request *request, const char *arguments,
 		       "To change to this address instead, send this line alone."),
 		    "address", waiting);
 	if (!subscribe_apply_address(request->store, request->planned, word,
-	        request->key, request->now, error))
+	        request->key, request->now, error) ||
+	    !check_domain(request, request->planned->address, error))
 		return false;
 	request->reply.new_address = g_strdup(request->planned->address);
 	return true;
@@ -468,7 +481,7 @@ command_run_address(struct request *request, const char *arguments, GError **err
 	}
 	after = subscribe_change_address(request->store, request->address, word,
 	    request->key, request->actor, request->now, error);
-	if (!after)
+	if (!after || !check_domain(request, after->address, error))
 		return false;
 	reply_phrase(&request->text, "ok",
 	    N_("mail goes to {after} from now on, and no longer to {before}."),
@@ -476,6 +489,64 @@ command_run_address(struct request *request, const char *arguments, GError **err
 	set_old_address_notice(request, after->address);
 	return request_reload(request, error);
 }
+
+/* ---- invite ---- */
+
+/* @return of char *: the addresses; or NULL */
+static GPtrArray *
+parse_invite(struct request *request, const char *arguments, GError **error)
+{
+	g_autoptr(GPtrArray) found = g_ptr_array_new_with_free_func(g_free);
+	g_autofree char *text = g_strdup(arguments);
+	g_auto(GStrv) words = g_strsplit(g_strdelimit(text, ",;", ' '), " ", -1);
+
+	if (!request->settings->subscribe_invite) {
+		command_fail(request, error,
+		    N_("subscribers cannot invite others here. Write to {owner}."),
+		    "owner", request->settings->mail_owner);
+		return NULL;
+	}
+	for (char **word = words; *word; word++) {
+		pb_local(address) address = {0};
+
+		if (!**word)
+			continue;
+		if (!address_parse(*word, &address, error))
+			return NULL;
+		g_ptr_array_add(found, g_strdup(address.text));
+	}
+	return g_steal_pointer(&found);
+}
+
+bool
+command_decide_invite(struct request *request, const char *arguments,
+    struct command_decision *decision, GError **error)
+{
+	g_autoptr(GPtrArray) found = parse_invite(request, arguments, error);
+
+	(void)decision;
+	return found != NULL;
+}
+
+/* What happens to each address is not told: it may be subscribed. */
+bool
+command_run_invite(struct request *request, const char *arguments, GError **error)
+{
+	g_autoptr(GPtrArray) found = parse_invite(request, arguments, error);
+	GPtrArray **all = &request->reply.invited;
+
+	if (!found)
+		return false;
+	if (!*all)
+		*all = g_ptr_array_new_with_free_func(g_free);
+	g_ptr_array_extend_and_steal(*all, g_steal_pointer(&found));
+	reply_phrase(&request->text, "ok",
+	    N_("each address that can be invited, and is not subscribed, gets one mail "
+	       "that names you."));
+	return true;
+}
+
+/* ---- export ---- */
 
 static bool
 parse_export(

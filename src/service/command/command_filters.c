@@ -102,8 +102,15 @@ parse_options(
 	return true;
 }
 
+/* Whether the command is block or unblock. */
+static bool
+is_of_blocks(const struct request *request)
+{
+	return g_str_has_suffix(request->row->verb, "block");
+}
+
 static struct subscribe_filter
-get_filter(const struct options *options, bool is_block)
+get_filter(const struct request *request, const struct options *options)
 {
 	return (struct subscribe_filter){
 	    .text = options->query,
@@ -111,15 +118,10 @@ get_filter(const struct options *options, bool is_block)
 	    .note = options->note && *options->note ? options->note : NULL,
 	    .max_papers = (int)options->max,
 	    .number = (int)options->number,
-	    .is_block = is_block,
+	    .is_block = is_of_blocks(request),
+	    /* Those of an undo have a number; all of them come back. */
+	    .most = options->number ? 0 : request->settings->subscribe_filters,
 	};
-}
-
-/* Whether the command is block or unblock. */
-static bool
-is_of_blocks(const struct request *request)
-{
-	return g_str_has_suffix(request->row->verb, "block");
 }
 
 bool
@@ -133,7 +135,7 @@ command_decide_add(struct request *request, const char *arguments,
 
 	if (!parse_options(request, arguments, &options, error))
 		return false;
-	filter = get_filter(&options, is_of_blocks(request));
+	filter = get_filter(request, &options);
 	subscription = filters_prepare(
 	    request->store, request->planned_filters, &filter, &problem, error);
 	if (!subscription)
@@ -155,7 +157,7 @@ command_run_add(struct request *request, const char *arguments, GError **error)
 
 	if (!parse_options(request, arguments, &options, error))
 		return false;
-	filter = get_filter(&options, is_of_blocks(request));
+	filter = get_filter(request, &options);
 	subscription = subscribe_add_filter(request->store, request->address, &filter,
 	    request->actor, request->now, &problem, NULL, error);
 	if (!subscription)

@@ -146,17 +146,18 @@ bool command_is_settings(const char *line);
 command_run_fn command_run_add, command_run_address, command_run_confirm,
     command_run_no, command_run_undo_number, command_run_yes, command_run_del,
     command_run_edit, command_run_export, command_run_follow, command_run_forget,
-    command_run_fork, command_run_help, command_run_hide, command_run_like,
-    command_run_more, command_run_taste, command_run_info, command_run_last,
-    command_run_list, command_run_pause, command_run_restore, command_run_resume,
-    command_run_search, command_run_set, command_run_share, command_run_sources,
-    command_run_status, command_run_subscribe, command_run_test, command_run_undo,
-    command_run_unfollow, command_run_unshare, command_run_unsubscribe, command_run_why;
+    command_run_fork, command_run_help, command_run_hide, command_run_invite,
+    command_run_like, command_run_more, command_run_taste, command_run_info,
+    command_run_last, command_run_list, command_run_pause, command_run_restore,
+    command_run_resume, command_run_search, command_run_set, command_run_share,
+    command_run_sources, command_run_status, command_run_subscribe, command_run_test,
+    command_run_undo, command_run_unfollow, command_run_unshare,
+    command_run_unsubscribe, command_run_why;
 
 command_decide_fn command_decide_add, command_decide_address, command_decide_del,
     command_decide_edit, command_decide_export, command_decide_follow,
-    command_decide_forget, command_decide_fork, command_decide_like,
-    command_decide_taste, command_decide_no, command_decide_pause,
+    command_decide_forget, command_decide_fork, command_decide_invite,
+    command_decide_like, command_decide_taste, command_decide_no, command_decide_pause,
     command_decide_resume, command_decide_set, command_decide_share,
     command_decide_subscribe, command_decide_unfollow, command_decide_unshare,
     command_decide_yes;

@@ -229,7 +229,7 @@ static const struct {
 };
 
 static void
-add_page_link(struct request *request, struct reply_text *text, const char *mark)
+add_page_link(const struct request *request, struct reply_text *text, const char *mark)
 {
 	const char *url = request->settings->web_url;
 
@@ -270,7 +270,7 @@ add_question(struct request *request, struct reply_text *text, const char *quest
 
 /* The token is last. */
 static void
-add_confirm_line(struct request *request, struct reply_text *text)
+add_confirm_line(const struct request *request, struct reply_text *text)
 {
 	reply_text_add_blank(text);
 	reply_text_add_paragraph(text,
@@ -281,6 +281,28 @@ add_confirm_line(struct request *request, struct reply_text *text)
 	    "address", request->commands_address);
 	reply_text_add_blank(text);
 	g_string_append(text->text, "confirm " COMMAND_CONFIRM_MARK "\n");
+}
+
+char *
+command_format_invitation(
+    const struct request *request, const char *language, const char *inviter)
+{
+	pb_local(reply_text) text = {0};
+
+	reply_text_init(&text, request->catalog, language, false);
+	reply_text_add_paragraph(&text,
+	    N_("{inviter} invites you to get new research papers by mail: those that "
+	       "match your own keywords. To accept, reply with the one word yes, or "
+	       "with what you want to read about, such as: yes, papers on diffusion"),
+	    "inviter", inviter);
+	add_page_link(request, &text, COMMAND_CONFIRM_MARK);
+	reply_text_add_blank(&text);
+	reply_text_add_paragraph(&text,
+	    N_("If you do nothing, nothing else comes. {owner} is the person who runs "
+	       "this service."),
+	    "owner", request->settings->mail_owner);
+	add_confirm_line(request, &text);
+	return g_strdup(text.text->str);
 }
 
 static void
@@ -378,6 +400,18 @@ add_confirmation(struct request *request)
 	}
 	reply->pending = format_pending(request);
 	set_new_address_text(request);
+}
+
+bool
+command_is_subscription(const char *pending)
+{
+	g_auto(GStrv) lines = g_strsplit(pending, "\n", -1);
+	bool is_found = false;
+
+	for (char **line = lines; *line && !is_found; line++)
+		is_found = g_str_has_prefix(*line, "subscribe") ||
+		           g_str_has_prefix(*line, COMMAND_RESTORE);
+	return is_found;
 }
 
 #define SUBJECT_TOPIC_CHARS 40

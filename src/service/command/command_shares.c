@@ -10,8 +10,8 @@
 static struct sharing_actor
 get_actor(const struct request *request)
 {
-	return (struct sharing_actor){
-	    request->store, request->address, request->actor, request->now};
+	return (struct sharing_actor){request->store, request->address, request->actor,
+	    request->now, request->settings->subscribe_filters};
 }
 
 /* Take a word that ends the line. @return NULL with PB_ERROR_INPUT */
@@ -145,7 +145,8 @@ static bool
 plan_filter(struct request *request, const struct sharing_offer *offer,
     struct command_decision *decision, GError **error)
 {
-	const struct subscribe_filter filter = {.text = offer->text};
+	const struct subscribe_filter filter = {
+	    .text = offer->text, .most = request->settings->subscribe_filters};
 	struct subscription *added = filters_prepare(
 	    request->store, request->planned_filters, &filter, NULL, error);
 

@@ -9,6 +9,7 @@
 #include "model/phrases.h"
 #include "service/command/command_help.h"
 #include "service/command/command_private.h"
+#include "service/people/policy.h"
 
 #define PREFIX_CHARS 3  /* minimum length of an abbreviated verb */
 #define LONG_WORD    6  /* characters from which two typos are accepted */
@@ -79,6 +80,8 @@ const struct command_row command_rows[] = {
         "NAME", command_run_unfollow, command_decide_unfollow},
     {"fork", "", CHANGE, COMMAND_ARITY_REQUIRED, false, COMMAND_CONFIRM_CHANGE,
         "NAME [version=N]", command_run_fork, command_decide_fork},
+    {"invite", "", CHANGE, COMMAND_ARITY_REQUIRED, false, COMMAND_CONFIRM_CHANGE,
+        "ADDRESS...", command_run_invite, command_decide_invite},
     {"address", "", CONFIRM, COMMAND_ARITY_REQUIRED, false, COMMAND_CONFIRM_ADDRESS,
         "NEW@HOST", command_run_address, command_decide_address},
     {"export", "", CONFIRM, COMMAND_ARITY_OPTIONAL, false, COMMAND_CONFIRM_EXPORT,
@@ -326,6 +329,8 @@ command_table_is_command(const char *line)
 		return false;
 	if (is_formal(row, arguments))
 		return true;
+	if (row->run == command_run_invite)
+		return strchr(arguments, '@');
 	/* Names of shares. */
 	if (!strchr(arguments, ' ') &&
 	    (row->run == command_run_follow || row->run == command_run_unfollow ||
@@ -388,7 +393,8 @@ add_command_help(struct request *request, const struct command_row *row)
 	g_autofree char *example = command_table_find_text(row, "example");
 
 	reply_text_add_block(&request->text, usage);
-	reply_phrase(&request->text, "", help, "most", MSG_INT(BOUNDS_FILTERS_PERSON));
+	reply_phrase(&request->text, "", help, "most",
+	    MSG_INT(request->settings->subscribe_filters));
 	if (*row->aliases) {
 		g_auto(GStrv) words = g_strsplit(row->aliases, " ", -1);
 		g_autofree char *aliases = g_strjoinv(", ", words);
@@ -447,6 +453,30 @@ command_run_help(struct request *request, const char *arguments, GError **error)
 	return true;
 }
 
+/* Who can subscribe, if not everybody can. */
+static void
+add_policy(struct request *request)
+{
+	static const enum policy_verdict refusals[] = {
+	    [SETTINGS_POLICY_OPEN] = POLICY_ALLOWED,
+	    [SETTINGS_POLICY_DOMAINS] = POLICY_OTHER_DOMAIN,
+	    [SETTINGS_POLICY_APPROVAL] = POLICY_ALLOWED,
+	    [SETTINGS_POLICY_CLOSED] = POLICY_CLOSED,
+	};
+	enum settings_policy policy =
+	    (enum settings_policy)request->settings->subscribe_policy;
+	const char *refusal = policy_get_refusal(refusals[policy]);
+	g_autofree char *domains = policy_format_domains(request->settings);
+
+	if (refusal)
+		reply_phrase(&request->text, "", refusal, "value", domains, "owner",
+		    request->settings->mail_owner);
+	else if (policy == SETTINGS_POLICY_APPROVAL)
+		reply_phrase(&request->text, "",
+		    N_("{owner} decides about new subscriptions."), "owner",
+		    request->settings->mail_owner);
+}
+
 bool
 command_run_info(struct request *request, const char *arguments, GError **error)
 {
@@ -461,6 +491,7 @@ command_run_info(struct request *request, const char *arguments, GError **error)
 	       "Operated by: {owner}"),
 	    "name", request->settings->mail_from_name, "owner",
 	    request->settings->mail_owner);
+	add_policy(request);
 	if (*request->settings->web_url)
 		reply_phrase(&request->text, "",
 		    N_("The page {url} shows and changes all this, too: the "

@@ -133,6 +133,7 @@ command_reply_clear(struct command_reply *reply)
 	g_free(reply->attachment);
 	g_free(reply->attachment_name);
 	g_free(reply->attachment_type);
+	g_clear_pointer(&reply->invited, g_ptr_array_unref);
 	g_clear_pointer(&reply->results, g_ptr_array_unref);
 	g_clear_pointer(&reply->shown, g_array_unref);
 	*reply = (struct command_reply){0};

@@ -60,6 +60,8 @@ struct command_reply {
 	 * NULL.  The text then has COMMAND_UNDO_MARK. */
 	char *undo;
 
+	GPtrArray *invited; /* char *: addresses to invite; or NULL */
+
 	/* Tokens from `confirm TOKEN` and `undo TOKEN`, or NULL.  If one is valid, the
 	 * handler replies with the result of what it confirms instead of this text. */
 	char *confirm_token; /* "" without an argument */

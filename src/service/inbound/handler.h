@@ -26,6 +26,8 @@
 #define HANDLER_CONFIRM_S (72 * 3600)
 #define HANDLER_ERASE_S   3600
 #define HANDLER_UNDO_S    (7 * 24 * 3600)
+/* Of invitations, and of requests that the owner decides about. */
+#define HANDLER_OTHERS_S  (14 * 24 * 3600)
 
 #define HANDLER_CHECK_BYTES 1024
 

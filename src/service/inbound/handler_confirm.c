@@ -54,6 +54,7 @@ static bool
 save_consent(
     struct request *request, const struct confirmation *confirmation, GError **error)
 {
+	bool is_approval = confirmation->purpose == CONFIRMATION_APPROVAL;
 	g_autoptr(GDateTime) at = g_date_time_new_from_unix_utc(request->now);
 	g_autofree char *when = g_date_time_format(at, "%Y-%m-%d %H:%M:%S UTC");
 	pb_auto(subscriber) subscriber = NULL;
@@ -65,9 +66,11 @@ save_consent(
 	    !confirmation->details)
 		return true;
 	g_free(subscriber->consent_text);
-	subscriber->consent_text = g_strdup_printf(
-	    "%s; confirmed by %s %s (confirmation %" G_GINT64_FORMAT ")",
-	    confirmation->details, request->actor, when, confirmation->id);
+	subscriber->consent_text =
+	    g_strdup_printf("%s; %s by %s %s (confirmation %" G_GINT64_FORMAT ")",
+	        confirmation->details,
+	        is_approval ? "confirmed, and approved" : "confirmed", request->actor,
+	        when, confirmation->id);
 	subscriber->consent_at = request->now;
 	return subscribers_update(request->store, subscriber, error);
 }
@@ -109,11 +112,35 @@ finish_address_change(
 	       request_set_requester(request, address, error);
 }
 
+/* The owner decides about somebody who has confirmed. */
+static bool
+await_approval(
+    struct request *request, const struct confirmation *confirmation, GError **error)
+{
+	const char *reason;
+
+	if (!handler_ask_owner(request, confirmation, &reason, error))
+		return false;
+	return command_reply_with(request,
+	           reason
+	               ? N_("Thank you. {owner} decides who can subscribe here, and "
+	                    "has too many requests today: please ask again "
+	                    "tomorrow.")
+	               : N_("Thank you. {owner}, a person, decides who can subscribe "
+	                    "here, and has your request. A mail tells you the "
+	                    "result."),
+	           NULL, error) &&
+	       handler_reply(request, error);
+}
+
 /* Run the confirmed commands, as the requester that they were saved for. */
 static bool
 run_confirmed(
     struct request *request, const struct confirmation *confirmation, GError **error)
 {
+	bool is_invited = confirmation->purpose == CONFIRMATION_INVITATION ||
+	                  confirmation->purpose == CONFIRMATION_APPROVAL;
+	enum policy_verdict verdict = POLICY_ALLOWED;
 	bool was_subscribed;
 
 	request_clear(request);
@@ -121,12 +148,18 @@ run_confirmed(
 		return false;
 	was_subscribed = request->subscriber;
 	request->is_proven = request->has_token = true;
+	if (confirmation->purpose != CONFIRMATION_UNDO &&
+	    !handler_decide(request, confirmation->action, is_invited, &verdict, error))
+		return false;
+	if (verdict == POLICY_APPROVAL)
+		return await_approval(request, confirmation, error);
+	if (policy_get_refusal(verdict))
+		return handler_refuse(request, verdict, error);
 	if (!handler_restore_suspended(request, error) ||
 	    !command_run_confirmed(request, confirmation->action, error))
 		return false;
 	request->report->is_changed |= request->reply.is_changed;
-	if (!was_subscribed && confirmation->purpose == CONFIRMATION_CONFIRM &&
-	    !save_consent(request, confirmation, error))
+	if (!was_subscribed && !save_consent(request, confirmation, error))
 		return false;
 	if (confirmation->purpose == CONFIRMATION_ADDRESS &&
 	    !finish_address_change(request, confirmation, error))
@@ -254,6 +287,21 @@ answer(struct request *request, const struct confirmation *confirmation,
 	return is_ok;
 }
 
+/* Tell who asked that the owner has declined. */
+static bool
+report_declined(
+    struct request *request, const struct confirmation *confirmation, GError **error)
+{
+	struct confirmation asked = *confirmation;
+
+	asked.recipient = asked.address;
+	return reply_to_recipient(request, &asked,
+	    N_("{owner}, who decides who can subscribe here, has declined your "
+	       "request. "
+	       "Nothing else is sent to you."),
+	    NULL, NULL, error);
+}
+
 /* A plain refusal needs no reply; a question or another wish beside it does. */
 static bool
 answer_refusal(
@@ -275,7 +323,9 @@ answer_refusal(
 		return false;
 	if (!verb && !has_more)
 		handler_drop(request, HANDLER_IGNORED, "declined");
-	return decline(request, confirmation, error);
+	return decline(request, confirmation, error) &&
+	       (confirmation->purpose != CONFIRMATION_APPROVAL ||
+	           report_declined(request, confirmation, error));
 }
 
 /* Once for each confirmation, or two programs could reply to each other forever. */

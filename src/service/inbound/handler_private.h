@@ -11,6 +11,7 @@
 #include "service/inbound/autoreply_policy.h"
 #include "service/inbound/confirm_match.h"
 #include "service/inbound/handler_request.h"
+#include "service/people/policy.h"
 #include "store/subscriber/confirmations.h"
 
 /** Whether a message is a report rather than a request. */
@@ -39,6 +40,27 @@ char *handler_format_confirm_subject(
 
 /** Id in the Message-ID of a confirmation request, from the hash of its token. */
 char *handler_format_confirm_id(const struct confirmation *confirmation);
+
+/**
+ * Decide whether the requester may subscribe.
+ *
+ * @param pending     lines that wait, or NULL; all but a subscription are allowed
+ * @param is_invited  the lines are those of an invitation, or approved
+ */
+bool handler_decide(struct request *request, const char *pending, bool is_invited,
+    enum policy_verdict *verdict, GError **error);
+
+/** Reply with a refusal. */
+bool
+handler_refuse(struct request *request, enum policy_verdict verdict, GError **error);
+
+/**
+ * Ask the owner whether somebody who has confirmed may subscribe; once.
+ *
+ * @param reason  set: NULL, or the limit that prevents it; static
+ */
+bool handler_ask_owner(struct request *request, const struct confirmation *asked,
+    const char **reason, GError **error);
 
 /** Classify the message as a reply to a confirmation request, NULL if it expired. */
 enum consent handler_match_consent(const struct request *request,

@@ -5,18 +5,21 @@
 
 #include "base/bounds.h"
 #include "base/token.h"
+#include "message/address.h"
 #include "render/wrap.h"
 #include "service/command/command.h"
 #include "service/delivery/mail_token.h"
 #include "service/inbound/handler_private.h"
 #include "service/inbound/rate_limit.h"
 #include "service/log/event.h"
+#include "service/people/policy.h"
 #include "service/people/subscribe.h"
 #include "store/mail/rate_log.h"
 #include "store/subscriber/audit.h"
 #include "store/subscriber/erasure.h"
 #include "store/subscriber/proposals.h"
 #include "store/subscriber/subscribers.h"
+#include "store/subscriber/suppression.h"
 
 /* Hexadecimal digits of a token's hash in the Message-ID. */
 #define CONFIRM_ID_DIGITS 32
@@ -71,9 +74,15 @@ static const int64_t validities_s[] = {
     [CONFIRMATION_ADDRESS] = HANDLER_CONFIRM_S,
     [CONFIRMATION_UNDO] = HANDLER_UNDO_S,
     [CONFIRMATION_FORGET] = HANDLER_ERASE_S,
+    [CONFIRMATION_APPROVAL] = HANDLER_OTHERS_S,
+    [CONFIRMATION_INVITATION] = HANDLER_OTHERS_S,
 };
 
-/* @param draft  zeroed by the caller; draft_clear() it */
+/*
+ * Store a confirmation for the requester, unless the draft names another address.
+ *
+ * @param draft  else zeroed by the caller; draft_clear() it
+ */
 static bool
 insert_confirmation(struct request *request, enum confirmation_purpose purpose,
     const char *recipient, const char *action, struct draft *draft, GError **error)
@@ -83,10 +92,12 @@ insert_confirmation(struct request *request, enum confirmation_purpose purpose,
 	draft->token = system_mail_new_token(&mailer);
 	draft->confirmation.hash = draft->hash = token_hash_random(draft->token);
 	draft->confirmation.purpose = purpose;
-	draft->confirmation.address = request->address;
-	draft->confirmation.address_key = request->address_key;
+	if (!draft->confirmation.address) {
+		draft->confirmation.address = request->address;
+		draft->confirmation.address_key = request->address_key;
+		draft->confirmation.subscriber_id = request->subscriber_id;
+	}
 	draft->confirmation.recipient = recipient;
-	draft->confirmation.subscriber_id = request->subscriber_id;
 	draft->confirmation.action = action;
 	draft->confirmation.made_at = request->now;
 	draft->confirmation.expires_at = purpose == CONFIRMATION_UNDO && request->undo
@@ -211,24 +222,24 @@ get_confirmation_case(const struct request *request)
 	return request->lines ? RATE_CASE_CONFIRMATION_PAGE : RATE_CASE_CONFIRMATION;
 }
 
+/* Send a question to the recipient of a confirmation, who is not the requester. */
 static bool
-send_to_new_address(struct request *request, const struct draft *draft,
-    const char *subject, GError **error)
+send_question(struct request *request, const struct draft *draft, const char *subject,
+    const char *text, GError **error)
 {
 	pb_local(route) route = {0};
 	struct system_mailer mailer = handler_get_mailer(request);
-	const char *address = request->reply.new_address;
-	pb_local(command_reply) reply = {.text = g_strdup(request->reply.new_text)};
-	struct system_mail mail = {
-	    .kind = OUTBOX_CONFIRMATION, .recipient = address, .subject = subject};
+	pb_local(command_reply) reply = {.text = g_strdup(text)};
+	struct system_mail mail = {.kind = OUTBOX_CONFIRMATION,
+	    .recipient = draft->confirmation.recipient,
+	    .subject = subject};
 	int64_t id;
 
 	route_init(request, draft, &route, &mail);
 	command_fill_tokens(&reply, draft->token, NULL);
 	mail.text = reply.text;
-	return system_mail_send(&mailer, &mail, &id, error) &&
-	       rate_limit_count(
-	           request, get_confirmation_case(request), address, error);
+	request->report->is_queued = true;
+	return system_mail_send(&mailer, &mail, &id, error);
 }
 
 /* Ask the new address to confirm a change, too; if it is rate limited, the change
@@ -244,7 +255,143 @@ ask_new_address(struct request *request, const char *subject, GError **error)
 	           request, get_confirmation_case(request), address, &reason, error) &&
 	       (reason || (insert_confirmation(request, CONFIRMATION_ADDRESS, address,
 	                       request->reply.pending, &draft, error) &&
-	                      send_to_new_address(request, &draft, subject, error)));
+	                      send_question(request, &draft, subject,
+	                          request->reply.new_text, error) &&
+	                      rate_limit_count(request, get_confirmation_case(request),
+	                          address, error)));
+}
+
+/* ---- questions to others ---- */
+
+/* What somebody wants to subscribe to, for the owner. */
+static char *
+format_approval(const struct request *request, const char *address, const char *action)
+{
+	const char *url = request->settings->web_url;
+	g_autofree char *page =
+	    *url ? g_strdup_printf("Or open this page and press its button:\n\n"
+	                           "%s/c/" COMMAND_CONFIRM_MARK "\n\n",
+	               url)
+	         : g_strdup("");
+
+	return g_strdup_printf(
+	    "%s asks to subscribe, and has confirmed the address.\n"
+	    "Reply yes to agree, or no to decline. Without an answer within 14 days\n"
+	    "the request ends.\n\n%sWhat was asked for:\n\n%s\n",
+	    address, page, action);
+}
+
+bool
+handler_ask_owner(struct request *request, const struct confirmation *asked,
+    const char **reason, GError **error)
+{
+	const char *owner = request->settings->mail_owner;
+	g_autofree struct confirmation *waiting = NULL;
+	g_autofree char *subject = g_strdup_printf("May %s subscribe?", asked->address);
+	g_autofree char *text = format_approval(request, asked->address, asked->action);
+	pb_local(draft) draft = {.confirmation = {.address = asked->address,
+	                             .address_key = asked->address_key,
+	                             .details = asked->details}};
+
+	*reason = NULL;
+	if (!confirmations_find_pending(request->store, CONFIRMATION_APPROVAL,
+	        asked->address_key, request->now, &waiting, error))
+		return false;
+	if (waiting)
+		return true;
+	return rate_limit_check(request, RATE_CASE_OWNER, owner, reason, error) &&
+	       (*reason ||
+	           (insert_confirmation(request, CONFIRMATION_APPROVAL, owner,
+	                asked->action, &draft, error) &&
+	               send_question(request, &draft, subject, text, error) &&
+	               rate_limit_count(request, RATE_CASE_OWNER, owner, error)));
+}
+
+/* @param reason  set if the address gets no invitation; static */
+static bool
+check_invited(struct request *request, const struct address *address, const char *key,
+    bool is_operator, const char **reason, GError **error)
+{
+	enum rate_case rate_case = get_confirmation_case(request);
+	g_autofree struct suppression *suppressed = NULL;
+	pb_auto(subscriber) subscriber = NULL;
+	enum subaddress_kind kind;
+	g_autofree char *token = NULL;
+
+	*reason = NULL;
+	if (!subscribers_find(request->store, key, &subscriber, error) ||
+	    !suppression_find(request->store, request->key, key, &suppressed, error))
+		return false;
+	if (subaddress_parse(
+	        &request->own_addresses->commands, address->text, &kind, &token))
+		*reason = "our own address";
+	else if (suppressed)
+		*reason = "suppressed: it gets no mail";
+	else if (subscriber && subscriber_is_subscribed(subscriber))
+		*reason = "already subscribed";
+	else if (!is_operator && subscriber)
+		*reason = "was subscribed";
+	else if (!is_operator &&
+	         !policy_allows_domain(request->settings, address->text))
+		*reason = "other domain";
+	if (*reason || is_operator)
+		return true;
+	return rate_limit_check(request, rate_case, address->text, reason, error) &&
+	       (*reason || rate_limit_check(request, RATE_CASE_INVITATION,
+	                       request->address, reason, error)) &&
+	       (*reason ||
+	           (rate_limit_count(request, rate_case, address->text, error) &&
+	               rate_limit_count(
+	                   request, RATE_CASE_INVITATION, request->address, error)));
+}
+
+bool
+handler_invite(
+    struct request *request, const char *wanted, const char **reason, GError **error)
+{
+	bool is_operator = !request->address;
+	const char *inviter =
+	    is_operator ? request->settings->mail_from_name : request->address;
+	const char *language = get_language(request);
+	pb_local(address) address = {0};
+	g_autofree char *key = NULL, *subject = NULL, *text = NULL, *details = NULL;
+	pb_local(draft) draft = {0};
+
+	if (!address_parse(wanted, &address, error))
+		return false;
+	key = address_format_key(&address);
+	if (!check_invited(request, &address, key, is_operator, reason, error))
+		return false;
+	if (*reason)
+		return true;
+	details = g_strdup_printf(
+	    "invited by %s", is_operator ? request->actor : request->address);
+	draft.confirmation = (struct confirmation){
+	    .address = address.text, .address_key = key, .details = details};
+	subject = catalog_format(request->catalog, language,
+	    N_("{inviter} invites you: new research papers by mail"), "inviter",
+	    inviter, NULL);
+	text = command_format_invitation(request, language, inviter);
+	return confirmations_revoke(
+	           request->store, CONFIRMATION_INVITATION, key, error) &&
+	       insert_confirmation(request, CONFIRMATION_INVITATION, address.text,
+	           "subscribe", &draft, error) &&
+	       send_question(request, &draft, subject, text, error) &&
+	       audit_insert(request->store, request->now, request->actor, "invited",
+	           request->subscriber_id, NULL, error);
+}
+
+/* Whoever invites is not told who is subscribed, or gets no mail. */
+static bool
+send_invitations(struct request *request, GError **error)
+{
+	const GPtrArray *invited = request->reply.invited;
+	const char *reason;
+
+	for (guint i = 0; invited && i < invited->len; i++)
+		if (!handler_invite(request, invited->pdata[i], &reason, error))
+			return false;
+	return true;
 }
 
 static bool
@@ -449,7 +596,8 @@ handler_reply(struct request *request, GError **error)
 	enum rate_case rate_case = get_case(request);
 	const char *reason;
 
-	if (!rate_limit_check(request, rate_case, request->address, &reason, error))
+	if (!send_invitations(request, error) ||
+	    !rate_limit_check(request, rate_case, request->address, &reason, error))
 		return false;
 	/* Unsubscribing and erasure are always reported: the sender may be forged. */
 	if (reason && (!reply->undo || request->is_removed) && !reply->is_erased) {

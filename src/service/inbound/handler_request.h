@@ -13,9 +13,10 @@
 #include "store/subscriber/confirmations.h"
 
 /* Purposes of confirmations, as a set. */
-#define HANDLER_CONFIRM_PURPOSES                                   \
-	(1U << CONFIRMATION_CONFIRM | 1U << CONFIRMATION_ADDRESS | \
-	    1U << CONFIRMATION_FORGET)
+#define HANDLER_CONFIRM_PURPOSES                                      \
+	(1U << CONFIRMATION_CONFIRM | 1U << CONFIRMATION_ADDRESS |    \
+	    1U << CONFIRMATION_FORGET | 1U << CONFIRMATION_APPROVAL | \
+	    1U << CONFIRMATION_INVITATION)
 #define HANDLER_UNDO_PURPOSES (1U << CONFIRMATION_UNDO)
 
 /**
@@ -51,6 +52,16 @@ bool handler_restore_suspended(struct request *request, GError **error);
 
 /** Run the commands of the request, and reply. */
 bool handler_run_commands(struct request *request, GError **error);
+
+/**
+ * Invite an address to subscribe; an earlier invitation ends.
+ *
+ * @param request  of a subscriber, or of the operator: without a requester
+ * @param reason   set: why the address gets no invitation, static; or NULL
+ * @return false with PB_ERROR_INPUT if it is not an address, or if the store fails
+ */
+bool handler_invite(
+    struct request *request, const char *wanted, const char **reason, GError **error);
 
 /** Send the reply, or the request to confirm, within the rate limits. */
 bool handler_reply(struct request *request, GError **error);

@@ -87,8 +87,35 @@ run_or_refuse(struct request *request, GError **error)
 }
 
 bool
+handler_decide(struct request *request, const char *pending, bool is_invited,
+    enum policy_verdict *verdict, GError **error)
+{
+	enum policy_standing standing = POLICY_INVITED;
+
+	*verdict = POLICY_ALLOWED;
+	if (request->subscriber || !pending || !command_is_subscription(pending))
+		return true;
+	return (is_invited || policy_find_standing(request->store, request->address_key,
+	                          request->now, &standing, error)) &&
+	       policy_decide(request->store, request->settings, request->address,
+	           standing, verdict, error);
+}
+
+bool
+handler_refuse(struct request *request, enum policy_verdict verdict, GError **error)
+{
+	g_autofree char *domains = policy_format_domains(request->settings);
+
+	command_reply_clear(&request->reply);
+	return command_reply_with(
+	           request, policy_get_refusal(verdict), domains, error) &&
+	       handler_reply(request, error);
+}
+
+bool
 handler_run_commands(struct request *request, GError **error)
 {
+	enum policy_verdict verdict;
 	bool is_done = false;
 
 	if (!run_or_refuse(request, error))
@@ -97,6 +124,15 @@ handler_run_commands(struct request *request, GError **error)
 		handler_drop(request, HANDLER_IGNORED, request->reply.silence);
 		return true;
 	}
+	if (!handler_decide(request, request->reply.pending, false, &verdict, error))
+		return false;
+	/* The page says so itself; anybody can type any address there. */
+	if (policy_get_refusal(verdict) && request->lines) {
+		handler_drop(request, HANDLER_IGNORED, "policy");
+		return true;
+	}
+	if (policy_get_refusal(verdict))
+		return handler_refuse(request, verdict, error);
 	request->report->is_changed |= request->reply.is_changed;
 	return apply_typed_tokens(request, &is_done, error) &&
 	       (is_done || handler_reply(request, error));

@@ -15,10 +15,14 @@
 /* A limit that is used up locks nobody out: each mailed link works for a day. */
 #define LINKS_A_DAY 3
 
+/* Invitations by a subscriber. */
+#define INVITATIONS_A_DAY 10
+
 #define DOMAIN_HOUR "confirmations-per-domain-hour"
 #define ALL_HOUR    "confirmations-per-hour"
+#define ALL_PENDING "requests-pending"
 
-enum scope { SCOPE_PERSON, SCOPE_DOMAIN, SCOPE_ALL };
+enum scope { SCOPE_PERSON, SCOPE_DOMAIN, SCOPE_ALL, SCOPE_PENDING };
 
 /* A limit on a kind of mail, by scope and time span. */
 static const struct rule {
@@ -41,6 +45,8 @@ static const struct rule {
         limit_confirmations_per_domain_hour, DOMAIN_HOUR),
     RULE(RATE_CASE_CONFIRMATION, RATE_CONFIRMATION, SCOPE_ALL, HOUR_S,
         limit_confirmations_per_hour, ALL_HOUR),
+    RULE(RATE_CASE_CONFIRMATION, RATE_CONFIRMATION, SCOPE_PENDING, 0, subscribe_pending,
+        ALL_PENDING),
     RULE(RATE_CASE_UNKNOWN, RATE_UNKNOWN, SCOPE_PERSON, DAY_S,
         limit_unknown_sender_per_day, "unknown-sender-per-day"),
     RULE(RATE_CASE_UNPROVEN, RATE_REPLY, SCOPE_PERSON, DAY_S, limit_replies_per_day,
@@ -52,6 +58,8 @@ static const struct rule {
     {RATE_CASE_REMOVED, RATE_LEFT, SCOPE_PERSON, DAY_S, 0, 1, "unsubscribed-per-day"},
     {RATE_CASE_LINK, RATE_LINK, SCOPE_PERSON, DAY_S, 0, LINKS_A_DAY, "links-per-day"},
     {RATE_CASE_TYPED, RATE_TYPED, SCOPE_PERSON, DAY_S, 0, LINKS_A_DAY, "links-per-day"},
+    {RATE_CASE_INVITATION, RATE_INVITATION, SCOPE_PERSON, DAY_S, 0, INVITATIONS_A_DAY,
+        "invitations-per-day"},
     RULE(RATE_CASE_OWNER, RATE_OWNER, SCOPE_ALL, DAY_S, limit_owner_mail_per_day,
         "owner-mail-per-day"),
 #undef RULE
@@ -104,6 +112,9 @@ count(const struct request *request, const struct rule *rule,
 	case SCOPE_ALL:
 		return rate_log_count_all(
 		    request->store, rule->kind, key->budget, since, found, error);
+	case SCOPE_PENDING:
+		return confirmations_count_pending(
+		    request->store, request->now, found, error);
 	}
 	g_assert_not_reached();
 }
@@ -208,7 +219,8 @@ rate_limit_find_last(const struct request *request, enum rate_case rate_case,
 bool
 rate_limit_is_exhausted(const char *reason)
 {
-	return g_str_equal(reason, DOMAIN_HOUR) || g_str_equal(reason, ALL_HOUR);
+	return g_str_equal(reason, DOMAIN_HOUR) || g_str_equal(reason, ALL_HOUR) ||
+	       g_str_equal(reason, ALL_PENDING);
 }
 
 bool
@@ -216,7 +228,7 @@ rate_limit_count(const struct request *request, enum rate_case rate_case,
     const char *address, GError **error)
 {
 	pb_local(rate_key) person = {0};
-	bool is_done[RATE_TYPED + 1] = {false};
+	bool is_done[RATE_INVITATION + 1] = {false};
 	bool is_ok = true;
 
 	init_key(request, rate_case, address, &person);

@@ -19,12 +19,13 @@ enum rate_case {
 	RATE_CASE_CONFIRMATION_PAGE,     /* the same, by the form of the page */
 	RATE_CASE_UNKNOWN,               /* reply: unknown sender */
 	RATE_CASE_UNPROVEN,              /* reply: subscriber by From alone */
-	RATE_CASE_PROVEN,  /* reply: proven subscriber, or with a valid token */
-	RATE_CASE_OWNER,   /* forwarded to the owner */
-	RATE_CASE_LEAVING, /* unsubscribes by the token of a digest */
-	RATE_CASE_REMOVED, /* unsubscribed before, by the token of a digest */
-	RATE_CASE_LINK,    /* link to the preferences, by the token of a digest */
-	RATE_CASE_TYPED,   /* the same, for an address typed on the page */
+	RATE_CASE_PROVEN,     /* reply: proven subscriber, or with a valid token */
+	RATE_CASE_OWNER,      /* forwarded to the owner */
+	RATE_CASE_LEAVING,    /* unsubscribes by the token of a digest */
+	RATE_CASE_REMOVED,    /* unsubscribed before, by the token of a digest */
+	RATE_CASE_LINK,       /* link to the preferences, by the token of a digest */
+	RATE_CASE_TYPED,      /* the same, for an address typed on the page */
+	RATE_CASE_INVITATION, /* to somebody whom a subscriber invites; by the latter */
 };
 
 /**

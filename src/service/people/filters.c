@@ -247,15 +247,15 @@ static struct subscription *
 prepare(struct store *store, const GPtrArray *own,
     const struct subscribe_filter *filter, struct parsed *parsed, GError **error)
 {
+	int most = filter->most ? filter->most : BOUNDS_FILTERS_PERSON;
 	pb_auto(subscription) subscription = subscription_new();
 
 	if (!check_labels(filter->name, filter->note, filter->max_papers, error) ||
 	    !check_name_is_free(own, 0, filter->name, error))
 		return NULL;
-	if (own->len >= BOUNDS_FILTERS_PERSON) {
+	if ((int)own->len >= most) {
 		pb_error_set(error, PB_ERROR_LIMIT,
-		    N_("limit of {most} filters reached"), "most",
-		    MSG_INT(BOUNDS_FILTERS_PERSON), NULL);
+		    N_("limit of {most} filters reached"), "most", MSG_INT(most), NULL);
 		return NULL;
 	}
 	subscription->is_block = filter->is_block;

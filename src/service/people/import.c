@@ -15,7 +15,14 @@
 
 #define BATCH_PEOPLE 500
 
-enum fate { FATE_ADD, FATE_RESUBSCRIBE, FATE_PRESENT, FATE_LEFT, FATE_SUPPRESSED };
+enum fate {
+	FATE_ADD,
+	FATE_RESUBSCRIBE,
+	FATE_PRESENT,
+	FATE_LEFT,
+	FATE_SUPPRESSED,
+	FATE_FULL
+};
 
 struct import {
 	struct store *store;
@@ -139,6 +146,9 @@ count(struct import_report *report, enum fate fate)
 	case FATE_SUPPRESSED:
 		report->suppressed++;
 		break;
+	case FATE_FULL:
+		report->full++;
+		break;
 	}
 }
 
@@ -151,6 +161,9 @@ store_row(struct import *import, const struct subscriber_csv_row *row,
 
 	if (!decide(import, row, &fate, &known, error))
 		return false;
+	if ((fate == FATE_ADD || fate == FATE_RESUBSCRIBE) &&
+	    sums->added + sums->resubscribed >= import->request->room)
+		fate = FATE_FULL;
 	count(sums, fate);
 	if (import->request->is_dry_run ||
 	    (fate != FATE_ADD && fate != FATE_RESUBSCRIBE) ||

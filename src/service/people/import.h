@@ -22,6 +22,7 @@ struct import_request {
 	/* The first digest is due at once; else at the next slot of the subscriber's
 	 * schedule. */
 	bool is_first;
+	int64_t room;    /* people who can be added */
 	GBytes *key;     /* secret of the state directory, for suppressions */
 	const char *who; /* for the audit log */
 };
@@ -29,6 +30,7 @@ struct import_request {
 struct import_report {
 	unsigned added;
 	unsigned resubscribed; /* had left, restored */
+	unsigned full;         /* no room for them */
 	unsigned present;      /* already subscribed: skipped */
 	unsigned left;         /* had left: skipped */
 	unsigned suppressed;   /* address suppressed: always skipped */

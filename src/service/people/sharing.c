@@ -345,7 +345,7 @@ static struct subscription *
 add_filter(const struct sharing_actor *actor, const struct sharing_offer *offer,
     bool is_fork, GError **error)
 {
-	struct subscribe_filter filter = {.text = offer->text};
+	struct subscribe_filter filter = {.text = offer->text, .most = actor->most};
 	pb_auto(subscriber) subscriber =
 	    person_load(actor->store, actor->address, error);
 	g_autoptr(GPtrArray) own = subscriber ? subscribers_load_subscriptions(

@@ -23,6 +23,7 @@ struct sharing_actor {
 	const char *address;
 	const char *who; /* for the audit log */
 	int64_t now;
+	int most; /* filters a person may have, as of struct subscribe_filter */
 };
 
 /** Fold a name and check its form. @return a new string; NULL with PB_ERROR_INPUT */

@@ -21,6 +21,9 @@ struct subscribe_filter {
 	int max_papers;   /* in one digest, 1..BOUNDS_DIGEST_FULL_MAX; 0: no limit */
 	const char *note; /* the subscriber's own note, or NULL */
 	bool is_block;    /* its matches are removed from the other filters' */
+	/* Number of filters and blocks that the person may have; 0:
+	 * BOUNDS_FILTERS_PERSON */
+	int most;
 };
 
 struct subscribe_request {

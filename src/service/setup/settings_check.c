@@ -15,6 +15,7 @@
 #include "message/address.h"
 #include "model/schedule.h"
 #include "receive/lmtp_listen.h"
+#include "service/people/policy.h"
 
 struct check {
 	const struct settings *settings;
@@ -104,6 +105,16 @@ check_web_listen(const struct check *check, const char *name, const char *text)
 	if (has_valid_value(check, name, text) && *text != '/' &&
 	    !lmtp_listen_check(text, &problem))
 		add_problem(check, name, "%s", problem->message);
+}
+
+static void
+check_policy(const struct check *check)
+{
+	g_autofree char *problem = policy_find_problem(check->settings);
+
+	if (problem && !settings_has_error(check->settings, "subscribe.domains") &&
+	    !settings_has_error(check->settings, "subscribe.policy"))
+		add_problem(check, "subscribe.domains", "%s", problem);
 }
 
 static void
@@ -361,6 +372,7 @@ factory_check(
 	check_commands(&check);
 	check_domain(&check, "mail.domain", settings->mail_domain);
 	check_domain(&check, "mail.list_id", settings->mail_list_id);
+	check_policy(&check);
 	check_url(&check, "alerts.url", settings->alerts_url);
 	check_url(&check, "alerts.ping_url", settings->alerts_ping_url);
 	check_password(

@@ -10,7 +10,9 @@
 #include "message/address.h"
 #include "query/query.h"
 #include "service/collect/coverage.h"
+#include "service/command/command.h"
 #include "service/inbound/handler_request.h"
+#include "service/people/policy.h"
 #include "service/web/web_private.h"
 #include "store/mail/rate_log.h"
 #include "store/paper/archive.h"
@@ -236,6 +238,29 @@ check_limits(
 	return rate_log_save_dropped(request.store, request.now, error);
 }
 
+/* The refusal of the policy is the same for all addresses of a domain: whether one is
+ * subscribed, or was invited, only its owner learns by mail. */
+static bool
+add_policy(struct web_call *call, const struct form *form, GError **error)
+{
+	const struct settings *settings = call->handler->options.settings;
+	g_autofree char *domains = policy_format_domains(settings);
+	enum policy_verdict verdict;
+
+	if (!policy_decide(call->handler->store, settings, form->address, POLICY_ASKED,
+	        &verdict, error))
+		return false;
+	if (policy_get_refusal(verdict))
+		web_add_phrase(call, "error", policy_get_refusal(verdict), "value",
+		    domains, "owner", settings->mail_owner);
+	else if (verdict == POLICY_APPROVAL)
+		web_add_phrase(call, "ok",
+		    N_("{owner} decides about new subscriptions, once you have "
+		       "confirmed."),
+		    "owner", settings->mail_owner);
+	return true;
+}
+
 /* As by mail from an address that is not proven. */
 static bool
 request_subscription(struct web_call *call, const struct form *form, GError **error)
@@ -289,6 +314,8 @@ web_run_subscribe(struct web_call *call, GError **error)
 
 	if (!check_form(call, &form, &is_valid, error))
 		return false;
+	if (is_valid && !add_policy(call, &form, error))
+		return false;
 	is_valid = is_valid && web_take_test(call, WEB_LIMIT_SUBSCRIPTIONS);
 	if (is_valid && !check_limits(call, &form, &is_valid, error))
 		return false;
@@ -339,8 +366,9 @@ find_link(struct web_call *call, struct request *request,
 static bool
 is_subscription(const struct confirmation *confirmation)
 {
-	return confirmation->purpose == CONFIRMATION_CONFIRM &&
-	       g_str_has_prefix(confirmation->action, "subscribe");
+	return (confirmation->purpose == CONFIRMATION_CONFIRM ||
+	           confirmation->purpose == CONFIRMATION_INVITATION) &&
+	       command_is_subscription(confirmation->action);
 }
 
 /* Of a subscription there are "set" lines, too; else all lines are filters. */
@@ -388,6 +416,7 @@ add_question(struct web_call *call, const struct confirmation *confirmation)
 	    [CONFIRMATION_FORGET] =
 	        N_("Erase all data stored about {address}? It cannot "
 	           "be undone."),
+	    [CONFIRMATION_APPROVAL] = N_("May {address} subscribe?"),
 	};
 	g_autofree char *text = reply_text_format(&call->text,
 	    is_subscription(confirmation) ? N_("Mail new research papers to {address}?")
@@ -483,6 +512,7 @@ add_result(struct web_call *call, const struct request *request,
 	           "well; until then nothing changes."),
 	    [CONFIRMATION_FORGET] = N_(
 	        "All data stored about {address} is erased. A last mail confirms it."),
+	    [CONFIRMATION_APPROVAL] = N_("{address} is subscribed, and gets a mail."),
 	};
 	const char *phrase = results[confirmation->purpose];
 	pb_auto(subscriber) subscriber = NULL;
@@ -498,6 +528,9 @@ add_result(struct web_call *call, const struct request *request,
 		return false;
 	if (subscriber && subscriber_is_subscribed(subscriber))
 		return welcome(call, subscriber, error);
+	if (is_subscription(confirmation))
+		phrase = N_("Confirmed. A person decides about new subscriptions here: "
+		            "a mail says what happens next.");
 	if (request->reply.old_text)
 		phrase = N_("The address is changed: digests go to the new one.");
 	web_add_phrase(call, "ok", phrase, "address", confirmation->address);

@@ -53,7 +53,7 @@ static const struct {
     [ENUMERATION_OUTBOX_HELD_WHY] = {"outbox", "held_why",
         {"restore", "operator", "crash"}, 0},
     [ENUMERATION_CONFIRMATION_PURPOSE] = {"confirmation", "purpose",
-        {"confirm", "undo", "address", "forget"}, 0},
+        {"confirm", "undo", "address", "forget", "approval", "invitation"}, 0},
     [ENUMERATION_INBOX_RECEIVER] = {"inbox", "receiver", {"lmtp", "maildir", "imap"},
         0},
     [ENUMERATION_INBOX_STATE] = {"inbox", "state", {"new", "done", "quarantined"}, 0},

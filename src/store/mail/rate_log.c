@@ -19,6 +19,7 @@ static const char *const kinds[] = {
     [RATE_LEFT] = "left",
     [RATE_LINK] = "link",
     [RATE_TYPED] = "typed",
+    [RATE_INVITATION] = "invitation",
 };
 
 static const char *const budgets[RATE_BUDGETS] = {

@@ -19,8 +19,9 @@ enum rate_kind {
 	RATE_PROVEN,       /* to a subscriber, with a valid token */
 	RATE_OWNER,        /* forwarded to the owner */
 	RATE_LEFT,         /* about an unsubscription, after it */
-	RATE_LINK,  /* with a link to the preferences, by the token of a digest */
-	RATE_TYPED, /* the same, for an address typed on the page */
+	RATE_LINK,       /* with a link to the preferences, by the token of a digest */
+	RATE_TYPED,      /* the same, for an address typed on the page */
+	RATE_INVITATION, /* invited somebody */
 };
 
 /* How requests come in.  What is counted for a domain or for all is counted for each of

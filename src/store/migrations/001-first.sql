@@ -422,7 +422,8 @@ CREATE TABLE domain_pause (
 CREATE TABLE confirmation (
 	id            INTEGER PRIMARY KEY AUTOINCREMENT, -- never reused: in bounce addresses
 	hash          TEXT NOT NULL UNIQUE CHECK (length(hash) = 64),
-	purpose       TEXT NOT NULL CHECK (purpose IN ('confirm', 'undo', 'address', 'forget')),
+	purpose       TEXT NOT NULL CHECK (purpose IN ('confirm', 'undo', 'address', 'forget',
+		'approval', 'invitation')),
 	address       TEXT NOT NULL CHECK (address GLOB '?*@?*.?*')
 		CHECK (address NOT GLOB '*[' || char(1) || '-' || char(32) || ']*'),
 	address_key   TEXT NOT NULL CHECK (address_key <> ''),
@@ -453,7 +454,7 @@ CREATE TABLE pending_erasure (
 CREATE TABLE rate_log (
 	id     INTEGER PRIMARY KEY,
 	kind   TEXT NOT NULL CHECK (kind IN ('confirmation', 'unknown', 'reply', 'proven',
-		'owner', 'left', 'link', 'typed')),
+		'owner', 'left', 'link', 'typed', 'invitation')),
 	address_hash TEXT NOT NULL CHECK (length(address_hash) = 64),
 	domain_hash  TEXT NOT NULL CHECK (length(domain_hash) = 64),
 	at     INTEGER NOT NULL,

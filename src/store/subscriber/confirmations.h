@@ -17,6 +17,8 @@ enum confirmation_purpose {
 	CONFIRMATION_UNDO,
 	CONFIRMATION_ADDRESS, /* change of address; both addresses have to confirm */
 	CONFIRMATION_FORGET,
+	CONFIRMATION_APPROVAL,   /* the owner lets somebody subscribe who confirmed */
+	CONFIRMATION_INVITATION, /* somebody else asked for the subscription */
 };
 
 struct confirmation {
@@ -37,7 +39,6 @@ struct confirmation {
 	int64_t questioned_at; /* when a question was sent; or -1 */
 };
 
-/** "confirm", "undo", "address" or "forget". */
 const char *confirmation_purpose_name(enum confirmation_purpose purpose);
 
 /**
