@@ -8,6 +8,7 @@
 
 #include "lib/store_fixture.h"
 #include "lib/unit.h"
+#include "service/delivery/queue.h"
 #include "service/state/own_addresses.h"
 #include "store/mail/rate_log.h"
 
@@ -418,6 +419,21 @@ ALERTS_TEST(problems_of_one_check_share_a_mail)
 	g_assert_cmpuint(run_alerts(test, test->now + 120 + 3600), ==, 1);
 	/* The clock is set back by a week: alerts are not suppressed for that long. */
 	g_assert_cmpuint(run_alerts(test, test->now - 7 * DAY), ==, 1);
+}
+
+ALERTS_TEST(paused_digests_are_reported_after_a_day)
+{
+	int64_t since;
+
+	g_assert_true(queue_pause(
+	    test->fixture->store, true, "operator", test->now - DAY + 1, &since, NULL));
+	answer(test, test->now, "ok", "NULL");
+	g_assert_cmpuint(run_alerts(test, test->now), ==, 0);
+	g_assert_cmpuint(run_alerts(test, test->now + 1), ==, 1);
+	g_assert_true(queue_pause(
+	    test->fixture->store, false, "operator", test->now, &since, NULL));
+	g_assert_cmpuint(run_alerts(test, test->now + 7200), ==, 1);
+	g_assert_cmpuint(run_alerts(test, test->now + 7260), ==, 0);
 }
 
 ALERTS_TEST(a_ping_that_fails_does_not_delay_a_report)

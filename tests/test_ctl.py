@@ -127,7 +127,7 @@ COMMANDS = [
     ("config",), ("log",), ("preview",), ("source", "list"), ("source", "fetch"),
     ("source", "replay"), ("digest", "list"), ("digest", "show"), ("queue", "list"),
     ("queue", "show"), ("queue", "retry"), ("queue", "hold"), ("queue", "release"),
-    ("queue", "drop"), ("queue",), ("bounce", "list"), ("bounce", "show"),
+    ("queue", "drop"), ("queue",), ("delivery", "pause"), ("delivery", "resume"), ("bounce", "list"), ("bounce", "show"),
     ("bounce", "forget"), ("bounce", "explain"), ("backup",), ("restore",), ("doctor",), ("status",),
     ("metrics",), ("reload",),
 ]

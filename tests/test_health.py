@@ -303,8 +303,45 @@ def page_needs_the_daemon(tap):
         assert "web.url" not in instance.once(at_hour(DAY, 9), wanted=OK).output
 
 
+def paused_delivery(tap):
+    """no digest is built or sent while they are paused, other mail is; then one digest"""
+    with contextlib.closing(Server()) as relay:
+        instance = Instance(tap.subdirectory("paused-delivery"), port=relay.port,
+                            commands__address="paperboy@news.example")
+        instance.write_day(DAY, range(3))
+        instance.add_people(2, now=at_hour(DAY, 6))
+        # One digest waits in the queue.
+        relay.act = lambda verb, text: GREYLISTED if verb == "RCPT" and "0001" in text else None
+        instance.once(at_hour(DAY))
+        assert instance.states() == {"DEFERRED": 1, "SENT": 1}, instance.states()
+        relay.act = lambda verb, text: None
+        assert "resume; replies" in instance.ctl("delivery", "pause", now=at_hour(DAY, 8))
+        assert ", as before\n" in instance.ctl("delivery", "pause", now=at_hour(DAY, 9))
+        instance.ctl("invite", "eve@example.org", now=at_hour(DAY, 9))
+        instance.write_day("2026-11-21", range(10, 12))
+        instance.once(at_hour("2026-11-21", 12), wanted=OK)
+        assert len(relay.messages) == 2 and b"To: eve@example.org" in relay.messages[1], relay.messages
+        assert instance.value("SELECT count(*) FROM digest") == 2
+        for command in ("status", "doctor"):
+            found = problems_of(instance, command, now=at_hour("2026-11-21", 12))
+            assert "delivery resume" in found["delivery-paused"], found
+        said = instance.ctl("status", now=at_hour("2026-11-21", 12), wanted=FAILING)
+        assert "digests are paused since 2026-11-20 08:00 UTC" in said, said
+        said = json.loads(instance.ctl("--json", "status", wanted=FAILING))
+        assert said["paused_since"] == 1795161600, said
+        # A running daemon is woken.
+        with instance.start(now=at_hour("2026-11-21", 13)) as child:
+            child.wait_line("collector done")
+            assert 'problems{check="delivery-paused"} 1' in instance.ctl("metrics")
+            assert "digests are built and sent\n" in instance.ctl("delivery", "resume")
+            child.wait_fact(lambda: instance.states() == {"SENT": 5}, "digests")
+            assert child.stop() == 0
+        assert "delivery-paused" not in problems_of(instance, "status")
+        assert instance.value("SELECT count(*) FROM audit_log WHERE what LIKE 'delivery %'") == 2
+
+
 with Tap() as tap:
-    for test in (relay_access_denied, greylisting, refusing_domain, broken_configuration,
+    for test in (paused_delivery, relay_access_denied, greylisting, refusing_domain, broken_configuration,
                  paused_relay, doctor_covers_the_service, exit_status, alert_waits, unprocessed_mail,
                  shipped_addresses, page_needs_the_daemon):
         tap.run(test, tap)

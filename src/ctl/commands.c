@@ -315,6 +315,13 @@ const struct ctl_command ctl_commands[] = {
         1, -1, "delivered state yes", ctl_run_queue_drop},
     {"queue", NULL, "[--all] [--state S] [--address A]", "same as queue list", NULL, 0,
         0, "all state address", ctl_run_queue_list},
+    {"delivery", "pause", "", "stop all digests until delivery resume",
+        "None is built or sent. Replies to commands, confirmations and alerts are\n"
+        "sent, and papers are collected. The owner is alerted after a day.",
+        0, 0, "", ctl_run_delivery_pause},
+    {"delivery", "resume", "", "build and send digests again",
+        "Whoever has missed some gets one digest of their papers.", 0, 0, "",
+        ctl_run_delivery_resume},
     {"inbox", "list", "[--state S]", "list received mail, new or quarantined",
         "States: new quarantined, and with --state done.", 0, 0, "state",
         ctl_run_inbox_list},

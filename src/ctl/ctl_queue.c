@@ -487,3 +487,31 @@ ctl_run_queue_drop(struct ctl *ctl, GError **error)
 	           ctl->options.is_delivered ? QUEUE_DROP_DELIVERED : QUEUE_DROP,
 	           error);
 }
+
+static bool
+set_pause(struct ctl *ctl, bool is_paused, GError **error)
+{
+	int64_t since;
+
+	if (!queue_pause(ctl->store, is_paused, ctl->who, clock_get_now(&ctl->clock),
+	        &since, error))
+		return false;
+	ctl_wake_daemon(ctl);
+	return print_result(ctl, json_pack("{s:b}", "paused", (int)is_paused), "%s%s\n",
+	    is_paused ? "digests are paused until paperboyctl delivery resume; replies "
+	                "and other mail are sent"
+	              : "digests are built and sent",
+	    is_paused == (since >= 0) ? ", as before" : "");
+}
+
+bool
+ctl_run_delivery_pause(struct ctl *ctl, GError **error)
+{
+	return set_pause(ctl, true, error);
+}
+
+bool
+ctl_run_delivery_resume(struct ctl *ctl, GError **error)
+{
+	return set_pause(ctl, false, error);
+}

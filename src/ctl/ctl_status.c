@@ -369,6 +369,8 @@ json_of_status(const struct status *status, const struct status_daemon *daemon,
 	json_object_set_new(
 	    object, "state", json_string(get_state_name(get_exit_status(problems))));
 	json_object_set_new(
+	    object, "paused_since", print_json_number(status->paused_since));
+	json_object_set_new(
 	    object, "backup_at", print_json_number(status->restore.last_made_at));
 	if (status->instances)
 		json_object_set_new(object, "instances", ctl_json_of_instances(status));

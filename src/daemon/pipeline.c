@@ -433,7 +433,7 @@ build_digests(struct scheduler *stage, int64_t now, struct digest_build_report *
 		*due = MAX(*due, report->held_until);
 	if (*due >= 0 && store_is_shared(stage->store))
 		*due = MAX(*due, now + INSTANCES_LOCKED_S);
-	if (*due >= 0 && !is_matched)
+	if (*due >= 0 && (!is_matched || report->is_paused))
 		*due = MAX(*due, now + INSTANCES_RENEW_S);
 	return true;
 }

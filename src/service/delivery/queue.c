@@ -199,3 +199,39 @@ queue_change_all(struct store *store, const struct queue_request *request,
 	} while (changes.count == BATCH);
 	return true;
 }
+
+/* ---- pause ---- */
+
+struct pause {
+	bool is_paused;
+	const char *who;
+	int64_t now;
+	int64_t since; /* set */
+};
+
+static bool
+save_pause(struct store *store, void *data, GError **error)
+{
+	struct pause *pause = data;
+
+	if (!outbox_load_pause(store, &pause->since, error))
+		return false;
+	if (pause->is_paused == (pause->since >= 0))
+		return true;
+	return outbox_save_pause(store, pause->is_paused ? pause->now : -1, error) &&
+	       audit_insert(store, pause->now, pause->who,
+	           pause->is_paused ? "delivery paused" : "delivery resumed", 0, NULL,
+	           error);
+}
+
+bool
+queue_pause(struct store *store, bool is_paused, const char *who, int64_t now,
+    int64_t *since, GError **error)
+{
+	struct pause pause = {is_paused, who, now, -1};
+
+	if (!store_transact(store, save_pause, &pause, error))
+		return false;
+	*since = pause.since;
+	return true;
+}

@@ -65,3 +65,13 @@ bool queue_change(struct store *store, const struct queue_request *request,
  */
 bool queue_change_all(struct store *store, const struct queue_request *request,
     const char *state, unsigned counts[QUEUE_OUTCOMES], GError **error);
+
+/**
+ * Pause digests: none is built or sent, while replies and other mail go on.  Or resume:
+ * each subscriber with a slot meanwhile gets one digest.  In one commit, with its entry
+ * in the audit log.
+ *
+ * @param since  set: since when they were paused before, s; -1: they were not
+ */
+bool queue_pause(struct store *store, bool is_paused, const char *who, int64_t now,
+    int64_t *since, GError **error);

@@ -795,14 +795,17 @@ digest_build_run(struct store *store, GBytes *key, const struct catalog *book,
 	struct digest_cache cache;
 	struct backup_restored_from restore;
 	struct clock_jump jump;
+	int64_t paused;
 	pb_auto(coverage) coverage = NULL;
 	unsigned resumed = 0, size = BATCH_SUBSCRIBERS_LEAST;
 	bool is_end = false;
 	bool is_ok;
 
-	if (!clock_watch_load(store, &jump, error))
+	if (!clock_watch_load(store, &jump, error) ||
+	    !outbox_load_pause(store, &paused, error))
 		return false;
-	if (jump.is_held)
+	report->is_paused = paused >= 0;
+	if (jump.is_held || report->is_paused)
 		return true;
 	/* Papers are ordered by word frequencies of the archive. */
 	is_ok = archive_cache_refresh(store, error) &&

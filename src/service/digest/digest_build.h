@@ -20,6 +20,7 @@ struct digest_build_report {
 	unsigned digests;   /* built */
 	unsigned quiet;     /* subscribers without new papers */
 	unsigned papers;    /* in all digests together */
+	bool is_paused;     /* by the operator: nothing is built */
 	int64_t held_until; /* most digests wait for a late list until then, s; or -1 */
 };
 

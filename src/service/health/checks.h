@@ -70,6 +70,7 @@ void check_generation(struct health *health);
 void check_restored(struct health *health);
 void check_crashed(struct health *health);
 void check_held(struct health *health);
+void check_delivery_pause(struct health *health);
 void check_relay(struct health *health);
 void check_oauth(struct health *health);
 void check_relay_denied(struct health *health);

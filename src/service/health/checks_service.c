@@ -215,6 +215,18 @@ check_held(struct health *health)
 /* ---- delivery ---- */
 
 void
+check_delivery_pause(struct health *health)
+{
+	int64_t since = health->status->paused_since;
+	g_autofree char *at = day_format_minute(since);
+
+	if (since >= 0)
+		health_add(health, NULL,
+		    "digests are paused since %s: none is built or sent", at)
+		    ->since = since;
+}
+
+void
 check_relay(struct health *health)
 {
 	const struct mailer_relay *relay = &health->options->daemon->relay;

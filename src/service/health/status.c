@@ -324,6 +324,7 @@ status_load(struct store *store, const struct settings *settings, int64_t now,
 	    !load_bounces(store, now, &loaded, error) ||
 	    !load_instances(store, now, &loaded, error) ||
 	    !clock_watch_load(store, &loaded.jump, error) ||
+	    !outbox_load_pause(store, &loaded.paused_since, error) ||
 	    !generation_is_stale(store, directory, &loaded.is_stale, error) ||
 	    !backup_is_superseded(store, &loaded.is_superseded, error)) {
 		status_clear(&loaded);

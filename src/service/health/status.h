@@ -86,6 +86,7 @@ struct status {
 	struct rate_log_dropped dropped;         /* above the limit */
 	struct backup_restored_from restore;
 	struct clock_jump jump; /* unconfirmed */
+	int64_t paused_since;   /* digests, by the operator */
 	/* The database is older than the mail that was sent
 	 * (service/state/generation.h), and nobody has resolved that yet. */
 	bool is_stale;

@@ -148,13 +148,39 @@ outbox_foreach_sent(struct store *store, int64_t since, int64_t step,
 	return result != SQL_STEP_FAILED;
 }
 
+/* 0 in the cursor: not paused. */
+#define PAUSE_CURSOR "delivery paused"
+
+bool
+outbox_load_pause(struct store *store, int64_t *since, GError **error)
+{
+	if (!store_load_cursor(store, PAUSE_CURSOR, 0, since, error))
+		return false;
+	*since = *since ? *since : -1;
+	return true;
+}
+
+bool
+outbox_save_pause(struct store *store, int64_t since, GError **error)
+{
+	return store_save_cursor(store, PAUSE_CURSOR, MAX(since, 0), error);
+}
+
 bool
 outbox_load_next_try(struct store *store, int64_t *at, GError **error)
 {
 	static const char sql[] = "SELECT min(next_try_at) FROM outbox"
 	                          " WHERE next_try_at IS NOT NULL";
+	static const char sql_paused[] =
+	    "SELECT min(next_try_at) FROM outbox WHERE next_try_at IS NOT NULL"
+	    " AND priority > 0 AND priority = ?1";
+	int64_t paused;
 
-	return sql_number(store, sql, at, error);
+	if (!outbox_load_pause(store, &paused, error))
+		return false;
+	return paused < 0 ? sql_number(store, sql, at, error)
+	                  : sql_number(store, sql_paused, at, error,
+	                        SQL_INT(OUTBOX_PRIORITY_MAIL));
 }
 
 GPtrArray *

@@ -139,7 +139,8 @@ struct outbox_claim {
  * addresses, are cancelled in the same commit and returned with is_cancelled.  A
  * message that allow() refuses is postponed.  One that is to be sent alone is claimed
  * only when nothing is in flight, and without any other.  Nothing is claimed while
- * another machine has a newer copy of the store (backup_is_superseded()).
+ * another machine has a newer copy of the store (backup_is_superseded()), and no digest
+ * while they are paused (outbox_load_pause()).
  *
  * @param is_more  set: there may be more due messages
  * @return of struct outbox_job *
@@ -233,7 +234,18 @@ outbox_cancel(struct store *store, int64_t subscriber_id, int64_t now, GError **
 bool outbox_foreach_sent(struct store *store, int64_t since, int64_t step,
     void (*add)(void *data, int64_t at, int64_t count), void *data, GError **error);
 
-/** Time of the next attempt, s. @param at  -1: nothing is queued */
+/**
+ * Load since when digests are paused by the operator: none is claimed then, other mail
+ * is.
+ *
+ * @param since  set, s; -1: they are not
+ */
+bool outbox_load_pause(struct store *store, int64_t *since, GError **error);
+
+/** Pause digests. @param since  -1: resume */
+bool outbox_save_pause(struct store *store, int64_t since, GError **error);
+
+/** Time of the next attempt, s. @param at  -1: nothing is queued, or only paused */
 bool outbox_load_next_try(struct store *store, int64_t *at, GError **error);
 
 /* A line of paperboyctl queue. */

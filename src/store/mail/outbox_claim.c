@@ -82,9 +82,15 @@ load_due(struct store *store, const struct outbox_claim *claim, unsigned limit,
     GError **error)
 {
 	g_autoptr(GPtrArray) jobs = g_ptr_array_new_with_free_func(g_free);
+	int lowest = OUTBOX_PRIORITY_DIGEST;
+	int64_t paused;
 
+	if (!outbox_load_pause(store, &paused, error))
+		return NULL;
+	if (paused >= 0)
+		lowest = OUTBOX_PRIORITY_MAIL;
 	for (int priority = OUTBOX_PRIORITY_MAIL;
-	     priority >= OUTBOX_PRIORITY_DIGEST && jobs->len < limit; priority--)
+	     priority >= lowest && jobs->len < limit; priority--)
 		if (!load_priority(
 		        store, claim, priority, limit - jobs->len, jobs, error))
 			return NULL;
