@@ -123,7 +123,7 @@ COMMANDS = [
     ("subscriber", "export"), ("invite",), ("filter", "add"), ("filter", "list"), ("filter", "edit"),
     ("filter", "move"), ("filter", "rename"), ("filter", "test"),
     ("filter", "suggest"), ("filter", "explain"), ("filter", "remove"), ("share", "list"), ("share", "remove"), ("search",), ("why",),
-    ("confirmation", "list"), ("suppression", "list"), ("suppression", "add"), ("suppression", "remove"),
+    ("confirmation", "list"), ("suppression", "list"), ("suppression", "add"), ("suppression", "import"), ("suppression", "remove"),
     ("config",), ("log",), ("preview",), ("source", "list"), ("source", "fetch"),
     ("source", "replay"), ("digest", "list"), ("digest", "show"), ("queue", "list"),
     ("queue", "show"), ("queue", "retry"), ("queue", "hold"), ("queue", "release"),
@@ -558,6 +558,31 @@ def test_invite(ctl_fixture):
     ctl_fixture.daemon("--check").expect(CONFIG, "", "subscribe.domains: 'a..b': ")
 
 
+def test_bulk(ctl_fixture):
+    """a list of another program is imported; blocked addresses are suppressed in bulk"""
+    people = os.path.join(ctl_fixture.directory, "listmonk.csv")
+    with open(people, "w", encoding="ascii") as file:
+        file.write("uuid,email,name,status\n1,ada@example.org,Ada,enabled\n"
+                   "2,bob@example.org,Bob,blocklisted\n")
+    ctl_fixture.ctl("subscriber", "import", people, "--consent", "by phone").expect(
+        OK, ["1 added\n", "1 not added: blocked there (suppression import keeps it)\n",
+             "ignored columns: uuid\n", "1 without a filter: "])
+    ctl_fixture.ctl("suppression", "import", people).expect(DATA, "", "--yes")
+    assert ctl_fixture.json("suppression", "list") == []
+    ctl_fixture.ctl("suppression", "import", people, "--yes").expect(OK, "1 suppressed\n")
+    ctl_fixture.add("bob@example.org").expect(DATA, "", "is suppressed since")
+    with open(people, "w", encoding="ascii") as file:
+        file.write("Ada <ada@example.org>\ncarl@example.org\nno address\n")
+    ctl_fixture.ctl("suppression", "import", people, "--yes").expect(
+        DATA, "", [f"{people}:3: column address: ", "1 line is invalid in "])
+    with open(people, "w", encoding="ascii") as file:
+        file.write("Ada <ada@example.org>\ncarl@example.org\n")
+    ctl_fixture.ctl("suppression", "import", people, "--yes", "--reason", "complaint").expect(
+        OK, "2 suppressed\n")
+    assert len(ctl_fixture.json("suppression", "list")) == 3
+    ctl_fixture.ctl("subscriber", "list").expect(OK, "No subscribers")
+
+
 # ---- papers, digests and the queue ------------------------------------------
 
 
@@ -618,7 +643,7 @@ def test_work(ctl_fixture):
         "waiting", "next_digest_at", "queue", "started_at", "collected_at", "delivered_at", "relay",
         "people", "oldest", "restore", "backup_at", "disk_free_bytes", "store_bytes",
         "wal_bytes", "problems", "receivers", "inbox", "confirmations", "bounces",
-        "limits", "state", *({"instances"} if ctl_fixture.db.url else ())}, status
+        "limits", "state", "paused_since", *({"instances"} if ctl_fixture.db.url else ())}, status
     assert status["people"] == {"pending": 0, "active": 1, "paused": 0, "suspended": 0,
                                 "gone": 0}
     assert [one["check"] for one in status["problems"]] == ["daemon"], status
@@ -1047,7 +1072,7 @@ def main():
         tap.run(test_read_only, tap)
         for test in (
             test_usage, test_subscriber_csv, test_refusals, test_bytes, test_filters, test_shares, test_archive,
-            test_tex, test_filter_errors, test_unknown_people, test_invite, test_work, test_failed_source,
+            test_tex, test_filter_errors, test_unknown_people, test_invite, test_bulk, test_work, test_failed_source,
             test_late_list, test_waiting_mail, test_many_errors, test_daemon_usage, test_state_directory,
             test_owner, test_other_user, test_lost_output, test_terminal, test_newest,
             test_unknown_fields, test_late_clauses, test_no_room, test_running,

@@ -294,6 +294,64 @@ TEST(invalid_header_line_is_rejected)
 	}
 }
 
+TEST(exports_of_other_programs_are_recognised)
+{
+	static const struct {
+		const char *text, *people, *ignored;
+		unsigned blocked, unfiltered;
+	} rows[] = {
+	    /* listmonk */
+	    {"uuid,email,name,attributes,status,created_at,updated_at\n"
+	     "1-2,ada@example.org,\"Doe, Ada\",\"{\"\"a\"\": 1}\",enabled,"
+	     "2025-03-01 10:11:12.123456 +0000 +0000,x\n"
+	     "1-3,bob@example.org,Bob,{},disabled,2025-03-01 10:11:12 +0000 +0000,x\n"
+	     "1-4,carl@example.org,Carl,{},blocklisted,"
+	     "2025-03-01 10:11:12 +0000 +0000,x\n",
+	        "ada@example.org|Doe, Ada|active|1740823872 "
+	        "bob@example.org|Bob|paused|1740823872",
+	        "uuid, attributes, updated_at", 1, 2},
+	    /* Mailman */
+	    {"Anne Person <anne@example.org>\r\n\"Doe, Jane\" <jane@example.org>\r\n"
+	     "\r\n# members\r\nplain@example.org,\r\n",
+	        "anne@example.org|Anne Person|active|1795165200 "
+	        "jane@example.org|Doe, Jane|active|1795165200 "
+	        "plain@example.org||active|1795165200",
+	        NULL, 0, 3},
+	    /* Sympa */
+	    {"jean@example.org\tJean Dupont\nmarc@example.org  Marc de Vries\n",
+	        "jean@example.org|Jean Dupont|active|1795165200 "
+	        "marc@example.org|Marc de Vries|active|1795165200",
+	        NULL, 0, 2},
+	    {"\xef\xbb\xbfName;E-Mail;Phone;Filters\n\"Kim; Lee\";kim@example.org;1;"
+	     "\"title:diffusion\"\n",
+	        "kim@example.org|Kim; Lee|active|1795165200", "Phone", 0, 0},
+	    {"name\tEmail Address\nKim, Lee\tkim@example.org\n",
+	        "kim@example.org|Kim, Lee|active|1795165200", NULL, 0, 1},
+	    {"email\n\"Roe, Max\" <max@example.org>\nx@example.org\n",
+	        "max@example.org|Roe, Max|active|1795165200 "
+	        "x@example.org||active|1795165200",
+	        NULL, 0, 2},
+	    {"address\n\"Ada <ada@example.org>\"\n",
+	        "ada@example.org|Ada|active|1795165200", NULL, 0, 1},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		pb_auto(store_fixture) fixture = store_fixture_new();
+		pb_local(import_report) report;
+		g_autofree char *says = import_text(fixture, rows[i].text,
+		    (struct asked){.consent = "on a list"}, &report);
+
+		g_assert_cmpstr(says, ==, NULL);
+		assert_rows(fixture,
+		    "SELECT address, coalesce(name, ''), state, created_at"
+		    " FROM subscriber ORDER BY address",
+		    rows[i].people);
+		g_assert_cmpstr(report.ignored, ==, rows[i].ignored);
+		g_assert_cmpuint(report.blocked, ==, rows[i].blocked);
+		g_assert_cmpuint(report.unfiltered, ==, rows[i].unfiltered);
+	}
+}
+
 STORE_TEST(present_left_and_suppressed_addresses_are_skipped)
 {
 	static const char text[] = "address,filters\nada@example.org,new\n"

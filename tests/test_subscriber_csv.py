@@ -207,7 +207,8 @@ def test_import(instance):
     report = instance.json("subscriber", "import", "-", "--consent", "x", "--dry-run",
                         "--skip-bad", text=table)
     assert report == {
-        "dry_run": True, "added": 1, "resubscribed": 0, "present": 0, "left": 0,
+        "dry_run": True, "added": 1, "full": 0, "blocked": 0, "unfiltered": 1,
+        "ignored": None, "resubscribed": 0, "present": 0, "left": 0,
         "suppressed": 0, "bad": 2, "problems": report["problems"]}, report
     assert len(report["problems"]) == 4 and instance.people() == []
     instance.say("subscriber", "import", "-", "--consent", "x", "--dry-run", text=table,

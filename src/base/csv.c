@@ -19,6 +19,7 @@ csv_init(struct csv *csv, const char *data, size_t size)
 	csv->at = data;
 	csv->end = size ? data + size : data;
 	csv->line = 1;
+	csv->separator = ',';
 	if (size >= strlen(mark) && memcmp(data, mark, strlen(mark)) == 0)
 		csv->at += strlen(mark);
 }
@@ -74,12 +75,12 @@ read_field(struct csv *csv, GString *field)
 	if (csv->at < csv->end && *csv->at == '"') {
 		if (!read_quoted(csv, field))
 			return "missing closing quotation mark";
-		if (!is_line_end(csv) && *csv->at != ',')
+		if (!is_line_end(csv) && *csv->at != csv->separator)
 			return "text after a closing quotation mark: double a "
 			       "quotation mark inside a "
 			       "field";
 	}
-	while (!is_line_end(csv) && *csv->at != ',') {
+	while (!is_line_end(csv) && *csv->at != csv->separator) {
 		if (*csv->at == '"')
 			return "quotation mark inside a field: quote the field and "
 			       "double that mark";

@@ -16,11 +16,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Reader state; all members are private. */
+/* Reader state; all members but the separator are private. */
 struct csv {
 	const char *at;
 	const char *end;
-	unsigned line; /* line number of at, from 1 */
+	unsigned line;  /* line number of at, from 1 */
+	char separator; /* of fields: a comma, unless it is changed after csv_init() */
 };
 
 enum csv_step {

@@ -61,8 +61,10 @@ static const char import_details[] =
     "name, state, cadence, weekdays, at, zone, max, paused_until, order, abstract,\n"
     "format, quiet, updates, crosslist, attach, group, feedback, checkup, language,\n"
     "catch_up, consent_at, consent_text, created_at, filters; only address is\n"
-    "required. All errors are reported at once, and then nothing is stored. First\n"
-    "digests are sent at each subscriber's usual time.\n\n"
+    "required. Columns that are not known are ignored. Exports of other programs can\n"
+    "be used as they are: listmonk's CSV, and lists of Mailman, Sympa and others with\n"
+    "an address on each line. All errors are reported at once, and then nothing is\n"
+    "stored. First digests are sent at each subscriber's usual time.\n\n"
     "  --consent TEXT  consent of the people without one in their line\n"
     "  --dry-run       report, but do not store anything\n"
     "  --skip-bad      skip invalid lines and store the others\n"
@@ -247,6 +249,11 @@ const struct ctl_command ctl_commands[] = {
     {"suppression", "add", "ADDRESS [--reason WORD] [--yes]",
         "never send mail to an address", suppress_details, 1, 1, "reason yes",
         ctl_run_suppression_add},
+    {"suppression", "import", "FILE|- [--reason WORD] [--yes]",
+        "never send mail to the addresses in a file",
+        "FILE is as for subscriber import. If it has a column status or state, only\n"
+        "the rows that it marks as blocked or unsubscribed are taken.",
+        1, 1, "reason yes", ctl_run_suppression_import},
     {"suppression", "remove", "ADDRESS [--yes]", "allow mail to an address again",
         yes_details, 1, 1, "yes", ctl_run_suppression_remove},
     {"key", "rotate", "[--lost] [--yes]",

@@ -1,5 +1,5 @@
 /*
- * import_export.c - the commands subscriber import and subscriber export.
+ * import_export.c - the commands subscriber import and export, suppression import.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -12,6 +12,7 @@
 #include "ctl/ctl.h"
 #include "ctl/print.h"
 #include "ctl/subscriber_print.h"
+#include "service/people/erase.h"
 #include "service/people/import.h"
 #include "service/people/policy.h"
 #include "service/people/subscriber_csv.h"
@@ -47,8 +48,10 @@ read_input(int fd, const char *file, GError **error)
 static json_t *
 json_of_report(const struct import_report *report, bool is_dry_run)
 {
-	return json_pack("{s:b, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:o}", "dry_run",
-	    (int)is_dry_run, "added", (int)report->added, "full", (int)report->full,
+	return json_pack("{s:b, s:i, s:i, s:i, s:i, s:o, s:i, s:i, s:i, s:i, s:i, s:o}",
+	    "dry_run", (int)is_dry_run, "added", (int)report->added, "full",
+	    (int)report->full, "blocked", (int)report->blocked, "unfiltered",
+	    (int)report->unfiltered, "ignored", print_json_text(report->ignored),
 	    "resubscribed", (int)report->resubscribed, "present", (int)report->present,
 	    "left", (int)report->left, "suppressed", (int)report->suppressed, "bad",
 	    (int)report->bad, "problems", print_json_texts(report->problems));
@@ -66,13 +69,21 @@ print_report(const struct import_report *report, bool is_dry_run)
 	    {report->left, "not added: they had left (--take-back adds them)"},
 	    {report->suppressed, "not added: suppressed"},
 	    {report->full, "not added: subscribe.max is reached"},
+	    {report->blocked, "not added: blocked there (suppression import keeps it)"},
 	    {report->bad, "invalid lines skipped"},
 	};
 
+	if (report->ignored)
+		printf("ignored columns: %s\n", report->ignored);
 	printf("%u %s\n", report->added, is_dry_run ? "would be added" : "added");
 	for (size_t i = 0; i < G_N_ELEMENTS(parts); i++)
 		if (parts[i].count)
 			printf("%u %s\n", parts[i].count, parts[i].text);
+	if (report->unfiltered)
+		printf(
+		    "%u without a filter: nothing is sent to them until they have one "
+		    "(paperboyctl filter add)\n",
+		    report->unfiltered);
 }
 
 static bool
@@ -138,6 +149,71 @@ ctl_run_subscriber_import(struct ctl *ctl, GError **error)
 	};
 	return import(ctl, &request, error);
 }
+
+/* ---- suppressions ---- */
+
+/* @param rows  of struct subscriber_csv_row * @param count  increased */
+static bool
+suppress_all(
+    struct ctl *ctl, const struct subscriber_csv *read, unsigned *count, GError **error)
+{
+	const char *reason = ctl->options.reason ? ctl->options.reason : ERASE_OPERATOR;
+	struct erase_request request = {
+	    .key = ctl_get_key(ctl, error), .who = ctl->who};
+
+	for (unsigned i = 0; request.key && i < read->rows->len; i++) {
+		const struct subscriber_csv_row *row = read->rows->pdata[i];
+
+		if (read->has_state && !row->is_blocked)
+			continue;
+		request.address = row->subscriber->address;
+		if (!erase_suppress(ctl->store, &request, reason,
+		        clock_get_now(&ctl->clock), error))
+			return false;
+		++*count;
+	}
+	return request.key != NULL;
+}
+
+bool
+ctl_run_suppression_import(struct ctl *ctl, GError **error)
+{
+	g_autoptr(GString) text = read_input(ctl->input_fd, ctl->argv[1], error);
+	struct subscriber_csv_source source = {
+	    .file = ctl->argv[1],
+	    .store = ctl->store,
+	    .now = clock_get_now(&ctl->clock),
+	    .consent = "-",
+	    .zone = "UTC",
+	    .max_full = ctl->settings->digest_max,
+	};
+	pb_auto(subscriber_csv) read = NULL;
+	g_autofree char *question = NULL;
+	unsigned count = 0;
+
+	if (!text)
+		return false;
+	source.data = text->str;
+	source.size = text->len;
+	read = subscriber_csv_read(&source, error);
+	if (!read)
+		return false;
+	for (unsigned i = 0; i < read->problems->len; i++)
+		fprintf(stderr, "%s\n", (char *)read->problems->pdata[i]);
+	if (read->bad)
+		return pb_fail(error, PB_ERROR_INPUT,
+		    "%u %s invalid in %s; nothing was stored", read->bad,
+		    read->bad == 1 ? "line is" : "lines are", ctl->argv[1]);
+	question = g_strdup_printf(
+	    "Suppress the addresses in %s, and remove those who subscribe",
+	    ctl->argv[1]);
+	return ctl_confirm(ctl, question, error) &&
+	       suppress_all(ctl, read, &count, error) &&
+	       print_result(ctl, json_pack("{s:i}", "suppressed", (int)count),
+	           "%u suppressed\n", count);
+}
+
+/* ---- export ---- */
 
 static bool
 write_text(void *data, const char *text, size_t size, GError **error)

@@ -345,7 +345,9 @@ run(const struct ctl_command *command, const struct options *options, struct ctl
 		return command->run == ctl_run_receive ? EX_TEMPFAIL : EX_CONFIG;
 	ctl->settings = settings;
 	/* While root may still read the files of root. */
-	if (command->run == ctl_run_subscriber_import && !ctl_open_import(ctl, &error))
+	if ((command->run == ctl_run_subscriber_import ||
+	        command->run == ctl_run_suppression_import) &&
+	    !ctl_open_import(ctl, &error))
 		return fail(command, ctl, error);
 	/* These work without a state directory. */
 	if (command->run != ctl_run_config && command->run != ctl_run_receive &&

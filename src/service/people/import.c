@@ -21,7 +21,8 @@ enum fate {
 	FATE_PRESENT,
 	FATE_LEFT,
 	FATE_SUPPRESSED,
-	FATE_FULL
+	FATE_FULL,
+	FATE_BLOCKED
 };
 
 struct import {
@@ -35,6 +36,7 @@ void
 import_report_clear(struct import_report *report)
 {
 	g_clear_pointer(&report->problems, g_ptr_array_unref);
+	g_clear_pointer(&report->ignored, g_free);
 }
 
 static bool
@@ -149,6 +151,9 @@ count(struct import_report *report, enum fate fate)
 	case FATE_FULL:
 		report->full++;
 		break;
+	case FATE_BLOCKED:
+		report->blocked++;
+		break;
 	}
 }
 
@@ -158,13 +163,18 @@ store_row(struct import *import, const struct subscriber_csv_row *row,
 {
 	pb_auto(subscriber) known = NULL;
 	enum fate fate;
+	bool is_added;
 
 	if (!decide(import, row, &fate, &known, error))
 		return false;
-	if ((fate == FATE_ADD || fate == FATE_RESUBSCRIBE) &&
-	    sums->added + sums->resubscribed >= import->request->room)
+	is_added = fate == FATE_ADD || fate == FATE_RESUBSCRIBE;
+	if (is_added && row->is_blocked)
+		fate = FATE_BLOCKED;
+	else if (is_added && sums->added + sums->resubscribed >= import->request->room)
 		fate = FATE_FULL;
 	count(sums, fate);
+	sums->unfiltered +=
+	    (fate == FATE_ADD || fate == FATE_RESUBSCRIBE) && !row->filters->len;
 	if (import->request->is_dry_run ||
 	    (fate != FATE_ADD && fate != FATE_RESUBSCRIBE) ||
 	    store_person(import, row, known, error))
@@ -221,6 +231,7 @@ import_people(struct store *store, const struct import_request *request,
 	if (!subscriber_csv)
 		return false;
 	report->problems = g_ptr_array_ref(subscriber_csv->problems);
+	report->ignored = g_strdup(subscriber_csv->ignored);
 	report->bad = subscriber_csv->bad;
 	/* Without a valid first line there are no valid lines. */
 	if (subscriber_csv->bad && !(request->is_skip_bad && subscriber_csv->rows->len))

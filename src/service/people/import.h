@@ -31,11 +31,14 @@ struct import_report {
 	unsigned added;
 	unsigned resubscribed; /* had left, restored */
 	unsigned full;         /* no room for them */
+	unsigned blocked;      /* by the program that they come from: skipped */
+	unsigned unfiltered;   /* of the added ones: without a filter */
 	unsigned present;      /* already subscribed: skipped */
 	unsigned left;         /* had left: skipped */
 	unsigned suppressed;   /* address suppressed: always skipped */
 	unsigned bad;          /* lines with a problem */
 	GPtrArray *problems;   /* of char *, in line order */
+	char *ignored;         /* names of columns that are not known; or NULL */
 };
 
 void import_report_clear(struct import_report *report);

@@ -254,6 +254,7 @@ subscriber_csv_free(struct subscriber_csv *subscriber_csv)
 		return;
 	g_ptr_array_unref(subscriber_csv->rows);
 	g_ptr_array_unref(subscriber_csv->problems);
+	g_free(subscriber_csv->ignored);
 	g_free(subscriber_csv);
 }
 
@@ -327,12 +328,40 @@ read_address(struct reader *reader)
 	}
 }
 
+/* Words of other programs for the state. @return whether it is one */
+static bool
+read_foreign_state(struct reader *reader, const char *text)
+{
+	static const char *const active[] = {
+	    "enabled", "subscribed", "confirmed", "regular", NULL};
+	static const char *const paused[] = {"disabled", "nomail", NULL};
+	static const char *const pending[] = {"unconfirmed", NULL};
+	static const char *const blocked[] = {"blocklisted", "blacklisted", "blocked",
+	    "unsubscribed", "bounced", "complained", NULL};
+	static const struct {
+		const char *const *words;
+		enum subscriber_state state;
+	} rows[] = {{active, SUBSCRIBER_ACTIVE}, {paused, SUBSCRIBER_PAUSED},
+	    {pending, SUBSCRIBER_PENDING}, {blocked, SUBSCRIBER_ACTIVE}};
+	g_autofree char *word = g_ascii_strdown(text, -1);
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++)
+		if (g_strv_contains(rows[i].words, word)) {
+			reader->row->subscriber->state = rows[i].state;
+			reader->row->is_blocked = rows[i].words == blocked;
+			return true;
+		}
+	return false;
+}
+
 static void
 read_state(struct reader *reader)
 {
 	struct subscriber *subscriber = reader->row->subscriber;
 	const char *text = reader->cells[CSV_COLUMN_STATE];
 
+	if (read_foreign_state(reader, text))
+		return;
 	subscriber->state = *text ? subscriber_parse_state(text) : SUBSCRIBER_ACTIVE;
 	if (subscriber->state == SUBSCRIBER_GONE)
 		add_problem(reader, CSV_COLUMN_STATE,
@@ -441,9 +470,14 @@ static int64_t
 read_time(struct reader *reader, enum subscriber_csv_column column)
 {
 	const char *text = reader->cells[column];
+	g_autofree char *iso = NULL;
 	int64_t at = reader->source->now;
 	GError *error = NULL;
 
+	/* "2026-11-20 18:00:00.123 +0000 UTC" */
+	if (g_regex_match_simple(
+	        "^\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d", text, 0, 0))
+		text = iso = g_strdup_printf("%.10sT%.8sZ", text, text + 11);
 	if (*text)
 		day_parse_time(text, &at, &error);
 	add_error(reader, column, error);
@@ -522,9 +556,13 @@ sort_cells(struct reader *reader, const GPtrArray *fields)
 		add_problem(reader, CSV_COLUMN_COLUMNS, message);
 		return false;
 	}
-	for (guint i = 0; i < fields->len; i++)
-		reader->cells[g_array_index(
-		    reader->order, enum subscriber_csv_column, i)] = fields->pdata[i];
+	for (guint i = 0; i < fields->len; i++) {
+		enum subscriber_csv_column column =
+		    g_array_index(reader->order, enum subscriber_csv_column, i);
+
+		if (column < CSV_COLUMN_COLUMNS)
+			reader->cells[column] = fields->pdata[i];
+	}
 	return true;
 }
 
@@ -573,40 +611,35 @@ find_column(const char *name)
 
 	if (is_address_name(name))
 		return CSV_COLUMN_ADDRESS;
+	if (g_ascii_strcasecmp(name, "status") == 0)
+		return CSV_COLUMN_STATE;
 	while (column < CSV_COLUMN_COLUMNS &&
 	       g_ascii_strcasecmp(name, get_column_name(column)) != 0)
 		column++;
 	return (enum subscriber_csv_column)column;
 }
 
-static char *
-format_unknown(const char *name)
-{
-	GString *message = g_string_new(NULL);
-
-	g_string_printf(message, "column %.40s: no such column (expected ",
-	    *name ? name : "without a name");
-	for (int column = 0; column < CSV_COLUMN_FILTERS; column++)
-		g_string_append_printf(message, "%s%s", column ? ", " : "",
-		    get_column_name((enum subscriber_csv_column)column));
-	g_string_append(message, " or filters)");
-	return g_string_free(message, FALSE);
-}
-
 static void
 read_column(struct reader *reader, const char *name)
 {
 	enum subscriber_csv_column column = find_column(name);
+	char **ignored = &reader->subscriber_csv->ignored;
 	g_autofree char *message = NULL;
 
-	if (column == CSV_COLUMN_COLUMNS)
-		message = format_unknown(name);
-	for (guint i = 0; !message && i < reader->order->len; i++)
+	if (column == CSV_COLUMN_COLUMNS) {
+		char *all =
+		    *ignored ? g_strconcat(*ignored, ", ", name, NULL) : g_strdup(name);
+
+		g_free(*ignored);
+		*ignored = all;
+	}
+	for (guint i = 0; column < CSV_COLUMN_COLUMNS && i < reader->order->len; i++)
 		if (g_array_index(reader->order, enum subscriber_csv_column, i) ==
 		    column)
 			message = g_strdup_printf("column %s: duplicate", name);
 	if (message)
 		add_problem(reader, CSV_COLUMN_COLUMNS, message);
+	reader->subscriber_csv->has_state |= column == CSV_COLUMN_STATE;
 	g_array_append_val(reader->order, column);
 }
 
@@ -634,13 +667,87 @@ read_head(struct reader *reader, struct csv *csv, GPtrArray *fields)
 	return !reader->is_bad;
 }
 
+/* ---- lists of addresses ---- */
+
+/* @return the first line that is not empty, a new string */
+static char *
+find_first_line(const struct csv *csv)
+{
+	const char *at = csv->at, *end;
+
+	while (at < csv->end && strchr("\r\n", *at))
+		at++;
+	end = memchr(at, '\n', (size_t)(csv->end - at));
+	return g_strndup(at, (size_t)((end ? end : csv->end) - at));
+}
+
+/* No name of a column contains an at sign.  A list may begin with its name, too; then
+ * `"Doe, Jane" <jane@example.org>` shows that it is not CSV. */
+static bool
+is_list(const struct csv *csv, const char *first)
+{
+	return strchr(first, '@') ||
+	       (!strpbrk(first, ",;\t") &&
+	           g_strstr_len(csv->at, csv->end - csv->at, "\" <"));
+}
+
+/* "ada@example.org", "Ada <ada@example.org>", and "ada@example.org Ada" as of Sympa */
+static void
+split_line(char *line, GPtrArray *fields)
+{
+	size_t size;
+
+	g_strstrip(line);
+	size = strlen(line);
+	if (size && strchr(",;", line[size - 1]))
+		line[--size] = '\0';
+	g_ptr_array_set_size(fields, 0);
+	size = strchr(line, '<') || *line == '"' ? size : strcspn(line, " \t");
+	g_ptr_array_add(fields, g_strndup(line, size));
+	g_ptr_array_add(fields, g_strstrip(g_strdup(line + size)));
+}
+
+static void
+read_list(struct reader *reader, const struct csv *csv, GPtrArray *fields)
+{
+	static const enum subscriber_csv_column order[] = {
+	    CSV_COLUMN_ADDRESS, CSV_COLUMN_NAME};
+	g_autofree char *text = g_strndup(csv->at, (size_t)(csv->end - csv->at));
+	g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+
+	g_array_append_vals(reader->order, order, G_N_ELEMENTS(order));
+	for (unsigned i = 0; lines[i]; i++) {
+		GError *error = NULL;
+
+		split_line(lines[i], fields);
+		if (!*lines[i] || *lines[i] == '#' ||
+		    (!reader->subscriber_csv->rows->len &&
+		        find_column(lines[i]) == CSV_COLUMN_ADDRESS))
+			continue;
+		if (!g_utf8_validate(lines[i], -1, NULL))
+			pb_fail(&error, PB_ERROR_INPUT,
+			    "invalid UTF-8: save the file as UTF-8");
+		read_row(reader, fields, i + 1, error);
+	}
+}
+
 static void
 read_rows(struct reader *reader)
 {
 	g_autoptr(GPtrArray) fields = g_ptr_array_new_with_free_func(g_free);
+	g_autofree char *first = NULL;
 	struct csv csv;
 
 	csv_init(&csv, reader->source->data, reader->source->size);
+	first = find_first_line(&csv);
+	if (is_list(&csv, first)) {
+		read_list(reader, &csv, fields);
+		return;
+	}
+	if (!strchr(first, ','))
+		csv.separator = strchr(first, ';')    ? ';'
+		                : strchr(first, '\t') ? '\t'
+		                                      : ',';
 	if (!read_head(reader, &csv, fields)) {
 		reader->subscriber_csv->bad++;
 		return;

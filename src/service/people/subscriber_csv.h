@@ -2,11 +2,15 @@
  * subscriber_csv.h - subscribers as CSV (base/csv.h), for export and import.
  *
  * The first line names the columns.  On import they may be in any order, and only
- * address is required; empty cells have their defaults.
+ * address is required; empty cells have their defaults.  Exports of other programs can
+ * be imported as they are: columns that are not known are ignored, fields may be
+ * separated by semicolons or tabs, and a file without a line of names has an address on
+ * each line, `addr`, `Name <addr>`, or `addr Name`.
  *
  *   address       addr, or `Name <addr>`
  *   name          display name
- *   state         active (default), paused, suspended, pending
+ *   state         active (default), paused, suspended, pending; also status, with the
+ *                 words of other programs
  *   cadence       daily (default), weekdays, weekly, now
  *   weekdays      of a weekly schedule: mon,thu (default: mon)
  *   at            HH:MM
@@ -71,12 +75,15 @@ struct subscriber_csv_row {
 	unsigned line;
 	struct subscriber *subscriber;
 	GPtrArray *filters; /* of struct subscription *, without foreign ids */
+	bool is_blocked;    /* the other program sends no mail to it */
 };
 
 struct subscriber_csv {
 	GPtrArray *rows;     /* of struct subscriber_csv_row *: the valid lines */
 	GPtrArray *problems; /* of char *: `file:line: column NAME: message` */
 	unsigned bad;        /* number of lines with problems */
+	char *ignored;       /* names of columns that are not known; or NULL */
+	bool has_state;      /* it has a column with the state */
 };
 
 void subscriber_csv_free(struct subscriber_csv *subscriber_csv);
