@@ -17,7 +17,7 @@
 #include "query/eval/fts_query.h"
 #include "service/advice/backtest.h"
 #include "service/match/search.h"
-#include "sources/huggingface_parse.h"
+#include "sources/huggingface.h"
 #include "store/core/sql.h"
 #include "store/core/transaction.h"
 #include "store/paper/archive.h"
@@ -37,14 +37,17 @@ save_day(struct store *store, const char *day, const char *path)
 	g_autoptr(GError) error = NULL;
 	struct papers_saved saved;
 	pb_transaction transaction = {0};
-	size_t size, elements;
+	struct json_page page = {.total = -1};
+	size_t size;
 	char *text = NULL;
 
 	g_file_get_contents(path, &text, &size, &error);
 	g_assert_no_error(error);
 	bytes = g_bytes_new_take(text, size);
-	listings = huggingface_parse_page(bytes, day, &elements, &error);
+	listings = huggingface_parse(bytes, NULL, day, &page, &error);
 	g_assert_no_error(error);
+	g_free(page.next);
+	listings = source_merge_listings(listings);
 	g_assert_true(store_begin(store, &transaction, &error));
 	papers_save_fetch(store, &batch, listings, &saved, &error);
 	store_commit(&transaction, &error);

@@ -8,7 +8,7 @@
 #include "base/bounds.h"
 #include "fuzz.h"
 #include "model/paper.h"
-#include "sources/huggingface_parse.h"
+#include "sources/huggingface.h"
 
 #define DAY "2026-11-20"
 
@@ -18,16 +18,18 @@ check_page(GBytes *json)
 	g_autoptr(GError) error = NULL;
 	g_autoptr(GHashTable) ids = g_hash_table_new(g_str_hash, g_str_equal);
 	g_autoptr(GPtrArray) listings = NULL;
-	size_t elements = SIZE_MAX;
+	struct json_page page = {.total = -1};
 
-	listings = huggingface_parse_page(json, DAY, &elements, &error);
+	listings = huggingface_parse(json, NULL, DAY, &page, &error);
+	g_free(page.next);
 	if (!listings) {
 		fuzz_check_error(error);
-		g_assert(elements == SIZE_MAX);
+		g_assert(!page.next);
 		return;
 	}
 	g_assert(!error);
-	g_assert(listings->len <= elements && elements <= BOUNDS_PAPERS_BATCH);
+	g_assert(listings->len <= BOUNDS_PAPERS_BATCH);
+	listings = source_merge_listings(listings);
 	for (guint i = 0; i < listings->len; i++) {
 		const struct listing *listing = listings->pdata[i];
 
@@ -44,12 +46,11 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct fuzz_input input = {data, size};
 	g_autoptr(GBytes) json = fuzz_take_bytes(&input);
-	g_autofree char *reported = huggingface_parse_error(json);
+	bool is_not_yet;
+	g_autofree char *reported = huggingface_parse_error(json, &is_not_yet);
 
 	check_page(json);
-	if (reported) {
+	if (reported)
 		fuzz_check_line(reported, BOUNDS_SOURCE_ERROR_BYTES);
-		huggingface_is_not_yet(reported);
-	}
 	return 0;
 }

@@ -13,7 +13,6 @@
 #include "lib/paperserver.h"
 #include "lib/unit.h"
 #include "sources/huggingface.h"
-#include "sources/huggingface_parse.h"
 #include "sources/json.h"
 
 #define DAY "2026-11-18"
@@ -26,9 +25,11 @@ static GPtrArray *
 parse(const char *json, GError **error)
 {
 	g_autoptr(GBytes) bytes = g_bytes_new(json, strlen(json));
-	size_t elements = 0;
+	struct json_page page = {.total = -1};
+	GPtrArray *listings = huggingface_parse(bytes, NULL, DAY, &page, error);
 
-	return huggingface_parse_page(bytes, DAY, &elements, error);
+	g_free(page.next);
+	return listings ? source_merge_listings(listings) : NULL;
 }
 
 /* Parse a valid page with one paper. @return owned by the caller */
@@ -349,32 +350,35 @@ TEST(error_texts_are_recognised)
 	};
 	g_autoptr(GBytes) object = g_bytes_new_static("{\"error\":\"a\\n b\"}", 17);
 	g_autoptr(GBytes) list = g_bytes_new_static("[]", 2);
-	g_autofree char *reported = huggingface_parse_error(object);
+	bool is_not_yet;
+	g_autofree char *reported = huggingface_parse_error(object, &is_not_yet);
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autofree char *json =
+		    g_strdup_printf("{\"error\":\"%s\"}", rows[i].text);
+		g_autoptr(GBytes) bytes = g_bytes_new(json, strlen(json));
+
 		g_test_message("%s", rows[i].text);
-		g_assert_cmpint(
-		    huggingface_is_not_yet(rows[i].text), ==, rows[i].is_not_yet);
+		g_free(huggingface_parse_error(bytes, &is_not_yet));
+		g_assert_cmpint(is_not_yet, ==, rows[i].is_not_yet);
 	}
 	g_assert_cmpstr(reported, ==, "a b");
-	g_assert_null(huggingface_parse_error(list));
+	g_assert_null(huggingface_parse_error(list, &is_not_yet));
 }
 
-/* Fetch a day from a base URL. @param answer  zeroed, or of another fetch */
+static struct source *
+make_source(const char *base)
+{
+	const struct source_options options = {.name = "hf", .url = base};
+
+	return huggingface_new(&options);
+}
+
 static bool
 fetch(const char *base, const char *day, const char *etag, struct source_answer *answer,
     GError **error)
 {
-	struct http_settings settings = {
-	    .user_agent = "paperboy/test (postmaster@example.org)",
-	    .allow_file = true,
-	};
-	pb_auto(http) http = http_new(&settings);
-	const struct source_options options = {.name = "hf", .url = base};
-	pb_auto(source) source = huggingface_new(&options);
-
-	source_answer_clear(answer);
-	return source_fetch_day(source, http, day, etag, answer, error);
+	return paperserver_fetch(make_source(base), day, etag, answer, error);
 }
 
 TEST(answers_have_their_status_and_count)
@@ -424,12 +428,7 @@ TEST(answers_have_their_status_and_count)
 
 TEST(failures_return_no_papers_and_the_retry_time)
 {
-	static const struct {
-		const char *mode;
-		enum pb_error code;
-		int64_t wait_s;
-		const char *says;
-	} rows[] = {
+	static const struct paperserver_failure rows[] = {
 	    {"429", PB_ERROR_TEMPORARY, -1, "status 429"},
 	    {"429-ratelimit", PB_ERROR_TEMPORARY, 292, "We had to rate limit you"},
 	    {"429-retry", PB_ERROR_TEMPORARY, 120, "slow down"},
@@ -455,17 +454,8 @@ TEST(failures_return_no_papers_and_the_retry_time)
 
 	for (size_t i = 0; server && i < G_N_ELEMENTS(rows); i++) {
 		g_autofree char *base = paperserver_mode_url(server, rows[i].mode);
-		g_autoptr(GError) error = NULL;
-		source_answer_auto answer = {0};
 
-		g_test_message("%s", rows[i].mode);
-		g_assert_false(fetch(base, DAY, NULL, &answer, &error));
-		g_assert_error(error, PB_ERROR, (gint)rows[i].code);
-		if (!strstr(error->message, rows[i].says))
-			g_error("'%s' lacks '%s'", error->message, rows[i].says);
-		g_assert_cmpint(answer.retry_after_s, ==, rows[i].wait_s);
-		g_assert_null(answer.listings);
-		g_assert_null(answer.etag);
+		paperserver_check_failure(make_source(base), DAY, &rows[i]);
 	}
 }
 
@@ -551,15 +541,15 @@ TEST(out_of_memory_is_reported_as_such)
 #else
 	if (g_test_subprocess()) {
 		GString *json = g_string_new("[0");
-		size_t elements;
+		struct json_page page = {0};
 
 		for (int i = 1; i < 900000; i++)
 			g_string_append(json, ",0");
 		g_string_append_c(json, ']');
 		json_init();
 		limit_memory();
-		huggingface_parse_page(
-		    g_bytes_new_static(json->str, json->len), DAY, &elements, NULL);
+		huggingface_parse(
+		    g_bytes_new_static(json->str, json->len), NULL, DAY, &page, NULL);
 		return;
 	}
 	g_test_trap_subprocess(NULL, 0, 0);

@@ -87,15 +87,7 @@ static bool
 fetch(
     const struct source_options *options, struct source_answer *answer, GError **error)
 {
-	struct http_settings settings = {
-	    .user_agent = "paperboy/test (postmaster@example.org)",
-	    .allow_file = true,
-	};
-	pb_auto(http) http = http_new(&settings);
-	pb_auto(source) source = make_source(options);
-
-	source_answer_clear(answer);
-	return source_fetch_day(source, http, DAY, NULL, answer, error);
+	return paperserver_fetch(make_source(options), DAY, NULL, answer, error);
 }
 
 TEST(a_preprint_is_read)
@@ -466,12 +458,7 @@ TEST(pages_are_fetched_until_the_last_one)
 
 TEST(failures_return_no_papers_and_the_retry_time)
 {
-	static const struct {
-		const char *mode;
-		enum pb_error code;
-		int64_t wait_s;
-		const char *says;
-	} rows[] = {
+	static const struct paperserver_failure rows[] = {
 	    {"429", PB_ERROR_TEMPORARY, -1, "status 429"},
 	    {"429-retry", PB_ERROR_TEMPORARY, 120, "status 429"},
 	    {"503", PB_ERROR_TEMPORARY, 60, "status 503"},
@@ -486,52 +473,39 @@ TEST(failures_return_no_papers_and_the_retry_time)
 	for (size_t i = 0; server && i < G_N_ELEMENTS(rows) * 3; i++) {
 		g_autofree char *base = paperserver_mode_url(server, rows[i / 3].mode);
 		struct source_options options = make_options(kinds[i % 3], base);
-		g_autoptr(GError) error = NULL;
-		source_answer_auto answer = {0};
 
-		g_test_message("%s %s", options.kind, rows[i / 3].mode);
-		g_assert_false(fetch(&options, &answer, &error));
-		g_assert_error(error, PB_ERROR, (int)rows[i / 3].code);
-		if (!strstr(error->message, rows[i / 3].says))
-			g_error("'%s' lacks '%s'", error->message, rows[i / 3].says);
-		g_assert_cmpint(answer.retry_after_s, ==, rows[i / 3].wait_s);
-		g_assert_null(answer.listings);
+		paperserver_check_failure(make_source(&options), DAY, &rows[i / 3]);
 	}
 }
 
 TEST(an_answer_without_a_list_is_not_an_empty_day)
 {
 	static const struct {
-		const char *kind, *mode;
-		enum pb_error code;
-		const char *says;
+		const char *kind;
+		struct paperserver_failure failure;
 	} rows[] = {
-	    {"biorxiv", "preprints-failed", PB_ERROR_TEMPORARY, "without a list"},
-	    {"biorxiv", "empty", PB_ERROR_TEMPORARY, "without a list"},
-	    {"biorxiv", "preprints-lost", PB_ERROR_TEMPORARY, "without a list"},
-	    {"europepmc", "articles-lost", PB_ERROR_TEMPORARY, "without a list"},
-	    {"europepmc", "articles-failed", PB_ERROR_TEMPORARY, "status 503: The"},
-	    {"europepmc", "articles-refused", PB_ERROR_PERMANENT, "No such field"},
-	    {"biorxiv", "preprints-1600", PB_ERROR_LIMIT, "more than 50 pages"},
-	    {"crossref", "works-5001", PB_ERROR_LIMIT, "more than 5000 papers"},
+	    {"biorxiv", {"preprints-failed", PB_ERROR_TEMPORARY, -1, "without a list"}},
+	    {"biorxiv", {"empty", PB_ERROR_TEMPORARY, -1, "without a list"}},
+	    {"biorxiv", {"preprints-lost", PB_ERROR_TEMPORARY, -1, "without a list"}},
+	    {"europepmc", {"articles-lost", PB_ERROR_TEMPORARY, -1, "without a list"}},
+	    {"europepmc",
+	        {"articles-failed", PB_ERROR_TEMPORARY, -1, "status 503: The"}},
+	    {"europepmc",
+	        {"articles-refused", PB_ERROR_PERMANENT, -1, "No such field"}},
+	    {"biorxiv", {"preprints-1600", PB_ERROR_LIMIT, -1, "more than 50 pages"}},
+	    {"crossref", {"works-5001", PB_ERROR_LIMIT, -1, "more than 5000 papers"}},
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		pb_auto(paperserver) server = paperserver_start(NULL, NULL);
 		g_autofree char *base = NULL;
 		struct source_options options;
-		g_autoptr(GError) error = NULL;
-		source_answer_auto answer = {0};
 
 		if (!server)
 			return;
-		base = paperserver_mode_url(server, rows[i].mode);
+		base = paperserver_mode_url(server, rows[i].failure.mode);
 		options = make_options(rows[i].kind, base);
-		g_test_message("%s", rows[i].mode);
-		g_assert_false(fetch(&options, &answer, &error));
-		g_assert_error(error, PB_ERROR, (int)rows[i].code);
-		if (!strstr(error->message, rows[i].says))
-			g_error("'%s' lacks '%s'", error->message, rows[i].says);
+		paperserver_check_failure(make_source(&options), DAY, &rows[i].failure);
 	}
 }
 

@@ -3,254 +3,250 @@
  */
 #include "sources/huggingface.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/bounds.h"
-#include "base/error.h"
-#include "sources/huggingface_parse.h"
-
-#define URL "https://huggingface.co"
+#include "base/text.h"
+#include "model/paper.h"
+#include "model/paper_id.h"
+#include "sources/json.h"
 
 /* Maximum page size of the service; its default of 50 truncates long days. */
 #define PAGE_LIMIT 100
-#define DAY_S      86400
 
 /* For two years every working day had papers by 07:50 UTC; plus two hours. */
 #define EXPECTED_BY (10 * 60)
 
-struct huggingface {
-	struct source source;
-	char *name;
-	char *base_url; /* without a final slash */
-	bool is_directory;
-};
+#define PAPER_PAGE "https://huggingface.co/papers/"
 
-/* State of fetching one day. */
-struct fetch {
-	const struct huggingface *self;
-	struct http *http;
-	const char *day;
-	GPtrArray *listings; /* so far */
-	GHashTable *seen;    /* as of source_move_listings() */
-	char *etag;
-	unsigned pages;
-	int64_t *retry_after_s; /* set on failure too */
-};
-
-enum page_end {
-	PAGE_FAILED,
-	PAGE_MORE,
-	PAGE_LAST,
-	PAGE_NOT_MODIFIED,
-	PAGE_NOT_YET,
-};
-
-static char *
-make_url(const struct huggingface *self, const char *day, unsigned page)
+/* YYYY-MM-DDTHH:MM:SS.mmmZ; PAPER_UNKNOWN for anything else. */
+static int64_t
+get_time(const json_t *object, const char *key)
 {
-	if (self->is_directory)
-		return g_strdup_printf("%s/daily_papers-%s.json", self->base_url, day);
-	return g_strdup_printf("%s/api/daily_papers?date=%s&limit=%d&p=%u",
-	    self->base_url, day, PAGE_LIMIT, page);
+	static const char shape[] = "0000-00-00T00:00:00.000Z";
+	const char *text = json_string_value(json_object_get(object, key));
+	g_autoptr(GDateTime) time = NULL;
+	int64_t at;
+
+	if (!text || strlen(text) != strlen(shape))
+		return PAPER_UNKNOWN;
+	for (size_t i = 0; shape[i]; i++)
+		if (shape[i] == '0' ? !g_ascii_isdigit(text[i]) : text[i] != shape[i])
+			return PAPER_UNKNOWN;
+	time = g_date_time_new_utc(atoi(text), atoi(text + 5), atoi(text + 8),
+	    atoi(text + 11), atoi(text + 14), atoi(text + 17));
+	at = time ? g_date_time_to_unix(time) : PAPER_UNKNOWN;
+	return at >= 0 ? at : PAPER_UNKNOWN;
 }
 
-/* Whether the day has ended by the server's clock: its date check may lag by a day. */
 static bool
-is_past(const char *day, int64_t served_at)
+is_id(const char *id, size_t length)
 {
-	g_autoptr(GDateTime) served = NULL;
-	g_autofree char *yesterday = NULL;
-
-	if (served_at == HTTP_RETRY_AFTER_UNKNOWN)
+	if (length == 0 || length > BOUNDS_PAPER_ID_BYTES || !g_ascii_isalnum(id[0]))
 		return false;
-	served = g_date_time_new_from_unix_utc(served_at - DAY_S);
-	yesterday = served ? g_date_time_format(served, "%Y-%m-%d") : NULL;
-	return yesterday && strcmp(day, yesterday) < 0;
-}
-
-/* A response that is not a list: the day does not exist yet, or an error. */
-static enum page_end
-refuse(const struct fetch *fetch, const struct http_response *response, GError **error)
-{
-	g_autofree char *message = huggingface_parse_error(response->body);
-	int status = response->status;
-
-	if (message && (status == 400 || status == 200) && fetch->pages == 0 &&
-	    huggingface_is_not_yet(message) &&
-	    !is_past(fetch->day, response->served_at))
-		return PAGE_NOT_YET;
-	source_set_status_error(status, message, error);
-	return PAGE_FAILED;
-}
-
-/* Move the papers of a page that were not on an earlier one. */
-static bool
-add_new(struct fetch *fetch, GPtrArray *page, GError **error)
-{
-	guint before = fetch->listings->len;
-
-	source_move_listings(page, fetch->listings, fetch->seen);
-	if (fetch->listings->len > BOUNDS_PAPERS_BATCH)
-		return pb_fail(error, PB_ERROR_LIMIT, "the day has more than %d papers",
-		    BOUNDS_PAPERS_BATCH);
-	return fetch->listings->len > before;
-}
-
-static enum page_end
-read_page(struct fetch *fetch, const struct http_response *response, GError **error)
-{
-	g_autoptr(GPtrArray) page = NULL;
-	g_autoptr(GError) failure = NULL;
-	size_t elements = 0;
-	bool has_new;
-
-	page = huggingface_parse_page(response->body, fetch->day, &elements, &failure);
-	if (!page) {
-		g_autofree char *message = huggingface_parse_error(response->body);
-
-		if (message)
-			return refuse(fetch, response, error);
-		pb_error_forward(error, &failure);
-		return PAGE_FAILED;
-	}
-	has_new = add_new(fetch, page, &failure);
-	if (!pb_error_forward(error, &failure))
-		return PAGE_FAILED;
-	if (fetch->pages == 0)
-		fetch->etag = g_strdup(response->etag);
-	else
-		g_clear_pointer(&fetch->etag, g_free);
-	/* A full page without new papers comes from a mirror without paging. */
-	if (fetch->self->is_directory || elements < PAGE_LIMIT || !has_new)
-		return PAGE_LAST;
-	return PAGE_MORE;
-}
-
-static enum page_end
-fetch_page(struct fetch *fetch, const char *etag, GError **error)
-{
-	g_autofree char *url = make_url(fetch->self, fetch->day, fetch->pages);
-	g_autoptr(GError) failure = NULL;
-	pb_local(http_response) response = {0};
-	enum page_end end;
-
-	if (!http_get(fetch->http, url, etag, &response, &failure)) {
-		if (fetch->self->is_directory &&
-		    g_error_matches(failure, PB_ERROR, PB_ERROR_NOT_FOUND))
-			return source_check_directory(fetch->self->base_url, error)
-			           ? PAGE_NOT_YET
-			           : PAGE_FAILED;
-		pb_error_forward(error, &failure);
-		return PAGE_FAILED;
-	}
-	if (response.status == 200)
-		end = read_page(fetch, &response, error);
-	else if (response.status == 304 && etag)
-		end = PAGE_NOT_MODIFIED;
-	else
-		end = refuse(fetch, &response, error);
-	*fetch->retry_after_s = response.retry_after_s;
-	return end;
-}
-
-static enum page_end
-fetch_pages(struct fetch *fetch, const char *etag, GError **error)
-{
-	enum page_end end = PAGE_MORE;
-
-	while (end == PAGE_MORE) {
-		if (fetch->pages == BOUNDS_PAGES_BATCH) {
-			pb_fail(error, PB_ERROR_LIMIT, "the day has more than %d pages",
-			    BOUNDS_PAGES_BATCH);
-			return PAGE_FAILED;
-		}
-		end = fetch_page(fetch, fetch->pages == 0 ? etag : NULL, error);
-		fetch->pages++;
-	}
-	return end;
-}
-
-static bool
-fetch_day(struct source *source, struct http *http, const char *day, const char *etag,
-    struct source_answer *answer, GError **error)
-{
-	struct huggingface *self = (struct huggingface *)source;
-	g_autoptr(GPtrArray) listings =
-	    g_ptr_array_new_with_free_func((GDestroyNotify)listing_free);
-	g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
-	struct fetch fetch = {
-	    .self = self,
-	    .http = http,
-	    .day = day,
-	    .listings = listings,
-	    .seen = seen,
-	    .retry_after_s = &answer->retry_after_s,
-	};
-	enum page_end end;
-
-	answer->retry_after_s = HTTP_RETRY_AFTER_UNKNOWN;
-	end = fetch_pages(&fetch, etag, error);
-	switch (end) {
-	case PAGE_FAILED:
-	case PAGE_MORE:
-		g_free(fetch.etag);
-		return false;
-	case PAGE_NOT_MODIFIED:
-		answer->status = SOURCE_NOT_MODIFIED;
-		answer->etag = g_strdup(etag);
-		break;
-	case PAGE_NOT_YET:
-		answer->status = SOURCE_NOT_YET;
-		break;
-	case PAGE_LAST:
-		source_answer_set_listings(answer, g_steal_pointer(&listings));
-		answer->etag = fetch.etag;
-		break;
-	}
-	return true;
-}
-
-static bool
-parse(struct source *source, GBytes *json, const char *url,
-    struct source_answer *answer, GError **error)
-{
-	size_t elements;
-	GPtrArray *listings =
-	    huggingface_parse_page(json, answer->day, &elements, error);
-
-	(void)source, (void)url;
-	if (!listings)
-		return false;
-	source_answer_set_listings(answer, listings);
-	return true;
+	for (size_t i = 0; i < length; i++)
+		if (!id[i] || (!g_ascii_isalnum(id[i]) && !strchr(".-_/", id[i])))
+			return false;
+	return !strstr(id, "..") && !strstr(id, "//") && id[length - 1] != '/';
 }
 
 static void
-huggingface_free(struct source *source)
+add_authors(struct paper *paper, const json_t *authors)
 {
-	struct huggingface *self = (struct huggingface *)source;
+	const json_t *author;
+	size_t i;
 
-	g_free(self->name);
-	g_free(self->base_url);
-	g_free(self);
+	json_array_foreach(authors, i, author)
+	{
+		char *name;
+
+		if (paper->authors->len == BOUNDS_PAPER_AUTHORS)
+			return;
+		if (json_is_true(json_object_get(author, "hidden")))
+			continue;
+		name = json_get_text(author, "name", BOUNDS_PAPER_AUTHOR_BYTES);
+		if (name)
+			g_ptr_array_add(paper->authors, name);
+	}
+}
+
+/* @return NULL for none: the service adds them later */
+static GPtrArray *
+get_keywords(const json_t *inner)
+{
+	g_autoptr(GPtrArray) keywords = g_ptr_array_new_with_free_func(g_free);
+
+	json_add_keywords(keywords, json_object_get(inner, "ai_keywords"), NULL);
+	return keywords->len ? g_steal_pointer(&keywords) : NULL;
+}
+
+/* By file name; the list also contains images. */
+static bool
+is_video(const char *url)
+{
+	static const char *const ends[] = {".mp4", ".webm", ".mov", ".qt", ".m4v"};
+	size_t path = strcspn(url, "?#");
+
+	for (size_t i = 0; i < G_N_ELEMENTS(ends); i++) {
+		size_t len = strlen(ends[i]);
+
+		if (path > len &&
+		    g_ascii_strncasecmp(url + path - len, ends[i], len) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* The first video of mediaUrls; the oldest lists have mediaUrl. */
+static char *
+get_video(const json_t *object)
+{
+	const json_t *list = json_object_get(object, "mediaUrls");
+	const json_t *item;
+	g_autofree char *only = json_get_url(object, "mediaUrl");
+	size_t i;
+
+	json_array_foreach(list, i, item)
+	{
+		g_autofree char *url =
+		    text_normalize_url(json_string_value(item), BOUNDS_PAPER_URL_BYTES);
+
+		if (url && is_video(url))
+			return g_steal_pointer(&url);
+	}
+	return only && is_video(only) ? g_steal_pointer(&only) : NULL;
+}
+
+/* Mandatory texts. @param what  set to the error */
+static bool
+fill_identity(
+    struct paper *paper, const json_t *outer, const json_t *inner, const char **what)
+{
+	const json_t *id = json_object_get(inner, "id");
+	const json_t *title = json_object_get(inner, "title");
+
+	*what = NULL;
+	if (!json_is_string(id))
+		*what = "paper.id is not a string";
+	else if (!is_id(json_string_value(id), json_string_length(id)))
+		*what = "invalid paper.id";
+	else if (title && !json_is_null(title) && !json_is_string(title))
+		*what = "paper.title is not a string";
+	if (*what)
+		return false;
+	/* Without the version: `2611.10010v2`. */
+	if (!paper_id_parse_arxiv(json_string_value(id), &paper->id, NULL))
+		paper->id = g_strdup(json_string_value(id));
+	paper->title = json_get_text(inner, "title", BOUNDS_PAPER_TITLE_BYTES);
+	if (!paper->title)
+		paper->title = json_get_text(outer, "title", BOUNDS_PAPER_TITLE_BYTES);
+	if (!paper->title)
+		*what = "blank title";
+	return !*what;
+}
+
+static const char *
+parse_element(const json_t *outer, const struct source_options *options,
+    const char *day, struct listing **listing)
+{
+	const json_t *inner = json_object_get(outer, "paper");
+	pb_auto(paper) paper = paper_new();
+	const char *what;
+
+	(void)options;
+	if (!json_is_object(inner))
+		return "no object named paper";
+	if (!fill_identity(paper, outer, inner, &what))
+		return what;
+	paper->abstract = json_get_text(inner, "summary", BOUNDS_PAPER_ABSTRACT_BYTES);
+	if (!paper->abstract)
+		paper->abstract =
+		    json_get_text(outer, "summary", BOUNDS_PAPER_ABSTRACT_BYTES);
+	if (!paper->abstract)
+		paper->abstract = g_strdup("");
+	paper->summary = json_get_text(inner, "ai_summary", BOUNDS_PAPER_SUMMARY_BYTES);
+	add_authors(paper, json_object_get(inner, "authors"));
+	paper->source_rank = PAPER_SOURCE_RANK_HF;
+	paper->url = g_strconcat(PAPER_PAGE, paper->id, NULL);
+	/* Since March 2025 the outer publishedAt is Eastern time with a wrong Z. */
+	paper->published_at = get_time(inner, "publishedAt");
+	paper->upvotes = json_get_number(inner, "upvotes");
+	paper->comments = json_get_number(outer, "numComments");
+	paper->stars = json_get_number(inner, "githubStars");
+	paper->code_url = json_get_url(inner, "githubRepo");
+	paper->project_url = json_get_url(inner, "projectPage");
+	paper->video_url = get_video(inner);
+	if (!paper->video_url)
+		paper->video_url = get_video(outer);
+	paper->keywords = get_keywords(inner);
+	paper->organization = json_get_text(
+	    json_object_get(inner, "organization"), "fullname", BOUNDS_PAPER_ORG_BYTES);
+	if (!paper->organization)
+		paper->organization =
+		    json_get_text(json_object_get(outer, "organization"), "fullname",
+		        BOUNDS_PAPER_ORG_BYTES);
+	*listing = listing_new(g_steal_pointer(&paper), day);
+	return NULL;
+}
+
+GPtrArray *
+huggingface_parse(GBytes *json, const struct source_options *options, const char *day,
+    struct json_page *page, GError **error)
+{
+	json_auto_t *list = json_read(json, error);
+	GPtrArray *listings =
+	    list ? json_read_listings(list, parse_element, options, day, error) : NULL;
+	int64_t number = page->cursor ? g_ascii_strtoll(page->cursor, NULL, 10) : 0;
+
+	if (listings && json_array_size(list) == PAGE_LIMIT)
+		page->next = g_strdup_printf("%d", (int)number + 1);
+	return listings;
+}
+
+/* Whether an error message means that the day does not exist yet: it calls a date "too
+ * big" or "invalid". */
+static bool
+is_not_yet(const char *text)
+{
+	g_autofree char *lower = g_ascii_strdown(text, -1);
+
+	return (strstr(lower, "too big") || strstr(lower, "invalid")) &&
+	       (strstr(lower, "date") ||
+	           g_regex_match_simple("[0-9]{4}-[0-9]{2}-[0-9]{2}", lower, 0, 0));
+}
+
+char *
+huggingface_parse_error(GBytes *bytes, bool *means_not_yet)
+{
+	json_auto_t *json = json_read(bytes, NULL);
+	char *text = json_get_text(json, "error", BOUNDS_SOURCE_ERROR_BYTES);
+
+	*means_not_yet = text && is_not_yet(text);
+	return text;
+}
+
+static char *
+format_url(const struct source_options *options, const char *day, const char *cursor)
+{
+	return g_strdup_printf("%s/api/daily_papers?date=%s&limit=%d&p=%s",
+	    options->url, day, PAGE_LIMIT, cursor ? cursor : "0");
 }
 
 struct source *
 huggingface_new(const struct source_options *options)
 {
-	struct huggingface *self = g_new0(struct huggingface, 1);
-
-	self->name = g_strdup(options->name);
-	self->source = (struct source){
-	    .name = self->name,
-	    .label = strcmp(self->name, "hf") ? self->name : "Hugging Face",
-	    .kind = SOURCE_BY_DAY,
-	    .expected_by = EXPECTED_BY,
-	    .fetch_day = fetch_day,
-	    .parse = parse,
-	    .free = huggingface_free,
+	static const struct json_pages_service service = {
+	    .url = "https://huggingface.co",
+	    .file = "daily_papers",
+	    .format_url = format_url,
+	    .parse = huggingface_parse,
+	    .parse_error = huggingface_parse_error,
 	};
-	self->source.url = self->base_url = source_format_base(options->url, URL);
-	self->is_directory = g_str_has_prefix(self->base_url, "file:");
-	return &self->source;
+	struct source *source = json_pages_new(&service, options);
+
+	if (strcmp(options->name, "hf") == 0)
+		source->label = "Hugging Face";
+	source->expected_by = EXPECTED_BY;
+	return source;
 }

@@ -7,17 +7,35 @@
  */
 #pragma once
 
-#include "sources/source.h"
+#include "sources/json_pages.h"
 
 /**
  * Create the source.
  *
- * The ETag is returned for single-page answers only: other pages may change while the
- * first does not.
- *
- * @param options  url is followed by `/api/daily_papers?...`; or it is
- *                 `file:///DIRECTORY` (if the http handle allows files), where a day is
- *                 `daily_papers-YYYY-MM-DD.json` and a missing file is SOURCE_NOT_YET
- * @return to be freed by source_free()
+ * @param options  url as of json_pages_new(), where the file of a day is
+ *                 daily_papers-YYYY-MM-DD.json
  */
 struct source *huggingface_new(const struct source_options *options);
+
+/**
+ * Parse a page.
+ *
+ * Unknown keys are skipped, and optional ones may be missing or of another type.  Ids
+ * and titles must be strings.  Texts are normalised and cut at the limits of bounds.h;
+ * hidden authors and those beyond BOUNDS_PAPER_AUTHORS are left out; versions are
+ * removed from arXiv ids.
+ *
+ * @param options  not used; may be NULL
+ * @return of struct listing *; NULL with PB_ERROR_INPUT or PB_ERROR_LIMIT
+ */
+GPtrArray *huggingface_parse(GBytes *json, const struct source_options *options,
+    const char *day, struct json_page *page, GError **error);
+
+/**
+ * Parse an error message, `{"error": "..."}`.
+ *
+ * @param means_not_yet  set: it says that the day does not exist yet
+ * @return one line of at most BOUNDS_SOURCE_ERROR_BYTES, owned by the caller; NULL if
+ * it is something else
+ */
+char *huggingface_parse_error(GBytes *json, bool *means_not_yet);

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "base/bounds.h"
+#include "base/clock.h"
+#include "base/day.h"
 #include "base/error.h"
 #include "model/paper_id.h"
 
@@ -27,13 +29,15 @@ struct fetch {
 	const struct json_pages *self;
 	struct http *http;
 	const char *day;
-	GPtrArray *listings;    /* so far */
-	GHashTable *seen;       /* as of source_move_listings() */
-	GHashTable *records;    /* "ID VERSION", also of versions that are not kept */
-	int64_t total;          /* of records, or -1 */
-	bool has_shifted;       /* the total has changed between two pages */
-	unsigned pages;         /* requested, this time */
-	int64_t *retry_after_s; /* set on failure too */
+	const char *etag;          /* of the last answer, or NULL */
+	enum source_status status; /* SOURCE_OK while pages are read */
+	GPtrArray *listings;       /* so far */
+	GHashTable *seen;          /* as of source_move_listings() */
+	GHashTable *records; /* "ID VERSION", also of versions that are not kept */
+	int64_t total;       /* of records, or -1 */
+	bool has_shifted;    /* the total has changed between two pages */
+	unsigned pages;      /* requested, this time */
+	struct source_answer *answer; /* retry_after_s is set on failure too */
 };
 
 char *
@@ -115,13 +119,15 @@ parse(struct source *source, GBytes *body, const char *url,
 	return true;
 }
 
+/* Move the papers of a page. @param has_new  set: it is not a repetition of others */
 static bool
-add_page(struct fetch *fetch, GPtrArray *page, GError **error)
+add_page(struct fetch *fetch, GPtrArray *page, bool *has_new, GError **error)
 {
+	*has_new = page->len == 0;
 	for (guint i = 0; i < page->len; i++) {
 		const struct listing *listing = page->pdata[i];
 
-		g_hash_table_add(fetch->records,
+		*has_new |= g_hash_table_add(fetch->records,
 		    g_strdup_printf("%s %u", listing->paper->id, listing->version));
 	}
 	source_move_listings(page, fetch->listings, fetch->seen);
@@ -131,15 +137,77 @@ add_page(struct fetch *fetch, GPtrArray *page, GError **error)
 	return true;
 }
 
+/* Whether the day has ended by the server's clock: its date check may lag by a day. */
+static bool
+is_past(const char *day, int64_t served_at)
+{
+	char yesterday[DAY_BYTES];
+
+	if (served_at < CLOCK_DAY_S)
+		return false;
+	day_format(served_at - CLOCK_DAY_S, yesterday);
+	return strcmp(day, yesterday) < 0;
+}
+
+/* A response that is not a list: the day does not exist yet, or an error. */
+static GPtrArray *
+refuse(struct fetch *fetch, const struct http_response *response, GError *failure,
+    GError **error)
+{
+	const struct json_pages_service *service = fetch->self->service;
+	int status = response->status;
+	bool is_not_yet = false;
+	g_autofree char *message =
+	    service->parse_error ? service->parse_error(response->body, &is_not_yet)
+	                         : NULL;
+
+	if (is_not_yet && (status == 400 || status == 200) && fetch->pages == 1 &&
+	    !is_past(fetch->day, response->served_at)) {
+		fetch->status = SOURCE_NOT_YET;
+		return g_ptr_array_new();
+	}
+	if (message || !failure)
+		source_set_status_error(status, message, error);
+	else
+		g_propagate_error(error, g_error_copy(failure));
+	return NULL;
+}
+
+static GPtrArray *
+read_page(struct fetch *fetch, const struct http_response *response,
+    struct json_page *page, GError **error)
+{
+	bool is_first = fetch->pages == 1;
+	g_autoptr(GError) failure = NULL;
+	GPtrArray *listings = NULL;
+
+	fetch->answer->retry_after_s = response->retry_after_s;
+	g_clear_pointer(&fetch->answer->etag, g_free);
+	if (response->status == 304 && is_first && fetch->etag) {
+		fetch->status = SOURCE_NOT_MODIFIED;
+		fetch->answer->etag = g_strdup(fetch->etag);
+		return g_ptr_array_new();
+	}
+	if (response->status == 200)
+		listings =
+		    parse_page(fetch->self, response->body, fetch->day, page, &failure);
+	if (!listings)
+		return refuse(fetch, response, failure, error);
+	if (is_first)
+		fetch->answer->etag = g_strdup(response->etag);
+	return listings;
+}
+
 static GPtrArray *
 request_page(struct fetch *fetch, struct json_page *page, GError **error)
 {
 	const struct json_pages *self = fetch->self;
 	const struct source_options *options = &self->options;
+	const char *file = self->service->file;
 	g_autofree char *url =
 	    self->is_directory
-	        ? g_strdup_printf(
-	              "%s/%s-%s.json", options->url, options->name, fetch->day)
+	        ? g_strdup_printf("%s/%s-%s.json", options->url,
+	              file ? file : options->name, fetch->day)
 	        : self->service->format_url(options, fetch->day, page->cursor);
 	pb_local(http_response) response = {0};
 
@@ -150,13 +218,10 @@ request_page(struct fetch *fetch, struct json_page *page, GError **error)
 	}
 	if ((!self->is_directory &&
 	        !http_pause(fetch->http, options->request_interval_ms, error)) ||
-	    !http_get(fetch->http, url, NULL, &response, error))
+	    !http_get(fetch->http, url, fetch->pages == 1 ? fetch->etag : NULL,
+	        &response, error))
 		return NULL;
-	*fetch->retry_after_s = response.retry_after_s;
-	if (response.status == 200)
-		return parse_page(self, response.body, fetch->day, page, error);
-	source_set_status_error(response.status, NULL, error);
-	return NULL;
+	return read_page(fetch, &response, page, error);
 }
 
 /* Fetch all pages once. */
@@ -164,6 +229,7 @@ static bool
 fetch_pages(struct fetch *fetch, GError **error)
 {
 	g_autofree char *cursor = NULL;
+	bool has_new = true;
 
 	do {
 		struct json_page page = {.cursor = cursor, .total = -1};
@@ -171,13 +237,15 @@ fetch_pages(struct fetch *fetch, GError **error)
 
 		g_free(cursor);
 		cursor = page.next;
-		if (!listings || !add_page(fetch, listings, error))
+		if (!listings || !add_page(fetch, listings, &has_new, error))
 			return false;
 		if (page.total >= 0 && fetch->total >= 0 && page.total != fetch->total)
 			fetch->has_shifted = true;
 		if (page.total >= 0)
 			fetch->total = page.total;
-	} while (cursor && !fetch->self->is_directory);
+		/* A mirror without paging repeats its only page. */
+	} while (
+	    cursor && (has_new || fetch->total >= 0) && !fetch->self->is_directory);
 	return true;
 }
 
@@ -221,13 +289,14 @@ fetch_day(struct source *source, struct http *http, const char *day, const char 
 	    .seen = seen,
 	    .records = records,
 	    .total = -1,
-	    .retry_after_s = &answer->retry_after_s,
+	    .etag = etag,
+	    .answer = answer,
 	};
 	g_autoptr(GError) failure = NULL;
 
-	(void)etag;
 	answer->retry_after_s = HTTP_RETRY_AFTER_UNKNOWN;
 	if (!fetch_all(&fetch, &failure)) {
+		g_clear_pointer(&answer->etag, g_free);
 		if (!self->is_directory ||
 		    !g_error_matches(failure, PB_ERROR, PB_ERROR_NOT_FOUND))
 			return pb_error_forward(error, &failure);
@@ -236,6 +305,9 @@ fetch_day(struct source *source, struct http *http, const char *day, const char 
 		answer->status = SOURCE_NOT_YET;
 		return true;
 	}
+	answer->status = fetch.status;
+	if (fetch.status != SOURCE_OK)
+		return true;
 	remove_unwanted(self, listings);
 	source_answer_set_listings(answer, g_steal_pointer(&listings));
 	return true;
@@ -249,6 +321,12 @@ json_pages_free(struct source *source)
 	g_strfreev((char **)self->options.categories);
 	g_string_chunk_free(self->texts);
 	g_free(self);
+}
+
+static const char *
+copy(GStringChunk *texts, const char *text)
+{
+	return g_string_chunk_insert(texts, text ? text : "");
 }
 
 static const char *const *
@@ -276,14 +354,14 @@ json_pages_new(
 	self->is_directory = g_str_has_prefix(url, "file:");
 	self->texts = texts;
 	self->options = (struct source_options){
-	    .name = g_string_chunk_insert(texts, options->name),
-	    .kind = g_string_chunk_insert(texts, options->kind),
+	    .name = copy(texts, options->name),
+	    .kind = copy(texts, options->kind),
 	    .url = g_string_chunk_insert(texts, url),
 	    .categories = copy_categories(options->categories),
-	    .query = g_string_chunk_insert(texts, options->query),
-	    .issn = g_string_chunk_insert(texts, options->issn),
-	    .prefix = g_string_chunk_insert(texts, options->prefix),
-	    .contact = g_string_chunk_insert(texts, options->contact),
+	    .query = copy(texts, options->query),
+	    .issn = copy(texts, options->issn),
+	    .prefix = copy(texts, options->prefix),
+	    .contact = copy(texts, options->contact),
 	    .request_interval_ms = options->request_interval_ms,
 	};
 	self->source = (struct source){

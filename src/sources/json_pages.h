@@ -1,8 +1,8 @@
 /*
  * json_pages.h - sources that list any day in pages of JSON.
  *
- * The common part of bioRxiv, Europe PMC and Crossref: requests, files, limits and
- * repeated papers.  A service adds its URLs and its parser.
+ * The common part of Hugging Face, bioRxiv, Europe PMC and Crossref: requests, files,
+ * limits and repeated papers.  A service adds its URLs and its parser.
  */
 #pragma once
 
@@ -22,7 +22,8 @@ struct json_page {
 
 /* Differences between the services. */
 struct json_pages_service {
-	const char *url; /* if the options have none */
+	const char *url;  /* if the options have none */
+	const char *file; /* NAME of recorded answers; NULL: the name of the source */
 	/* @return the URL of a page, owned by the caller; options->url has no final
 	 * slash */
 	char *(*format_url)(
@@ -33,14 +34,22 @@ struct json_pages_service {
 	 */
 	GPtrArray *(*parse)(GBytes *json, const struct source_options *options,
 	    const char *day, struct json_page *page, GError **error);
+	/*
+	 * Parse a response that is not a list; or NULL.
+	 *
+	 * @param means_not_yet  set: it says that the day does not exist yet
+	 * @return the message, owned by the caller; NULL if it is something else
+	 */
+	char *(*parse_error)(GBytes *json, bool *means_not_yet);
 };
 
 /**
  * Create a source.
  *
  * With a url of file:///DIRECTORY a day is one page in the file NAME-YYYY-MM-DD.json,
- * where NAME is that of the source; a missing file is SOURCE_NOT_YET.  Papers of other
- * categories than those of the options are left out, if the service has categories.
+ * a missing file is SOURCE_NOT_YET.  Papers of other categories than those of the
+ * options are left out, if the service has categories.  The ETag is returned for
+ * answers of one page only: other pages may change while the first does not.
  *
  * @param service  static
  * @param options  copied

@@ -49,6 +49,40 @@ paperserver_read_line(struct paperserver *server)
 	return line;
 }
 
+bool
+paperserver_fetch(struct source *source, const char *day, const char *etag,
+    struct source_answer *answer, GError **error)
+{
+	struct http_settings settings = {
+	    .user_agent = "paperboy/test (postmaster@example.org)",
+	    .allow_file = true,
+	};
+	pb_auto(http) http = http_new(&settings);
+	bool is_ok;
+
+	source_answer_clear(answer);
+	is_ok = source_fetch_day(source, http, day, etag, answer, error);
+	source_free(source);
+	return is_ok;
+}
+
+void
+paperserver_check_failure(
+    struct source *source, const char *day, const struct paperserver_failure *failure)
+{
+	g_autoptr(GError) error = NULL;
+	source_answer_auto answer = {0};
+
+	g_test_message("%s %s", source->name, failure->mode);
+	g_assert_false(paperserver_fetch(source, day, NULL, &answer, &error));
+	g_assert_error(error, PB_ERROR, (int)failure->code);
+	if (!strstr(error->message, failure->says))
+		g_error("'%s' lacks '%s'", error->message, failure->says);
+	g_assert_cmpint(answer.retry_after_s, ==, failure->wait_s);
+	g_assert_null(answer.listings);
+	g_assert_null(answer.etag);
+}
+
 void
 paperserver_free(struct paperserver *server)
 {

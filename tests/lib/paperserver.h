@@ -6,6 +6,7 @@
 #include <gio/gio.h>
 
 #include "base/cleanup.h"
+#include "base/error.h"
 #include "sources/source.h"
 
 /* An answer that is cleared at the end of its scope. */
@@ -32,6 +33,27 @@ char *paperserver_mode_url(const struct paperserver *server, const char *mode);
 
 /** Wait for the next line of the log. @return newly allocated */
 char *paperserver_read_line(struct paperserver *server);
+
+/**
+ * Fetch a day with an HTTP handle of its own.
+ *
+ * @param source  freed
+ * @param answer  zeroed, or of another fetch
+ */
+bool paperserver_fetch(struct source *source, const char *day, const char *etag,
+    struct source_answer *answer, GError **error);
+
+/* What a source makes of a mode of the server. */
+struct paperserver_failure {
+	const char *mode;
+	enum pb_error code;
+	int64_t wait_s;   /* retry_after_s of the answer */
+	const char *says; /* part of the error */
+};
+
+/** Assert that fetching a day fails as described. @param source  freed */
+void paperserver_check_failure(
+    struct source *source, const char *day, const struct paperserver_failure *failure);
 
 void paperserver_free(struct paperserver *server);
 PB_DEFINE_AUTO(paperserver, paperserver_free);

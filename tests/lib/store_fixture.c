@@ -12,7 +12,7 @@
 #include "service/digest/digest_build.h"
 #include "service/match/match.h"
 #include "service/people/subscribe.h"
-#include "sources/huggingface_parse.h"
+#include "sources/huggingface.h"
 #include "store/core/engine.h"
 #include "store/core/transaction.h"
 #include "store/paper/archive.h"
@@ -187,13 +187,16 @@ store_fixture_fill_real(struct store_fixture *fixture)
 		struct source_fetch batch = {
 		    .source = "hf", .day = day, .status = SOURCE_FETCH_OK};
 		char *text = NULL;
-		size_t size, elements;
+		struct json_page page = {.total = -1};
+		size_t size;
 
 		g_file_get_contents(path, &text, &size, &error);
 		g_assert_no_error(error);
 		bytes = g_bytes_new_take(text, size);
-		listings = huggingface_parse_page(bytes, day, &elements, &error);
+		listings = huggingface_parse(bytes, NULL, day, &page, &error);
 		g_assert_no_error(error);
+		g_free(page.next);
+		listings = source_merge_listings(listings);
 		batch.fetched_at = store_fixture_time(noon);
 		save_fetch(fixture, &batch, listings);
 	}
