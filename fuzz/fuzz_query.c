@@ -121,7 +121,7 @@ check_truth(const struct query *query, const struct query *again,
 	g_assert(query_is_time_dependent(query) || later != QUERY_UNKNOWN);
 	check_hits(query, document);
 	check_steps(query, document);
-	query_document_finalize(document, QUERY_FINALITY_ENRICHED);
+	query_document_finalize(document, QUERY_FINALITY_LOOKED_UP);
 	soon = query_evaluate(query, document, QUERY_AS_REPORTED);
 	g_assert(soon == query_evaluate(again, document, QUERY_AS_REPORTED));
 	g_assert(reported == QUERY_UNKNOWN || reported == soon);
@@ -154,7 +154,7 @@ check_accepted(struct library *library, const struct query *query)
 	g_assert_cmpstr(text, ==, text_again);
 	g_assert_cmpstr(hash, ==, hash_again);
 	g_assert(query_is_time_dependent(query) == query_is_time_dependent(again));
-	g_assert(query_needs_enrichment(query) == query_needs_enrichment(again));
+	g_assert(query_get_lookups(query) == query_get_lookups(again));
 	for (size_t i = 0; i < G_N_ELEMENTS(library->documents); i++)
 		check_truth(query, again, library->documents[i]);
 }

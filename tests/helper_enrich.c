@@ -23,6 +23,7 @@ read_papers(void)
 		struct paper *paper = paper_new();
 
 		paper->id = g_strdup(words[0]);
+		paper->abstract = g_strdup("");
 		paper->categories = g_ptr_array_new_with_free_func(g_free);
 		for (char **word = words + 1; words[0] && *word; word++)
 			g_ptr_array_add(paper->categories, g_strdup(*word));
@@ -49,8 +50,8 @@ main(int argc, char **argv)
 	papers = read_papers();
 	store = store_open(argv[1], &error);
 	if (!store || !store_begin(store, &transaction, &error) ||
-	    !papers_save_enrichment(
-	        store, papers, g_date_time_to_unix(time), &saved, &error) ||
+	    !papers_save_lookup(store, PAPER_LOOKUP_ARXIV, papers, NULL,
+	        g_date_time_to_unix(time), &saved, &error) ||
 	    !store_commit(&transaction, &error))
 		fprintf(stderr, "helper_enrich: %s\n", error->message);
 	printf("%u known, %u changed\n", saved.listed, saved.changed);

@@ -40,7 +40,7 @@ struct corpus {
 static const enum query_mode modes[] = {QUERY_AS_REPORTED, QUERY_MAY_CHANGE};
 static const enum query_finality finalities[] = {
     QUERY_FINALITY_NONE,
-    QUERY_FINALITY_ENRICHED,
+    QUERY_FINALITY_LOOKED_UP,
     QUERY_FINALITY_ALL,
 };
 
@@ -201,7 +201,14 @@ read_paper(const json_t *json)
 	paper->organization = read_text(json_object_get(json, "organization"));
 	paper->keywords = read_texts(json_object_get(json, "keywords"));
 	paper->categories = read_texts(json_object_get(json, "categories"));
-	paper->is_enriched = paper->categories != NULL;
+	paper->looked_up =
+	    json_object_get(json, "looked_up")
+	        ? (unsigned)json_integer_value(json_object_get(json, "looked_up"))
+	    : paper->categories ? PAPER_LOOKUP_ALL
+	                        : 0;
+	paper->pmid = read_text(json_object_get(json, "pmid"));
+	paper->pmcid = read_text(json_object_get(json, "pmcid"));
+	paper->mesh = read_texts(json_object_get(json, "mesh"));
 	paper->comment = read_text(json_object_get(json, "comment"));
 	paper->journal = read_text(json_object_get(json, "journal"));
 	paper->doi = read_text(json_object_get(json, "doi"));

@@ -69,7 +69,8 @@ enrich(struct store_fixture *fixture, const char *id, const char *doi, int64_t n
 	paper->categories = g_ptr_array_new_with_free_func(g_free);
 	g_ptr_array_add(paper->categories, g_strdup("cs.CL"));
 	g_ptr_array_add(papers, paper);
-	papers_save_enrichment(fixture->store, papers, now, &saved, &error);
+	papers_save_lookup(
+	    fixture->store, PAPER_LOOKUP_ARXIV, papers, NULL, now, &saved, &error);
 	g_assert_no_error(error);
 }
 

@@ -373,7 +373,7 @@ TEST(block_that_waits_for_enrichment_delays_a_paper)
 			    fixture, "2611.00001", rows[i].categories, now + 60);
 		store_fixture_run(fixture, "UPDATE subscriber SET next_due_at = 0");
 		g_assert_cmpuint(
-		    store_fixture_build_digests(fixture, now + PAPERS_ENRICH_S), ==,
+		    store_fixture_build_digests(fixture, now + PAPERS_LOOKUP_S), ==,
 		    rows[i].digests);
 	}
 }

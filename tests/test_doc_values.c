@@ -118,7 +118,7 @@ QUERY_TEST(reported_values_that_differ_are_false)
 	pb_auto(query_document) document = NULL;
 
 	add_strings(&paper->categories, categories);
-	paper->is_enriched = true;
+	paper->looked_up = PAPER_LOOKUP_ALL;
 	add_strings(&paper->keywords, keywords);
 	paper->organization = g_strdup("ETH");
 	paper->upvotes = paper->comments = paper->stars = 0;
@@ -138,16 +138,15 @@ QUERY_TEST(reported_values_that_differ_are_false)
 	}
 }
 
-QUERY_TEST(filters_know_whether_they_need_enrichment)
+QUERY_TEST(filters_know_whether_they_need_a_lookup)
 {
-	CASES_FOREACH(
-	    row, "doc_values_enrichment", *text, *is_changing, *needs_enrichment) {
+	CASES_FOREACH(row, "doc_values_lookups", *text, *is_changing, *lookups) {
 		pb_auto(query) query = must_parse(fixture, row->text);
 
 		g_assert_cmpint(
 		    query_is_time_dependent(query), ==, cases_is_yes(row->is_changing));
-		g_assert_cmpint(query_needs_enrichment(query), ==,
-		    cases_is_yes(row->needs_enrichment));
+		g_assert_cmpint(
+		    query_get_lookups(query), ==, cases_number(row->lookups));
 	}
 }
 
@@ -178,7 +177,7 @@ make_rich(const struct query_fixture *fixture)
 	g_free(paper->abstract);
 	paper->abstract = g_strdup("Reward for hacking; the RAG of a reward. Hacking!");
 	add_strings(&paper->categories, categories);
-	paper->is_enriched = true;
+	paper->looked_up = PAPER_LOOKUP_ALL;
 	add_strings(&paper->keywords, keywords);
 	paper->organization = g_strdup("Allen Institute for AI");
 	paper->comment = g_strdup("Accepted at NeurIPS");

@@ -221,14 +221,14 @@ TEST(categories_are_final_after_two_hours)
 		run(fixture, now + 3601);
 		assert_rows(
 		    fixture, "SELECT state FROM " STORE_FIXTURE_MATCHES, row->reported);
-		run(fixture, now + PAPERS_ENRICH_S - 1);
+		run(fixture, now + PAPERS_LOOKUP_S - 1);
 		assert_rows(
 		    fixture, "SELECT state FROM " STORE_FIXTURE_MATCHES, row->reported);
 		g_assert_true(matches_load_next_due(fixture->store, &due_at, NULL));
 		if (*row->reported && !strcmp(row->reported, "waiting") &&
 		    !row->categories)
-			g_assert_cmpint(due_at, ==, now + PAPERS_ENRICH_S);
-		run(fixture, now + PAPERS_ENRICH_S);
+			g_assert_cmpint(due_at, ==, now + PAPERS_LOOKUP_S);
+		run(fixture, now + PAPERS_LOOKUP_S);
 		assert_rows(
 		    fixture, "SELECT state FROM " STORE_FIXTURE_MATCHES, row->end);
 		g_assert_true(matches_load_next_due(fixture->store, &due_at, NULL));
@@ -248,7 +248,7 @@ STORE_TEST(late_enrichment_is_matched)
 	    fixture, "bob@example.org", "UTC", "diffusion NOT cat:cs.CV", now);
 	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 3);
 	run(fixture, now);
-	run(fixture, now + PAPERS_ENRICH_S);
+	run(fixture, now + PAPERS_LOOKUP_S);
 	assert_rows(fixture, MATCHES, "2:01yes");
 	store_fixture_enrich(fixture, "2611.00001", "cs.CV", now + 5 * CLOCK_HOUR_S);
 	run(fixture, now + 5 * CLOCK_HOUR_S);

@@ -260,7 +260,8 @@ enrich_doi(struct store_fixture *fixture, const char *id, const char *doi, int64
 	struct papers_saved saved;
 
 	g_ptr_array_add(papers, of_arxiv(id, doi, ""));
-	papers_save_enrichment(fixture->store, papers, now, &saved, &error);
+	papers_save_lookup(
+	    fixture->store, PAPER_LOOKUP_ARXIV, papers, NULL, now, &saved, &error);
 	g_assert_no_error(error);
 }
 
@@ -518,8 +519,8 @@ unite_two(struct store_fixture *fixture, void *data, GError **error)
 	(void)data;
 	g_ptr_array_add(papers, of_arxiv("2611.00001", "10.1000/x", ""));
 	return store_begin(fixture->store, &transaction, error) &&
-	       papers_save_enrichment(
-	           fixture->store, papers, store_fixture_time(NOON), &saved, error) &&
+	       papers_save_lookup(fixture->store, PAPER_LOOKUP_ARXIV, papers, NULL,
+	           store_fixture_time(NOON), &saved, error) &&
 	       store_commit(&transaction, error);
 }
 

@@ -37,10 +37,15 @@ make_settled(const struct query_fixture *fixture)
 	g_ptr_array_add(paper->categories, g_strdup("cs.CL"));
 	g_ptr_array_add(paper->categories, g_strdup("cs.LG"));
 	g_ptr_array_add(paper->categories, g_strdup("math-ph"));
-	paper->is_enriched = true;
+	paper->looked_up = PAPER_LOOKUP_ALL;
 	paper->comment = g_strdup("Accepted at NeurIPS, 12 pages");
 	paper->journal = g_strdup("Nature 12 (2026) 34");
 	paper->doi = g_strdup("10.1145/3292500.3330701");
+	paper->pmid = g_strdup("41792208");
+	paper->pmcid = g_strdup("PMC12938590");
+	paper->mesh = g_ptr_array_new_with_free_func(g_free);
+	g_ptr_array_add(paper->mesh, g_strdup("Alzheimer Disease"));
+	g_ptr_array_add(paper->mesh, g_strdup("Humans"));
 	paper_add_listing(paper, "hf", "2026-07-30", LISTING_NEW);
 	paper_add_listing(paper, "arxiv", "2026-08-03", LISTING_CROSS);
 	document = query_document_new(paper, "2026-08-05", fixture->tokenizer, &error);
@@ -98,8 +103,8 @@ QUERY_TEST(every_name_and_alias_of_a_field_is_found)
 {
 	static const char *const names[] = {"title", "ti", "abstract", "abs", "text",
 	    "all", "author", "au", "first", "cat", "primary", "source", "org", "kw",
-	    "comment", "co", "journal", "jr", "doi", "id", "has", "upvotes", "comments",
-	    "stars", "authors", "date", "type"};
+	    "comment", "co", "journal", "jr", "mesh", "doi", "pmid", "id", "has",
+	    "upvotes", "comments", "stars", "authors", "date", "type"};
 	size_t spellings = 0;
 
 	for (size_t i = 0; i < G_N_ELEMENTS(names); i++)

@@ -230,7 +230,7 @@ TEST(clauses_have_their_verdict_and_hit)
 	const struct why_filter *filter = why->filters->pdata[0];
 
 	g_assert_cmpint(filter->truth, ==, QUERY_UNKNOWN);
-	g_assert_true(filter->waits_for_arxiv);
+	g_assert_true(filter->waits_for_lookup);
 	for (size_t i = 0; i < G_N_ELEMENTS(wanted); i++) {
 		bool is_there = false;
 
@@ -322,7 +322,7 @@ TEST(filter_is_explained_without_subscriber)
 	g_autoptr(GError) error = NULL;
 
 	g_assert_cmpint(filter->truth, ==, QUERY_UNKNOWN);
-	g_assert_cmpint(filter->waits_until, ==, now + PAPERS_ENRICH_S);
+	g_assert_cmpint(filter->waits_until, ==, now + PAPERS_LOOKUP_S);
 	g_assert_cmpuint(alone->steps->len, ==, 3);
 	g_assert_null(
 	    why_explain(fixture->store, "mamba (", stored, now, NULL, NULL, &error));

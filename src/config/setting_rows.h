@@ -96,13 +96,25 @@ TEXT(collect_contact, "collect.contact", "", 0,
 INT(collect_wait_min, "collect.wait_min", 60, 0, 720,
     "minutes that digests wait for a late list")
 BOOL(enrich_arxiv, "enrich.arxiv", true,
-    "look up missing categories, comment, journal and DOI at arXiv")
+    "look up missing categories, comment, journal and DOI of arXiv papers")
 TEXT(enrich_arxiv_url, "enrich.arxiv_url", "https://export.arxiv.org", 1,
     "arXiv's API, or a mirror")
 INT(enrich_arxiv_interval_s, "enrich.arxiv_interval_s", 3, 0, 600,
     "seconds between requests; arXiv's terms require at least 3")
+BOOL(enrich_europepmc, "enrich.europepmc", true,
+    "look up missing PMID, headings, journal and abstract by DOI at Europe PMC")
+TEXT(enrich_europepmc_url, "enrich.europepmc_url",
+    "https://www.ebi.ac.uk/europepmc/webservices/rest", 1, "Europe PMC, or a mirror")
+INT(enrich_europepmc_interval_s, "enrich.europepmc_interval_s", 1, 0, 600,
+    "seconds between requests")
+BOOL(enrich_crossref, "enrich.crossref", true,
+    "look up missing journal, abstract and names by DOI at Crossref")
+TEXT(enrich_crossref_url, "enrich.crossref_url", "https://api.crossref.org", 1,
+    "Crossref, or a mirror")
+INT(enrich_crossref_interval_s, "enrich.crossref_interval_s", 1, 0, 600,
+    "seconds between requests")
 BOOL(enrich_private, "enrich.private", false,
-    "the host of the API may have a private address")
+    "the hosts of these services may have private addresses")
 CHOICE(delivery, "delivery.method", SETTINGS_DELIVERY_SMTP, delivery_choices,
     "smtp, or maildir for a local Maildir")
 TEXT(maildir, "delivery.maildir", "", 0, "the Maildir, for the method maildir")

@@ -394,10 +394,12 @@ static void
 check_name(struct parse *parse, const char *name, const GPtrArray *sources,
     const config_setting_t *group)
 {
-	/* Ids of papers begin with "doi:"; the lookup at arXiv has a state in the
+	/* Ids of papers begin with "doi:" and the like; lookups have a state in the
 	 * store. */
 	if (*name && !g_regex_match_simple(
-	                 "^(?!(doi|arxiv-api)$)[a-z][a-z0-9-]{0,29}$", name, 0, 0))
+	                 "^(?!(doi|pmid|pmcid|(arxiv|europepmc|crossref)-api)$)"
+	                 "[a-z][a-z0-9-]{0,29}$",
+	                 name, 0, 0))
 		add_problem(parse, group,
 		    "invalid name (expected a letter, then a to z, digits and hyphens, "
 		    "at most 30, and not doi)");
@@ -625,6 +627,8 @@ read_former(struct parse *parse, const char *group, const config_setting_t *at)
 
 	if (strcmp(group, "arxiv") == 0 && strcmp(name, "enrich") == 0 && is_bool) {
 		parse->settings->enrich_arxiv = is_on;
+		parse->settings->enrich_europepmc = is_on;
+		parse->settings->enrich_crossref = is_on;
 		return true;
 	}
 	if (strcmp(group, "huggingface") != 0 || !usual)

@@ -106,9 +106,7 @@ fetch(
 	g_autoptr(GPtrArray) sources = factory_new_sources(ctl->settings);
 	struct progress progress = {ctl, lease};
 	struct source *one = name ? find_source(sources, name, error) : NULL;
-	struct source_options arxiv;
-	const struct collect collect = {
-	    .arxiv = factory_get_arxiv(ctl->settings, &arxiv),
+	struct collect collect = {
 	    .store = ctl->store,
 	    .http = http,
 	    .wait_s = ctl->settings->collect_wait_min * 60,
@@ -122,6 +120,7 @@ fetch(
 
 	if (name && !one)
 		return false;
+	factory_get_lookups(ctl->settings, collect.lookups);
 	is_ok = collect_run(&collect, true, clock_get_now(&ctl->clock), report, error);
 	print_progress_end();
 	return is_ok;

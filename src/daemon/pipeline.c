@@ -86,9 +86,7 @@ bool
 collector_run(
     struct collector *stage, int64_t now, struct collect_report *report, GError **error)
 {
-	struct source_options arxiv;
-	const struct collect collect = {
-	    .arxiv = factory_get_arxiv(stage->config_snapshot->settings, &arxiv),
+	struct collect collect = {
 	    .store = stage->store,
 	    .http = stage->http,
 	    .wait_s = stage->config_snapshot->settings->collect_wait_min * 60,
@@ -98,6 +96,7 @@ collector_run(
 	};
 	bool is_held, is_ok;
 
+	factory_get_lookups(stage->config_snapshot->settings, collect.lookups);
 	if (!lease_take_job(
 	        stage->lease, stage->store, JOB_COLLECTOR, now, &is_held, error))
 		return false;

@@ -25,6 +25,7 @@ static const struct {
     [HIT_FIELD_KEYWORD] = {'k', N_("{hits} in the keywords")},
     [HIT_FIELD_COMMENT] = {'r', N_("{hits} in the comment")},
     [HIT_FIELD_JOURNAL] = {'j', N_("{hits} in the journal")},
+    [HIT_FIELD_MESH] = {'x', N_("{hits} in the MeSH headings")},
     [HIT_FIELD_PRIMARY] = {'p', N_("primary {hits}")},
     [HIT_FIELD_CATEGORY] = {'c', NULL},
     [HIT_FIELD_SOURCE] = {'s', N_("listed by {hits}")},
@@ -32,6 +33,7 @@ static const struct {
     [HIT_FIELD_DATE] = {'d', N_("listed on {hits}")},
     [HIT_FIELD_ID] = {'i', N_("id {hits}")},
     [HIT_FIELD_DOI] = {'e', N_("doi {hits}")},
+    [HIT_FIELD_PMID] = {'q', N_("PubMed {hits}")},
     [HIT_FIELD_UPVOTES] = {'u', PL_("{hits} vote", "{hits} votes")},
     [HIT_FIELD_COMMENTS] = {'m', PL_("{hits} comment", "{hits} comments")},
     [HIT_FIELD_STARS] = {'g', PL_("{hits} star", "{hits} stars")},
@@ -67,7 +69,7 @@ bool
 hit_field_is_text(enum hit_field field)
 {
 	return field == HIT_FIELD_TITLE || field == HIT_FIELD_ABSTRACT ||
-	       (field >= HIT_FIELD_ORGANIZATION && field <= HIT_FIELD_JOURNAL);
+	       (field >= HIT_FIELD_ORGANIZATION && field <= HIT_FIELD_MESH);
 }
 
 /* ---- as text ---- */

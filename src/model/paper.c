@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "model/paper_id.h"
+
 static const char *const type_names[] = {
     [LISTING_NEW] = "new",
     [LISTING_CROSS] = "cross",
@@ -58,14 +60,26 @@ paper_free(struct paper *paper)
 	g_free(paper->comment);
 	g_free(paper->journal);
 	g_free(paper->doi);
+	g_free(paper->pmid);
+	g_free(paper->pmcid);
+	g_clear_pointer(&paper->mesh, g_ptr_array_unref);
 	g_array_unref(paper->listings);
 	g_free(paper);
 }
 
-bool
-paper_awaits_lookup(const struct paper *paper)
+unsigned
+paper_find_lookups(const struct paper *paper)
 {
-	return !paper->categories || !paper->is_enriched;
+	unsigned lookups = 0;
+
+	if (paper_id_is_arxiv(paper->id))
+		lookups |= PAPER_LOOKUP_ARXIV;
+	/* arXiv's own DOIs are registered elsewhere. */
+	if (paper->doi && !paper_id_parse_arxiv(paper->doi, NULL, NULL))
+		lookups |= PAPER_LOOKUP_EUROPEPMC | PAPER_LOOKUP_CROSSREF;
+	if (paper->pmid || paper->pmcid)
+		lookups |= PAPER_LOOKUP_EUROPEPMC;
+	return lookups & ~paper->looked_up;
 }
 
 struct paper *

@@ -16,6 +16,15 @@
 /* A number or time that no source has reported yet. */
 #define PAPER_UNKNOWN ((int64_t)-1)
 
+/* Services at which papers are looked up by their identities; bits of a set. */
+enum paper_lookup {
+	PAPER_LOOKUP_ARXIV = 1 << 0,     /* by arXiv id */
+	PAPER_LOOKUP_EUROPEPMC = 1 << 1, /* by DOI, PMID or PMCID */
+	PAPER_LOOKUP_CROSSREF = 1 << 2,  /* by DOI */
+};
+#define PAPER_LOOKUP_ALL \
+	(PAPER_LOOKUP_ARXIV | PAPER_LOOKUP_EUROPEPMC | PAPER_LOOKUP_CROSSREF)
+
 /* Announcement types (arXiv's). */
 enum listing_type {
 	LISTING_NEW,
@@ -63,13 +72,16 @@ struct paper {
 	char *video_url;      /* http(s), validated, or NULL */
 	char *organization;   /* display name, or NULL if not reported */
 	GPtrArray *keywords;  /* of char *, as in the source; NULL if not reported */
-	GPtrArray *categories; /* of char *, primary first: "cs.CL"; NULL: unknown */
-	/* A comment, journal or DOI that is NULL is unknown until the paper was looked
-	 * up at arXiv; then, or if it cannot be, the paper has none. */
-	bool is_enriched;
+	GPtrArray *categories; /* of char *, primary first: "cs.CL"; or NULL */
+	/* Set of enum paper_lookup that have reported the paper.  Missing values that
+	 * no other service can report (query/parse/field.h) are known not to exist. */
+	unsigned looked_up;
 	char *comment;
 	char *journal;
 	char *doi;        /* without https://doi.org/ */
+	char *pmid;       /* of PubMed: "41792208" */
+	char *pmcid;      /* of PubMed Central: "PMC12938590" */
+	GPtrArray *mesh;  /* of char *, Medical Subject Headings; or NULL */
 	GArray *listings; /* of struct paper_listing, by day; empty until stored */
 };
 
@@ -85,8 +97,12 @@ struct listing {
 struct paper *paper_new(void);
 void paper_free(struct paper *paper);
 
-/** Whether a lookup may still set categories, comment, journal or DOI. */
-bool paper_awaits_lookup(const struct paper *paper);
+/**
+ * Find the services that know an identity of a paper and have not reported it.
+ *
+ * @return a set of enum paper_lookup; 0: missing values are known not to exist
+ */
+unsigned paper_find_lookups(const struct paper *paper);
 
 /**
  * Add a reference to a paper, which is immutable from then on, so that equal pointers

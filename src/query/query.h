@@ -65,7 +65,7 @@ enum query_mode {
  * (service/match/match.h): a missing value is false, not unknown. */
 enum query_finality {
 	QUERY_FINALITY_NONE,
-	QUERY_FINALITY_ENRICHED, /* after two hours: fields from arXiv */
+	QUERY_FINALITY_LOOKED_UP, /* after two hours: fields that are looked up */
 	/* After 14 days: all fields; present values, such as votes, are final, too. */
 	QUERY_FINALITY_ALL,
 };
@@ -151,7 +151,7 @@ char *query_hash(const struct query *query);
 
 /**
  * Whether the verdict may be unknown or change though the texts do not: a clause is on
- * a field of arXiv (query_needs_enrichment()), votes, comments, stars, links,
+ * a field that is looked up (query_get_lookups()), votes, comments, stars, links,
  * organization or keywords.
  */
 bool query_is_time_dependent(const struct query *query);
@@ -180,8 +180,12 @@ bool query_has_relative_date(const struct query *query);
 /** List the values of source: clauses. @return of const char *, borrowed */
 GPtrArray *query_list_sources(const struct query *query);
 
-/** Whether a clause is on a field from arXiv, which may take up to two hours. */
-bool query_needs_enrichment(const struct query *query);
+/**
+ * Get the services that clauses may wait for, up to two hours.
+ *
+ * @return a set of enum paper_lookup; 0: there is no clause on such a field
+ */
+unsigned query_get_lookups(const struct query *query);
 
 /**
  * Index a paper for many queries.

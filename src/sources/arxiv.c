@@ -304,22 +304,25 @@ arxiv_new(const struct source_options *options)
 	return &self->source;
 }
 
+static void
+append_id(const struct paper *paper, GString *ids)
+{
+	g_string_append_printf(ids, "%s%s", ids->len ? "," : "", paper->id);
+}
+
 GPtrArray *
 arxiv_find(struct http *http, const struct source_options *options,
-    const GPtrArray *ids, int64_t *retry_after_s, GError **error)
+    const GPtrArray *papers, struct source_lookup *lookup, GError **error)
 {
-	g_autofree char *api_url = source_format_base(options->api_url, API_URL);
-	g_autoptr(GString) url = g_string_new(api_url);
-	pb_auto(feed_xml) feed = NULL;
-
-	*retry_after_s = HTTP_RETRY_AFTER_UNKNOWN;
+	g_autoptr(GString) ids = source_lookup_format(lookup, papers, append_id);
+	g_autofree char *base = source_format_base(options->url, API_URL);
 	/* The default is ten results. */
-	g_string_append_printf(
-	    url, "/api/query?max_results=%d&id_list=", ARXIV_IDS_MAX);
-	for (unsigned i = 0; i < ids->len && i < ARXIV_IDS_MAX; i++)
-		g_string_append_printf(
-		    url, "%s%s", i ? "," : "", (const char *)ids->pdata[i]);
-	feed = query_api(
-	    http, url->str, options->request_interval_ms, retry_after_s, error);
+	g_autofree char *url = g_strdup_printf(
+	    "%s/api/query?max_results=%u&id_list=%s", base, lookup->count, ids->str);
+	pb_auto(feed_xml) feed = query_api(
+	    http, url, options->request_interval_ms, &lookup->retry_after_s, error);
+
+	/* Under load the API truncates pages. */
+	lookup->is_complete = feed && feed->total <= (int64_t)feed->entries->len;
 	return feed ? arxiv_listing_from_api(feed, error) : NULL;
 }

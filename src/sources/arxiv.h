@@ -10,8 +10,6 @@
 
 #include "sources/source.h"
 
-#define ARXIV_IDS_MAX 100 /* in one request */
-
 /**
  * Create the source of one category.
  *
@@ -25,13 +23,5 @@
  */
 struct source *arxiv_new(const struct source_options *options);
 
-/**
- * Look up papers by the API.
- *
- * @param options  with api_url and request_interval_ms
- * @param ids      of char *, arXiv ids; the first ARXIV_IDS_MAX are used
- * @return of struct listing *, the papers found; NULL with an error as of
- *         source_fetch_day()
- */
-GPtrArray *arxiv_find(struct http *http, const struct source_options *options,
-    const GPtrArray *ids, int64_t *retry_after_s, GError **error);
+/** Look up papers by the API. @param options  with url and request_interval_ms */
+source_find_fn arxiv_find;

@@ -264,7 +264,7 @@ arxiv_listing_from_api(const struct feed_xml *feed, GError **error)
 			paper->abstract = g_strdup("");
 		paper->published_at = entry->published_at;
 		paper->categories = make_categories(entry, entry->primary);
-		paper->is_enriched = true;
+		paper->looked_up = PAPER_LOOKUP_ARXIV;
 		if (paper->published_at >= 0)
 			day_format(paper->published_at, listing->day);
 		add_listing(listings, seen, listing);

@@ -203,6 +203,7 @@ parse_item(const json_t *item, const struct source_options *options, const char 
 	paper->url = format_page_url(item, doi);
 	if (!paper->url)
 		return "DOI is too long";
+	paper->looked_up = PAPER_LOOKUP_CROSSREF;
 	json_pages_complete(paper, doi, options->name, doi);
 	*listing = listing_new(g_steal_pointer(&paper), day);
 	return NULL;
@@ -226,14 +227,39 @@ crossref_parse(GBytes *json, const struct source_options *options, const char *d
 	return listings;
 }
 
+static const struct json_pages_service service = {
+    .url = "https://api.crossref.org",
+    .format_url = format_url,
+    .parse = crossref_parse,
+};
+
 struct source *
 crossref_new(const struct source_options *options)
 {
-	static const struct json_pages_service service = {
-	    .url = "https://api.crossref.org",
-	    .format_url = format_url,
-	    .parse = crossref_parse,
-	};
-
 	return json_pages_new(&service, options);
+}
+
+static void
+append_doi(const struct paper *paper, GString *filter)
+{
+	/* A comma would begin another filter. */
+	if (!strchr(paper->doi, ','))
+		g_string_append_printf(
+		    filter, "%sdoi:%s", filter->len ? "," : "", paper->doi);
+}
+
+GPtrArray *
+crossref_find(struct http *http, const struct source_options *options,
+    const GPtrArray *papers, struct source_lookup *lookup, GError **error)
+{
+	g_autoptr(GString) filter = source_lookup_format(lookup, papers, append_doi);
+	g_autofree char *base = source_format_base(options->url, service.url);
+	g_autoptr(GString) url = g_string_new(base);
+
+	if (!filter->len)
+		return g_ptr_array_new();
+	add_parameter(url, "/works?filter=", filter->str);
+	g_string_append_printf(url, "&select=%s&rows=%d", MEMBERS, PAGE_WORKS);
+	add_parameter(url, "&mailto=", options->contact);
+	return json_pages_find(&service, http, options, url->str, lookup, error);
 }

@@ -28,3 +28,6 @@ struct source *crossref_new(const struct source_options *options);
  */
 GPtrArray *crossref_parse(GBytes *json, const struct source_options *options,
     const char *day, struct json_page *page, GError **error);
+
+/** Look up papers by DOI. @param options  url and contact as above, name */
+source_find_fn crossref_find;

@@ -119,6 +119,7 @@ fill_texts(struct paper *paper, const json_t *element)
 	const json_t *journal =
 	    json_object_get(json_object_get(element, "journalInfo"), "journal");
 	g_autoptr(GPtrArray) keywords = g_ptr_array_new_with_free_func(g_free);
+	g_autoptr(GPtrArray) mesh = g_ptr_array_new_with_free_func(g_free);
 
 	paper->title = get_title(element);
 	paper->abstract = json_format_line(json_object_get(element, "abstractText"),
@@ -128,11 +129,13 @@ fill_texts(struct paper *paper, const json_t *element)
 	add_authors(paper, element);
 	json_add_keywords(keywords,
 	    json_object_get(json_object_get(element, "keywordList"), "keyword"), NULL);
-	json_add_keywords(keywords,
-	    json_object_get(json_object_get(element, "meshHeadingList"), "meshHeading"),
-	    "descriptorName");
 	if (keywords->len)
 		paper->keywords = g_steal_pointer(&keywords);
+	json_add_keywords(mesh,
+	    json_object_get(json_object_get(element, "meshHeadingList"), "meshHeading"),
+	    "descriptorName");
+	if (mesh->len)
+		paper->mesh = g_steal_pointer(&mesh);
 }
 
 /* Whether a string is "MED", "41792208", "PMC12938590" or the like, which is valid in a
@@ -141,6 +144,15 @@ static bool
 is_identifier(const char *text)
 {
 	return text && g_regex_match_simple("^[A-Za-z0-9._-]{1,80}\\z", text, 0, 0);
+}
+
+/* @return NULL unless it is a string of this form */
+static char *
+get_number(const json_t *element, const char *key, const char *form)
+{
+	const char *text = json_string_value(json_object_get(element, key));
+
+	return text && g_regex_match_simple(form, text, 0, 0) ? g_strdup(text) : NULL;
 }
 
 static const char *
@@ -164,6 +176,9 @@ parse_element(const json_t *element, const struct source_options *options,
 	paper->url = g_strconcat("https://europepmc.org/article/", own, NULL);
 	paper->guid = g_strconcat(options->name, ":", own, NULL);
 	paper->published_at = json_get_day(element, "firstPublicationDate");
+	paper->looked_up = PAPER_LOOKUP_EUROPEPMC;
+	paper->pmid = get_number(element, "pmid", "^[1-9][0-9]{0,8}\\z");
+	paper->pmcid = get_number(element, "pmcid", "^PMC[1-9][0-9]{0,9}\\z");
 	json_pages_complete(paper, json_string_value(json_object_get(element, "doi")),
 	    options->name, own);
 	*listing = listing_new(g_steal_pointer(&paper), day);
@@ -209,14 +224,44 @@ europepmc_parse(GBytes *json, const struct source_options *options, const char *
 	return listings;
 }
 
+static const struct json_pages_service service = {
+    .url = "https://www.ebi.ac.uk/europepmc/webservices/rest",
+    .format_url = format_url,
+    .parse = europepmc_parse,
+};
+
 struct source *
 europepmc_new(const struct source_options *options)
 {
-	static const struct json_pages_service service = {
-	    .url = "https://www.ebi.ac.uk/europepmc/webservices/rest",
-	    .format_url = format_url,
-	    .parse = europepmc_parse,
-	};
-
 	return json_pages_new(&service, options);
+}
+
+/* Append a clause that finds a paper. */
+static void
+append_identity(const struct paper *paper, GString *query)
+{
+	const char * or = query->len ? " OR " : "";
+
+	if (paper->doi)
+		g_string_append_printf(query, "%sDOI:\"%s\"", or, paper->doi);
+	else if (paper->pmid)
+		g_string_append_printf(
+		    query, "%s(EXT_ID:%s AND SRC:MED)", or, paper->pmid);
+	else if (paper->pmcid)
+		g_string_append_printf(query, "%sPMCID:%s", or, paper->pmcid);
+}
+
+GPtrArray *
+europepmc_find(struct http *http, const struct source_options *options,
+    const GPtrArray *papers, struct source_lookup *lookup, GError **error)
+{
+	g_autoptr(GString) query =
+	    source_lookup_format(lookup, papers, append_identity);
+	g_autofree char *escaped = g_uri_escape_string(query->str, NULL, FALSE);
+	g_autofree char *base = source_format_base(options->url, service.url);
+	g_autofree char *url = g_strdup_printf(
+	    "%s/search?query=%s&resultType=core&format=json&pageSize=%d", base, escaped,
+	    PAGE_RECORDS);
+
+	return json_pages_find(&service, http, options, url, lookup, error);
 }

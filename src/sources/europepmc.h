@@ -25,3 +25,6 @@ struct source *europepmc_new(const struct source_options *options);
  */
 GPtrArray *europepmc_parse(GBytes *json, const struct source_options *options,
     const char *day, struct json_page *page, GError **error);
+
+/** Look up papers by DOI, PMID or PMCID. @param options  url as above, name */
+source_find_fn europepmc_find;

@@ -221,11 +221,6 @@ make_listing(const struct feed_xml_entry *entry, const char *name, const char *p
 	paper->source_rank = PAPER_SOURCE_RANK_FEED;
 	paper->published_at = entry->published_at;
 	paper->id = find_arxiv_id(entry);
-	/* Only arXiv papers are looked up at arXiv. */
-	if (!paper->id) {
-		paper->is_enriched = true;
-		paper->categories = g_ptr_array_new_with_free_func(g_free);
-	}
 	fill_names(paper, entry, name, page);
 	choose_day(entry, today, day);
 	return listing_new(g_steal_pointer(&paper), day);

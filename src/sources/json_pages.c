@@ -66,12 +66,6 @@ json_pages_complete(
 	paper->source_rank = PAPER_SOURCE_RANK_FEED;
 	paper->doi = paper_id_parse_doi(doi);
 	paper_id_parse_arxiv(paper->doi ? doi : NULL, &arxiv_id, NULL);
-	/* Only arXiv papers are looked up at arXiv. */
-	if (!arxiv_id) {
-		paper->is_enriched = true;
-		if (!paper->categories)
-			paper->categories = g_ptr_array_new_with_free_func(g_free);
-	}
 	paper_id_choose(paper, arxiv_id, name, own);
 }
 
@@ -222,6 +216,28 @@ request_page(struct fetch *fetch, struct json_page *page, GError **error)
 	        &response, error))
 		return NULL;
 	return read_page(fetch, &response, page, error);
+}
+
+GPtrArray *
+json_pages_find(const struct json_pages_service *service, struct http *http,
+    const struct source_options *options, const char *url, struct source_lookup *lookup,
+    GError **error)
+{
+	const struct json_pages self = {.service = service, .options = *options};
+	pb_local(source_answer) answer = {0};
+	struct fetch fetch = {
+	    .self = &self, .http = http, .day = "", .pages = 1, .answer = &answer};
+	struct json_page page = {.total = -1};
+	pb_local(http_response) response = {0};
+	GPtrArray *listings;
+
+	if (!http_pause(http, options->request_interval_ms, error) ||
+	    !http_get(http, url, NULL, &response, error))
+		return NULL;
+	listings = read_page(&fetch, &response, &page, error);
+	lookup->retry_after_s = answer.retry_after_s;
+	g_free(page.next);
+	return listings;
 }
 
 /* Fetch all pages once. */

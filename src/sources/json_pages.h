@@ -59,6 +59,15 @@ struct source *json_pages_new(
     const struct json_pages_service *service, const struct source_options *options);
 
 /**
+ * Send one request, after a pause, for papers by their identities.
+ *
+ * @return as of source_find_fn
+ */
+GPtrArray *json_pages_find(const struct json_pages_service *service, struct http *http,
+    const struct source_options *options, const char *url, struct source_lookup *lookup,
+    GError **error);
+
+/**
  * Format the name of a category as filters and paperboy.conf can have it: lower case, a
  * hyphen for anything but letters and digits, and without what is in parentheses.
  * "Infectious Diseases (except HIV/AIDS)" is "infectious-diseases".

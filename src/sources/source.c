@@ -10,6 +10,11 @@
 #include "base/error.h"
 #include "net/http_file.h"
 
+/* Maximum number of papers in a lookup, and of bytes of their identities: Europe PMC
+ * takes queries of 1,500 characters. */
+#define LOOKUP_PAPERS 100
+#define LOOKUP_BYTES  1400
+
 void
 source_answer_init(struct source_answer *answer)
 {
@@ -137,6 +142,28 @@ source_set_status_error(int status, const char *message, GError **error)
 
 	pb_fail(error, code, "the source responded with status %d%s%s", status,
 	    message ? ": " : "", message ? message : "");
+}
+
+GString *
+source_lookup_format(struct source_lookup *lookup, const GPtrArray *papers,
+    void (*append)(const struct paper *paper, GString *text))
+{
+	GString *text = g_string_new(NULL);
+
+	lookup->retry_after_s = HTTP_RETRY_AFTER_UNKNOWN;
+	lookup->is_complete = true;
+	for (lookup->count = 0; lookup->at + lookup->count < papers->len;
+	     lookup->count++) {
+		gsize before = text->len;
+
+		append(papers->pdata[lookup->at + lookup->count], text);
+		if (lookup->count &&
+		    (lookup->count == LOOKUP_PAPERS || text->len > LOOKUP_BYTES)) {
+			g_string_truncate(text, before);
+			break;
+		}
+	}
+	return text;
 }
 
 bool

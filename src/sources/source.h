@@ -134,6 +134,35 @@ bool source_get(struct source *source, struct http *http, const char *url,
  */
 void source_set_status_error(int status, const char *message, GError **error);
 
+/* A lookup of papers by their identities. */
+struct source_lookup {
+	unsigned at;           /* index of the first paper */
+	unsigned count;        /* set to the number of papers in the request */
+	int64_t retry_after_s; /* set, or HTTP_RETRY_AFTER_UNKNOWN */
+	/* Set on success: the service does not know the papers that it left out. */
+	bool is_complete;
+};
+
+/**
+ * Request as many papers as one request may have.
+ *
+ * @param papers  of struct paper *
+ * @param lookup  in: at; the other members are set
+ * @return of struct listing *, those found, in any order; NULL with an error as of
+ *         source_fetch_day()
+ */
+typedef GPtrArray *
+source_find_fn(struct http *http, const struct source_options *options,
+    const GPtrArray *papers, struct source_lookup *lookup, GError **error);
+
+/**
+ * Format the identities of the papers of one request.
+ *
+ * @param append  adds one, with a separator if it is not the first
+ */
+GString *source_lookup_format(struct source_lookup *lookup, const GPtrArray *papers,
+    void (*append)(const struct paper *paper, GString *text));
+
 /**
  * Read a day from a file with an answer of one page.
  *

@@ -3,7 +3,7 @@
 The examples of the language's description are among them, line by line.
 """
 
-from oracle import ENRICHED, FINALLY
+from oracle import ENRICHED, FINALLY, NOTHING_SETTLED
 
 NO, YES, UNKNOWN = False, True, None
 
@@ -310,11 +310,25 @@ REFUSED = [
     ("=a*", 1), ("=a-b", 1), ('="a b"', 1), ("title:=a*", 7),
 ]
 
-# a clause, the time when it is final without a value
-NOT_KNOWN = [
-    ("cat:cs.CL", ENRICHED), ("cs.CL", ENRICHED), ("primary:cs.CL", ENRICHED),
-    ("comment:a", ENRICHED), ("journal:a", ENRICHED), ("doi:10.1/a", ENRICHED),
+# Papers by the services that know them: clauses, and the time when each is final without
+# a value.
+LATE = [
     ("upvotes:>=0", FINALLY), ("comments:>=0", FINALLY), ("stars:>=0", FINALLY),
     ("has:code", FINALLY), ("has:project", FINALLY), ("has:video", FINALLY),
     ("org:a", FINALLY), ("kw:a", FINALLY),
 ]
+NOT_KNOWN = {
+    "arxiv": ({"id": "2608.01234", "title": "yyy"}, [
+        ("cat:cs.CL", ENRICHED), ("cs.CL", ENRICHED), ("primary:cs.CL", ENRICHED),
+        ("comment:a", ENRICHED), ("journal:a", ENRICHED), ("doi:10.1/a", ENRICHED),
+        ("mesh:a", NOTHING_SETTLED), ("pmid:1", NOTHING_SETTLED), *LATE]),
+    "doi": ({"id": "doi:10.1/b", "doi": "10.1/b", "title": "yyy"}, [
+        ("cat:cs.CL", NOTHING_SETTLED), ("comment:a", NOTHING_SETTLED),
+        ("journal:a", ENRICHED), ("mesh:a", ENRICHED), ("pmid:1", ENRICHED), *LATE]),
+    "pmcid": ({"id": "doi:10.1/b", "pmcid": "PMC1", "title": "yyy"}, [
+        ("journal:a", ENRICHED), ("mesh:a", ENRICHED), ("doi:10.1/a", ENRICHED),
+        ("comment:a", NOTHING_SETTLED), *LATE]),
+    "nobody": ({"id": "a", "title": "yyy"}, [
+        (source, NOTHING_SETTLED) for source in (
+            "cat:cs.CL", "comment:a", "journal:a", "doi:10.1/a", "mesh:a", "pmid:1")]),
+}

@@ -19,12 +19,12 @@ CLAUSES = {
     "": 40, "near": 10, "category": 5,
     "title": 7, "abstract": 4, "text": 2, "author": 9, "first": 3, "cat": 7,
     "primary": 2, "source": 2, "org": 5, "kw": 5, "comment": 3, "journal": 2, "doi": 1,
-    "id": 1, "has": 4, "type": 3, "upvotes": 5, "comments": 2, "stars": 2, "authors": 3,
+    "pmid": 1, "mesh": 2, "id": 1, "has": 4, "type": 3, "upvotes": 5, "comments": 2, "stars": 2, "authors": 3,
     "date": 6,
 }
 FIELDS = [field for field in CLAUSES if field not in ("", "near", "category")]
 TEXTS = ("", "title", "abstract", "text")
-WORDS = (*TEXTS, "org", "kw", "comment", "journal")
+WORDS = (*TEXTS, "org", "kw", "comment", "journal", "mesh")
 
 AND = (" ", " ", " ", " AND ", " & ", "&")
 OR = (" OR ", " OR ", " | ", "|")
@@ -93,6 +93,11 @@ def add_values(rng, paper):
         paper["journal"] = rng.choice((None, None, *JOURNALS))
         paper["doi"] = rng.choice((None, "10.1145/3292500.%d" % rng.randint(1, 9),
                                    "10.1016/S0370-2693(97)0%dA" % rng.randint(1, 9)))
+    if rng.random() < 0.3:  # Europe PMC has answered, or another service
+        paper["looked_up"] = rng.randint(0, 7)
+        paper["pmid"] = rng.choice((None, "4179220%d" % rng.randint(1, 9)))
+        paper["pmcid"] = rng.choice((None, "PMC1293859%d" % rng.randint(1, 9)))
+        paper["mesh"] = rng.choice((None, rng.sample(KEYWORDS, rng.randint(0, 3))))
     rows = [make_appearance(rng) for _ in range(rng.choice((0, 1, 1, 1, 2, 3)))]
     paper["listings"] = sorted(rows, key=lambda row: (row[1], row[0]))
     return paper
@@ -206,7 +211,7 @@ class Filters:
             return self.number(field)
         return {
             "cat": self.category_value, "primary": self.category_value,
-            "source": self.source, "doi": self.doi, "id": self.id, "has": self.has,
+            "source": self.source, "doi": self.doi, "pmid": self.pmid, "id": self.id, "has": self.has,
             "type": self.type, "date": self.date,
         }[field]()
 
@@ -222,6 +227,7 @@ class Filters:
             "kw": paper.get("keywords") or KEYWORDS,
             "comment": [paper.get("comment") or rng.choice(COMMENTS)],
             "journal": [paper.get("journal") or rng.choice(JOURNALS)],
+            "mesh": paper.get("mesh") or KEYWORDS,
         }
         text = rng.choice(texts[field if field in texts else ""]) or "model"
         if text not in self.rows:
@@ -387,8 +393,15 @@ class Filters:
         doi = doi.swapcase() if kind < 0.5 else doi
         return f'"{doi}"' if re.search(r"[()]", doi) or kind > 0.8 else doi
 
+    def pmid(self):
+        paper, rng = self.paper(), self.rng
+        known = [paper.get("pmid") or "41792208", paper.get("pmcid") or "PMC12938590"]
+        return rng.choice((*known, "4179*", "pmc1*", f'"{known[1].lower()}"'))
+
     def id(self):
         rng, name = self.rng, str(self.paper()["id"])
+        if rng.random() < 0.2:
+            return self.pmid()
         kind = rng.random()
         if not re.fullmatch(r"[\w./-]+", name):
             return f'"{name}"'

@@ -1,25 +1,35 @@
 """oracle_paper.py - a paper prepared for the oracle: texts with their words.
 
 A paper is a dict: id, title, abstract, authors, upvotes, comments, stars, code_url,
-project_url, video_url, organization, keywords, categories, comment, journal, doi, and
-listings, a list of (source, day, type), followed by "late" when it became known on a
-later day than the paper.  Missing or None is "not reported".
+project_url, video_url, organization, keywords, categories, comment, journal, doi, pmid,
+pmcid, mesh, and listings, a list of (source, day, type), followed by "late" when it became
+known on a later day than the paper.  Missing or None is "not reported".  looked_up is the
+sum of the services that have answered; if it is missing, all have if there are categories.
 """
 
 import collections
+import re
 
 from normalize import normalize
 from words import is_unspaced, plural_class, spans
 
-# Fields that are final: missing values are false.  Fields of arXiv are final after two
-# hours, all after 14 days.
+# Fields that are final: missing values are false.  Fields that are looked up are final
+# after two hours, all after 14 days.
 NOTHING_SETTLED, ENRICHED, FINALLY = range(3)
+
+# Services at which papers are looked up, and the fields that each can tell.
+ARXIV, EUROPEPMC, CROSSREF = 1, 2, 4
+TOLD_BY = {
+    "cat": ARXIV, "primary": ARXIV, "comment": ARXIV, "doi": ARXIV | EUROPEPMC,
+    "journal": ARXIV | EUROPEPMC | CROSSREF, "mesh": EUROPEPMC, "pmid": EUROPEPMC,
+}
+ARXIV_ID = re.compile(r"\d{4}\.\d{4,5}|[a-z-]+(\.[A-Z]{2})?/\d{7}")
 
 # When a missing field is final.  Other fields are always known: title, abstract,
 # author, first, authors, id, source, type, date.
 SETTLED = {
     "cat": ENRICHED, "primary": ENRICHED, "comment": ENRICHED, "journal": ENRICHED,
-    "doi": ENRICHED,
+    "doi": ENRICHED, "mesh": ENRICHED, "pmid": ENRICHED,
     "upvotes": FINALLY, "comments": FINALLY, "stars": FINALLY, "has": FINALLY,
     "org": FINALLY, "kw": FINALLY,
 }
@@ -29,9 +39,28 @@ SETTLED = {
 AS_REPORTED, MAY_CHANGE = False, True
 
 
-def not_known(field, settled):
-    """Verdict of a clause on a missing field: unknown, later false."""
+def not_known(paper, field, settled):
+    """Verdict of a clause on a missing field: unknown, later false; false at once if
+    nobody can be asked.
+    """
+    if field in TOLD_BY and not TOLD_BY[field] & paper.awaited:
+        return False
     return None if settled < SETTLED[field] else False
+
+
+def awaited(paper):
+    """The services that know an identity of the paper and have not answered."""
+    doi = paper.get("doi")
+    services = 0
+    if ARXIV_ID.fullmatch(paper.get("id") or ""):
+        services |= ARXIV
+    if doi and not doi.lower().startswith("10.48550/arxiv."):
+        services |= EUROPEPMC | CROSSREF
+    if paper.get("pmid") or paper.get("pmcid"):
+        services |= EUROPEPMC
+    every = ARXIV | EUROPEPMC | CROSSREF
+    return services & ~paper.get("looked_up", every if paper.get("categories") is not None
+                                 else 0)
 
 
 class Text:
@@ -61,6 +90,8 @@ class Paper:
     def __init__(self, paper, fold=plural_class, today="2026-08-21"):
         self.today = today
         self.id = paper.get("id")
+        self.awaited = awaited(paper)
+        self.pubmed = [value for value in (paper.get("pmid"), paper.get("pmcid")) if value]
         self.authors = [normalize(name) for name in paper.get("authors") or ()]
         self.categories = paper.get("categories")
         self.doi = paper.get("doi")
@@ -85,9 +116,8 @@ class Paper:
             "abstract": texts([paper.get("abstract")]),
             "org": texts(one(paper.get("organization"))),
             "kw": texts(paper.get("keywords")),
-            "comment": None, "journal": None,
+            "comment": texts(one(paper.get("comment"))),
+            "journal": texts(one(paper.get("journal"))),
+            "mesh": texts(paper.get("mesh") or None),
         }
         self.texts["text"] = self.texts["title"] + self.texts["abstract"]
-        if self.categories is not None:  # arXiv has answered
-            self.texts["comment"] = texts([paper.get("comment")])
-            self.texts["journal"] = texts([paper.get("journal")])

@@ -22,11 +22,11 @@ MAX_DISTANCE = 99
 DISTANCE = 10
 
 TEXT_FIELDS = ("title", "abstract", "text")
-WORD_FIELDS = (*TEXT_FIELDS, "org", "kw", "comment", "journal")
+WORD_FIELDS = (*TEXT_FIELDS, "org", "kw", "comment", "journal", "mesh")
 NAME_FIELDS = ("author", "first")
 CATEGORY_FIELDS = ("cat", "primary")
 NUMBER_FIELDS = ("upvotes", "comments", "stars", "authors")
-WHOLE_FIELDS = ("doi", "id")
+WHOLE_FIELDS = ("doi", "pmid", "id")
 CHOICES = {"has": ("code", "project", "video"), "type": ("new", "cross", "replace")}
 ALIASES = {
     "ti": "title", "abs": "abstract", "all": "text", "au": "author", "co": "comment",

@@ -103,7 +103,7 @@ class Words(Leaf):
     def truth(self, paper, settled=NOTHING_SETTLED, mode=AS_REPORTED):
         texts = paper.texts[self.field]
         if texts is None:
-            return not_known(self.field, settled)
+            return not_known(paper, self.field, settled)
         return any(self.find_in(text) for text in texts)
 
     def find_in(self, text):
@@ -292,7 +292,7 @@ class Number(Leaf):
         value = paper.numbers[self.field]
         if self.field != "authors":
             if value is None:
-                return not_known(self.field, settled)
+                return not_known(paper, self.field, settled)
             if mode == MAY_CHANGE and settled < FINALLY:
                 return None
         return (self.low is None or value >= self.low) and (
@@ -343,8 +343,8 @@ class Category(Leaf):
         self.is_archive = is_archive
 
     def truth(self, paper, settled=NOTHING_SETTLED, mode=AS_REPORTED):
-        if paper.categories is None:
-            return not_known(self.field, settled)
+        if not paper.categories:
+            return not_known(paper, self.field, settled)
         few = paper.categories[:1] if self.field == "primary" else paper.categories
         return any(
             name == self.name or (self.is_archive and name.startswith(self.name + "."))
@@ -353,7 +353,7 @@ class Category(Leaf):
 
 
 class Whole(Leaf):
-    """The whole id or DOI, or a prefix; case-insensitive in ASCII."""
+    """The whole id, DOI or PMID, or a prefix; case-insensitive in ASCII."""
 
     def __init__(self, field, typed, is_prefix):
         self.field = field
@@ -363,13 +363,12 @@ class Whole(Leaf):
             self.value = bare_id(self.value)
 
     def truth(self, paper, settled=NOTHING_SETTLED, mode=AS_REPORTED):
-        value = paper.id
-        if self.field == "doi":
-            if paper.categories is None:
-                return not_known("doi", settled)
-            value = paper.doi or ""
-        value = ascii_lower(value)
-        return value.startswith(self.value) if self.is_prefix else value == self.value
+        values = {"doi": [paper.doi] if paper.doi else [], "pmid": paper.pubmed,
+                  "id": [paper.id, *paper.pubmed]}[self.field]
+        if not values:
+            return not_known(paper, self.field, settled)
+        return any(ascii_lower(value).startswith(self.value) if self.is_prefix
+                   else ascii_lower(value) == self.value for value in values)
 
 
 def ascii_lower(text):
@@ -402,4 +401,4 @@ class Has(Leaf):
         self.kind = kind
 
     def truth(self, paper, settled=NOTHING_SETTLED, mode=AS_REPORTED):
-        return True if self.kind in paper.links else not_known("has", settled)
+        return True if self.kind in paper.links else not_known(paper, "has", settled)

@@ -83,6 +83,20 @@ paperserver_check_failure(
 	g_assert_null(answer.etag);
 }
 
+unsigned
+paperserver_count_requests(struct paperserver *server)
+{
+	unsigned requests = 0;
+	char *line;
+
+	g_output_stream_close(g_subprocess_get_stdin_pipe(server->process), NULL, NULL);
+	while ((line = g_data_input_stream_read_line(server->log, NULL, NULL, NULL))) {
+		g_free(line);
+		requests++;
+	}
+	return requests;
+}
+
 void
 paperserver_free(struct paperserver *server)
 {

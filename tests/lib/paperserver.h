@@ -55,5 +55,8 @@ struct paperserver_failure {
 void paperserver_check_failure(
     struct source *source, const char *day, const struct paperserver_failure *failure);
 
+/** End the server. @return the number of requests that were not read yet */
+unsigned paperserver_count_requests(struct paperserver *server);
+
 void paperserver_free(struct paperserver *server);
 PB_DEFINE_AUTO(paperserver, paperserver_free);

@@ -472,6 +472,32 @@ class Handler(http.server.BaseHTTPRequestHandler):
                  for n in range(at, min(at + size, self.count))]
         self.reply(200, {"message": {"items": found, "next-cursor": "a+b/c="}})
 
+    # Lookups of papers by DOI; those that end in 0 are not known.
+
+    def mode_find_articles(self):
+        """Europe PMC about a query of DOIs and PMIDs."""
+        names = re.findall(r'DOI:"([^"]*)"|EXT_ID:(\d+)', self.query["query"][0])
+        found = [{
+            "source": "MED", "id": "7", "title": "A title.", "doi": doi or "10.5555/7",
+            "pmid": pmid or "417" + doi[-1], "pmcid": "PMC129" + (doi or pmid)[-1],
+            "abstractText": "<h4>Aim</h4>Told by <i>Europe PMC</i>.",
+            "journalInfo": {"journal": {"title": "Made-Up Letters"}},
+            "authorList": {"author": [{"fullName": "Example A"}, {"fullName": "Li BC"}]},
+            "meshHeadingList": {"meshHeading": [{"descriptorName": "Alzheimer Disease"}]},
+        } for doi, pmid in names if not (doi or pmid).endswith("0")]
+        self.reply(200, {"hitCount": len(found), "resultList": {"result": found},
+                         "nextCursorMark": "x"})
+
+    def mode_find_works(self):
+        """Crossref about a filter of DOIs."""
+        dois = [part.removeprefix("doi:") for part in self.query["filter"][0].split(",")]
+        self.reply(200, {"message": {"items": [{
+            "DOI": doi.upper(), "title": ["A title"], "container-title": ["Letters, Made Up"],
+            "abstract": "<jats:p>Told by Crossref.</jats:p>",
+            "author": [{"given": "Ada", "family": "Example"},
+                       {"given": "Bo C.", "family": "Li"}],
+        } for doi in dois if not doi.endswith("0")]}})
+
     def mode_agent(self):
         self.reply(200, self.headers.get("User-Agent", "").encode())
 

@@ -274,7 +274,8 @@ store_fixture_enrich(
 	for (char **name = names; *name; name++)
 		g_ptr_array_add(paper->categories, g_strdup(*name));
 	g_ptr_array_add(papers, paper);
-	papers_save_enrichment(fixture->store, papers, at, &saved, &error);
+	papers_save_lookup(
+	    fixture->store, PAPER_LOOKUP_ARXIV, papers, NULL, at, &saved, &error);
 	g_assert_no_error(error);
 	g_assert_cmpuint(saved.listed, ==, 1);
 }

@@ -152,16 +152,25 @@ add_values(struct query_document *document, const struct paper *paper)
 	document->numbers[HIT_FIELD_STARS - HIT_FIELD_UPVOTES] = paper->stars;
 	document->numbers[HIT_FIELD_AUTHORS - HIT_FIELD_UPVOTES] = paper->authors->len;
 	values[HIT_FIELD_ID] = new_values_of(paper->id);
-	if (paper->categories) {
+	document->awaited = paper_find_lookups(paper);
+	if (paper->categories && paper->categories->len) {
 		values[HIT_FIELD_CATEGORY] = copy_values(paper->categories);
 		values[HIT_FIELD_PRIMARY] = g_array_ref(values[HIT_FIELD_CATEGORY]);
 	}
-	if (paper->comment || paper->is_enriched)
+	if (paper->comment)
 		values[HIT_FIELD_COMMENT] = new_values_of(paper->comment);
-	if (paper->journal || paper->is_enriched)
+	if (paper->journal)
 		values[HIT_FIELD_JOURNAL] = new_values_of(paper->journal);
-	if (paper->doi || paper->is_enriched)
+	if (paper->doi)
 		values[HIT_FIELD_DOI] = new_values_of(paper->doi);
+	if (paper->mesh && paper->mesh->len)
+		values[HIT_FIELD_MESH] = copy_values(paper->mesh);
+	if (paper->pmid || paper->pmcid) {
+		values[HIT_FIELD_PMID] = new_values_of(paper->pmid);
+		add_value(values[HIT_FIELD_PMID], paper->pmcid);
+		add_value(values[HIT_FIELD_ID], paper->pmid);
+		add_value(values[HIT_FIELD_ID], paper->pmcid);
+	}
 	if (paper->organization)
 		values[HIT_FIELD_ORGANIZATION] = new_values_of(paper->organization);
 	if (paper->keywords)
@@ -345,9 +354,10 @@ evaluate_missing(const struct query_document *document, const struct field *fiel
 	switch (field->availability) {
 	case FIELD_AVAILABLE_AT_ONCE:
 		break;
-	case FIELD_AVAILABLE_ENRICHED:
+	case FIELD_AVAILABLE_LOOKED_UP:
 		is_settled = document->values[field->hit] ||
-		             document->finality >= QUERY_FINALITY_ENRICHED;
+		             !(document->awaited & field->lookups) ||
+		             document->finality >= QUERY_FINALITY_LOOKED_UP;
 		break;
 	case FIELD_AVAILABLE_LATE:
 		is_settled = document->finality >= QUERY_FINALITY_ALL;

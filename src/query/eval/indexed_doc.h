@@ -32,7 +32,8 @@ struct query_document {
 	GPtrArray *names; /* of struct name *, one for each author; NULL for one without
 	                     words */
 	enum query_finality finality;
-	unsigned first_day;                /* origin of relative dates */
+	unsigned awaited;   /* services of enum paper_lookup that have not reported */
+	unsigned first_day; /* origin of relative dates */
 	int64_t numbers[DOCUMENT_NUMBERS]; /* from HIT_FIELD_UPVOTES on */
 	GArray *days;                      /* of struct document_day */
 	/* Of struct text_field, by field; NULL: not reported.  Values in which words

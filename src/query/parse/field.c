@@ -11,6 +11,10 @@
 static const char *const links[] = {"code", "project", "video", NULL};
 static const char *const listing_types[] = {"new", "cross", "replace", NULL};
 
+/* Fields that services report which know the paper by an identity. */
+#define LOOKED_UP(services) \
+	.availability = FIELD_AVAILABLE_LOOKED_UP, .lookups = (services)
+
 #define ROW(field_name, field_kind, ...)                                    \
 	{                                                                   \
 		.name = field_name, .kind = FIELD_##field_kind, __VA_ARGS__ \
@@ -26,12 +30,10 @@ static const struct field fields[] = {
         .example = "author:\"Yann LeCun\""),
     ROW("first", NAME, .column = "authors", .hit = HIT_FIELD_AUTHOR, .is_first = true,
         .example = "first:hinton"),
-    ROW("cat", CATEGORY, .column = "categories",
-        .availability = FIELD_AVAILABLE_ENRICHED, .hit = HIT_FIELD_CATEGORY,
-        .example = "cat:cs.CL"),
-    ROW("primary", CATEGORY, .column = "categories",
-        .availability = FIELD_AVAILABLE_ENRICHED, .hit = HIT_FIELD_PRIMARY,
-        .is_first = true, .example = "primary:cs.CL"),
+    ROW("cat", CATEGORY, .column = "categories", LOOKED_UP(PAPER_LOOKUP_ARXIV),
+        .hit = HIT_FIELD_CATEGORY, .example = "cat:cs.CL"),
+    ROW("primary", CATEGORY, .column = "categories", LOOKED_UP(PAPER_LOOKUP_ARXIV),
+        .hit = HIT_FIELD_PRIMARY, .is_first = true, .example = "primary:cs.CL"),
     ROW("source", SOURCE, .hit = HIT_FIELD_SOURCE, .example = "source:hf diffusion"),
     ROW("org", VALUE_WORDS, .column = "organization",
         .availability = FIELD_AVAILABLE_LATE, .hit = HIT_FIELD_ORGANIZATION,
@@ -39,14 +41,20 @@ static const struct field fields[] = {
     ROW("kw", VALUE_WORDS, .column = "keywords", .availability = FIELD_AVAILABLE_LATE,
         .hit = HIT_FIELD_KEYWORD, .example = "kw:\"reward model\""),
     ROW("comment", VALUE_WORDS, .alias = "co", .column = "comment",
-        .availability = FIELD_AVAILABLE_ENRICHED, .hit = HIT_FIELD_COMMENT,
+        LOOKED_UP(PAPER_LOOKUP_ARXIV), .hit = HIT_FIELD_COMMENT,
         .example = "comment:neurips"),
     ROW("journal", VALUE_WORDS, .alias = "jr", .column = "journal",
-        .availability = FIELD_AVAILABLE_ENRICHED, .hit = HIT_FIELD_JOURNAL,
+        LOOKED_UP(PAPER_LOOKUP_ALL), .hit = HIT_FIELD_JOURNAL,
         .example = "journal:nature"),
-    ROW("doi", KEYWORD, .column = "doi", .availability = FIELD_AVAILABLE_ENRICHED,
-        .hit = HIT_FIELD_DOI, .example = "doi:10.1145*"),
-    ROW("id", KEYWORD, .column = "id", .hit = HIT_FIELD_ID, .example = "id:2605.15202"),
+    ROW("mesh", VALUE_WORDS, .column = "mesh", LOOKED_UP(PAPER_LOOKUP_EUROPEPMC),
+        .hit = HIT_FIELD_MESH, .example = "mesh:\"alzheimer disease\""),
+    ROW("doi", KEYWORD, .column = "doi",
+        LOOKED_UP(PAPER_LOOKUP_ARXIV | PAPER_LOOKUP_EUROPEPMC), .hit = HIT_FIELD_DOI,
+        .example = "doi:10.1145*"),
+    ROW("pmid", KEYWORD, .column = "pmid pmcid", LOOKED_UP(PAPER_LOOKUP_EUROPEPMC),
+        .hit = HIT_FIELD_PMID, .example = "pmid:41792208"),
+    ROW("id", KEYWORD, .column = "id pmid pmcid", .hit = HIT_FIELD_ID,
+        .example = "id:2605.15202"),
     ROW("has", CHOICE, .availability = FIELD_AVAILABLE_LATE, .hit = HIT_FIELD_HAS,
         .choices = links, .example = "diffusion has:code"),
     ROW("upvotes", NUMBER, .availability = FIELD_AVAILABLE_LATE,
@@ -74,7 +82,11 @@ static const struct {
     {"institution", "org"},
     {"keyword", "kw"},
     {"keywords", "kw"},
+    {"heading", "mesh"},
     {"likes", "upvotes"},
+    {"pmc", "pmid"},
+    {"pmcid", "pmid"},
+    {"pubmed", "pmid"},
     {"published", "date"},
     {"since", "date"},
     {"subject", "cat"},

@@ -28,7 +28,7 @@ enum field_kind {
 /* Time until the field is final; see enum query_finality. */
 enum field_availability {
 	FIELD_AVAILABLE_AT_ONCE, /* always known */
-	FIELD_AVAILABLE_ENRICHED,
+	FIELD_AVAILABLE_LOOKED_UP,
 	FIELD_AVAILABLE_LATE,
 };
 
@@ -39,6 +39,7 @@ struct field {
 	    *column; /* of the FTS5 index of papers, several for texts; or NULL */
 	enum field_kind kind;
 	enum field_availability availability;
+	unsigned lookups;           /* enum paper_lookup: services that report it */
 	unsigned texts;             /* for FIELD_WORDS: bits of texts */
 	enum hit_field hit;         /* for other kinds: the field of hits */
 	bool changes;               /* reported values may change */

@@ -919,20 +919,6 @@ query_free(struct query *query)
 	g_free(query);
 }
 
-/* Whether a clause is on a field with such an availability. */
-static bool
-has_availability(const struct node *node, enum field_availability least,
-    enum field_availability most)
-{
-	if (node->field)
-		return node->field->availability >= least &&
-		       node->field->availability <= most;
-	for (guint i = 0; i < node->operands->len; i++)
-		if (has_availability(g_ptr_array_index(node->operands, i), least, most))
-			return true;
-	return false;
-}
-
 static void
 add_sources(const struct node *node, GPtrArray *names)
 {
@@ -1036,16 +1022,37 @@ query_has_relative_date(const struct query *query)
 	return has_relative_date(query->root);
 }
 
-bool
-query_is_time_dependent(const struct query *query)
+static bool
+is_time_dependent(const struct node *node)
 {
-	return has_availability(
-	    query->root, FIELD_AVAILABLE_ENRICHED, FIELD_AVAILABLE_LATE);
+	if (node->field)
+		return node->field->availability != FIELD_AVAILABLE_AT_ONCE;
+	for (guint i = 0; i < node->operands->len; i++)
+		if (is_time_dependent(node->operands->pdata[i]))
+			return true;
+	return false;
 }
 
 bool
-query_needs_enrichment(const struct query *query)
+query_is_time_dependent(const struct query *query)
 {
-	return has_availability(
-	    query->root, FIELD_AVAILABLE_ENRICHED, FIELD_AVAILABLE_ENRICHED);
+	return is_time_dependent(query->root);
+}
+
+static unsigned
+get_lookups(const struct node *node)
+{
+	unsigned lookups = 0;
+
+	if (node->field)
+		return node->field->lookups;
+	for (guint i = 0; i < node->operands->len; i++)
+		lookups |= get_lookups(node->operands->pdata[i]);
+	return lookups;
+}
+
+unsigned
+query_get_lookups(const struct query *query)
+{
+	return get_lookups(query->root);
 }

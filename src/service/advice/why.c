@@ -123,8 +123,7 @@ explain(struct why_filter *filter, const struct query *query,
 	    query_evaluate(query, document, QUERY_MAY_CHANGE) == QUERY_FALSE)
 		return;
 	filter->waits_until = paper_batch_get_recheck_time(query, stored, now);
-	filter->waits_for_arxiv =
-	    filter->waits_until == stored->first_seen_at + PAPERS_ENRICH_S;
+	filter->waits_for_lookup = filter->waits_until == stored->settled_at;
 }
 
 static struct why_filter *
@@ -386,8 +385,8 @@ set_waiting(struct why *why, const struct why_filter *filter)
 
 	set_outcome(why, WHY_WAITING, filter->waits_until,
 	    "filter %d waits for %s, until %s at the latest", filter->number,
-	    filter->waits_for_arxiv ? "its arXiv record"
-	                            : "votes, links and the like to change",
+	    filter->waits_for_lookup ? "fields that are being looked up"
+	                             : "votes, links and the like to change",
 	    until);
 }
 
@@ -510,12 +509,13 @@ static void
 set_block_pending(const struct why_context *context, int number)
 {
 	struct why *why = context->why;
-	int64_t at = why->stored->first_seen_at + PAPERS_ENRICH_S;
+	int64_t at = why->stored->settled_at;
 	g_autofree char *until = format_time(at);
 
 	set_outcome(why, WHY_BLOCK_WAITING, at,
-	    "block %d waits for its arXiv record, until %s at the latest", number,
-	    until);
+	    "block %d waits for fields that are being looked up, until %s at the "
+	    "latest",
+	    number, until);
 }
 
 /* The next digest has it; the subscriber may not be getting any. */

@@ -36,7 +36,7 @@ enum why_outcome {
 	WHY_UNWANTED, /* only cross-listed or replaced, which the subscriber does not
 	                 want */
 	WHY_BLOCKED,  /* a block excludes it */
-	WHY_BLOCK_WAITING, /* a block waits for the enrichment */
+	WHY_BLOCK_WAITING, /* a block waits for a lookup */
 	WHY_TOO_OLD,       /* listed too long ago for the next digest */
 	WHY_NOT_ACTIVE,    /* the subscriber is paused, suspended or not confirmed */
 	WHY_NEXT,          /* in the next digest */
@@ -54,7 +54,7 @@ struct why_filter {
 	bool is_found;            /* it matched once, which stays */
 	int64_t found_at;         /* s, or -1 */
 	int64_t waits_until;      /* s, or -1: not waiting */
-	bool waits_for_arxiv;     /* else for votes and the like */
+	bool waits_for_lookup;    /* else for votes and the like */
 	GPtrArray *steps;         /* of struct query_step * */
 };
 

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/day.h"
 #include "base/error.h"
+#include "service/collect/enrich.h"
 #include "service/collect/source_status.h"
 #include "service/log/event.h"
 #include "store/admin/backup.h"
@@ -21,115 +22,7 @@
 #define RECENT_DAYS 3  /* days before today that are fetched at every poll */
 #define OLDEST_DAYS 14 /* days before today that are fetched once a day */
 
-/* ---- looks up papers of other sources at arXiv ---- */
-
-/* Names of the backoff state. */
-#define NAME        "arxiv-api"
-#define QUERIED     "queried"
-#define QUERIED_ALL "queried all"
-
-/* Maximum number of batches, of ARXIV_IDS_MAX papers each, that are looked up in one
- * poll. */
-#define BATCHES 10
-
-/* Interval at which all papers of the last OLDEST_DAYS with unknown fields are asked
- * for again; between, only those first seen since the last lookup. */
-#define ALL_S (6 * CLOCK_HOUR_S)
-
-/* Papers to be saved. */
-struct enrichment {
-	const GPtrArray *papers; /* of struct paper * */
-	int64_t now;
-	struct papers_saved saved; /* set */
-};
-
-static bool
-save_enrichment(struct store *store, void *data, GError **error)
-{
-	struct enrichment *enrichment = data;
-
-	return papers_save_enrichment(
-	    store, enrichment->papers, enrichment->now, &enrichment->saved, error);
-}
-
-/* Look up one batch of papers and store the answer. */
-static bool
-enrich_batch(const struct collect *collect, GPtrArray *ids, int64_t now,
-    struct collect_report *report, bool *is_failed, GError **error)
-{
-	g_autoptr(GError) fetch_error = NULL;
-	int64_t retry_after_s;
-	g_autoptr(GPtrArray) found = arxiv_find(
-	    collect->http, collect->arxiv, ids, &retry_after_s, &fetch_error);
-	g_autoptr(GPtrArray) papers = g_ptr_array_new();
-	struct enrichment enrichment = {.papers = papers, .now = now};
-
-	if (!found) {
-		*is_failed = true;
-		if (collect->stop && g_atomic_int_get(collect->stop))
-			return true;
-		event_log(EVENT_ENRICH_FAILED, EVENT_TEXT(fetch_error->message));
-		return source_backoff_save_pause(collect->store, NAME,
-		    collect->arxiv->api_url, retry_after_s, now, error);
-	}
-	for (unsigned i = 0; i < found->len; i++)
-		g_ptr_array_add(papers, ((struct listing *)found->pdata[i])->paper);
-	if (!store_transact(collect->store, save_enrichment, &enrichment, error))
-		return false;
-	report->changed += enrichment.saved.changed;
-	event_log(EVENT_PAPERS_ENRICHED, EVENT_INT("requested", ids->len),
-	    EVENT_INT("found", enrichment.saved.listed),
-	    EVENT_INT("changed", enrichment.saved.changed));
-	return true;
-}
-
-/*
- * Look up papers whose categories, comment, journal or DOI are unknown: the new ones,
- * and a few times a day all of them, since arXiv may get to know them later.  Errors
- * cause a pause, as for a source.
- *
- * @param collect  with arxiv
- * @param report   increased by the changed papers
- * @return false only if the store fails
- */
-static bool
-enrich_run(const struct collect *collect, int64_t now, struct collect_report *report,
-    GError **error)
-{
-	g_autoptr(GPtrArray) ids = NULL;
-	int64_t fetched_at, all_at, until,
-	    oldest = now - OLDEST_DAYS * (int64_t)CLOCK_DAY_S;
-	bool is_failed = false, is_all;
-
-	if (!source_backoff_load(collect->store, NAME, QUERIED, &fetched_at, error) ||
-	    !source_backoff_load(collect->store, NAME, QUERIED_ALL, &all_at, error) ||
-	    !source_backoff_find_pause(
-	        collect->store, NAME, collect->arxiv->api_url, now, &until, error))
-		return false;
-	if (until >= 0)
-		return true;
-	is_all = all_at < 0 || all_at > now || now - all_at >= ALL_S;
-	ids = papers_load_unenriched(collect->store,
-	    is_all ? oldest : MAX(fetched_at, oldest), ARXIV_IDS_MAX * BATCHES, error);
-	for (unsigned at = 0; ids && at < ids->len && !is_failed; at += ARXIV_IDS_MAX) {
-		g_autoptr(GPtrArray) batch = g_ptr_array_new();
-
-		for (unsigned i = at; i < MIN(at + ARXIV_IDS_MAX, ids->len); i++)
-			g_ptr_array_add(batch, ids->pdata[i]);
-		if (!enrich_batch(collect, batch, now, report, &is_failed, error))
-			return false;
-	}
-	if (!ids || is_failed || !ids->len)
-		return ids != NULL;
-	/* The rest is looked up at the next poll. */
-	if (ids->len == ARXIV_IDS_MAX * BATCHES)
-		return source_backoff_clear_pause(collect->store, NAME, error);
-	return source_backoff_clear_pause(collect->store, NAME, error) &&
-	       source_backoff_save(collect->store, NAME, QUERIED, now, error) &&
-	       (!is_all ||
-	           source_backoff_save(collect->store, NAME, QUERIED_ALL, now, error));
-}
-
+/* Maximum number of duplicates that are merged after a poll. */
 #define DUPLICATES_MAX 100
 
 static enum source_fetch_status
@@ -500,7 +393,7 @@ collect_run(const struct collect *collect, bool is_all, int64_t now,
 		        collect, collect->sources[i], is_all, now, report, error))
 			return false;
 	if (!store_transact(collect->store, merge_duplicates, &now, error) ||
-	    (collect->arxiv && !enrich_run(collect, now, report, error)))
+	    !enrich_run(collect, now, report, error))
 		return false;
 	if (report->failed > failed || report->retry_at || collect->is_part)
 		return true;

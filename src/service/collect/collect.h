@@ -12,9 +12,16 @@
 #include <stdint.h>
 
 #include "net/http.h"
-#include "sources/arxiv.h"
 #include "sources/source.h"
 #include "store/core/store.h"
+
+/* Services at which papers are looked up (enrich.h). */
+enum collect_lookup {
+	COLLECT_LOOKUP_ARXIV,
+	COLLECT_LOOKUP_EUROPEPMC,
+	COLLECT_LOOKUP_CROSSREF,
+	COLLECT_LOOKUPS
+};
 
 struct collect_report {
 	unsigned answers; /* lists fetched */
@@ -29,7 +36,7 @@ struct collect {
 	struct http *http;
 	struct source **sources;
 	unsigned source_count;
-	const struct source_options *arxiv; /* for looking up papers; NULL: off */
+	struct source_options lookups[COLLECT_LOOKUPS]; /* without url: off */
 	int64_t wait_s;  /* maximum time that digests wait for a late list */
 	bool is_part;    /* some enabled sources are left out */
 	const int *stop; /* not 0: return soon; or NULL */

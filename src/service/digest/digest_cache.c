@@ -195,9 +195,8 @@ digest_cache_get_paper(struct digest_cache *cache, int64_t seq, GError **error)
 	paper->seq = seq;
 	paper->id = g_strdup(stored->paper->id);
 	paper->document = document;
-	paper->awaits_enrichment =
-	    paper_awaits_lookup(stored->paper) &&
-	    paper_batch_get_finality(stored, cache->now) == QUERY_FINALITY_NONE;
+	if (paper_batch_get_finality(stored, cache->now) == QUERY_FINALITY_NONE)
+		paper->awaited = paper_find_lookups(stored->paper);
 	set_matching_days(paper, stored);
 	set_details(paper, stored, cache->now);
 	g_hash_table_insert(cache->papers, &paper->seq, paper);

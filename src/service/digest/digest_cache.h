@@ -71,7 +71,7 @@ struct digest_cache_paper {
 	int64_t seq;
 	char *id;
 	struct query_document *document;
-	bool awaits_enrichment; /* not enriched yet, and still waiting for it */
+	unsigned awaited; /* services of enum paper_lookup that it still waits for */
 	/* As in struct digest_entry. */
 	int64_t upvotes_before, stars;
 	char *venue;

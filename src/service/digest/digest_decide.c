@@ -128,7 +128,7 @@ check_match(const struct digest_cache *cache, const struct digest_rules *rules,
 
 /*
  * Blocks are evaluated now and not at the time of the listing: votes change.  A paper
- * whose block needs the enrichment waits for a later digest.
+ * whose block needs fields that are being looked up waits for a later digest.
  */
 static bool
 check_blocks(struct digest_cache *cache, const struct digest_rules *rules,
@@ -152,8 +152,8 @@ check_blocks(struct digest_cache *cache, const struct digest_rules *rules,
 			    (struct digest_decision){DIGEST_OUTCOME_BLOCKED, block};
 			return true;
 		}
-		if (verdict == QUERY_UNKNOWN && paper->awaits_enrichment &&
-		    !decision->block && query_needs_enrichment(query))
+		if (verdict == QUERY_UNKNOWN && !decision->block &&
+		    paper->awaited & query_get_lookups(query))
 			*decision = (struct digest_decision){
 			    DIGEST_OUTCOME_BLOCK_PENDING, block};
 	}

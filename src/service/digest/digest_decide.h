@@ -23,7 +23,8 @@ enum digest_outcome {
 	DIGEST_OUTCOME_TOO_OLD,       /* last listed over DIGEST_ELIGIBLE_DAYS ago */
 	DIGEST_OUTCOME_UNWANTED,      /* since then, only cross-listed or replaced */
 	DIGEST_OUTCOME_BLOCKED,
-	DIGEST_OUTCOME_BLOCK_PENDING, /* a block needs the enrichment by arXiv */
+	DIGEST_OUTCOME_BLOCK_PENDING, /* a block needs fields that are being looked up
+	                               */
 	DIGEST_OUTCOME_INCLUDED,
 };
 

@@ -8,10 +8,10 @@
  * rechecked then. Such a match is called "waiting" in service/match and in reports of
  * the status, and "pending" in the store (store/paper/matches.h).
  *
- * Fields from arXiv are final PAPERS_ENRICH_S after the paper was first seen, all
- * others MATCH_WAIT_DAYS after that time, rounded down to the hour; a time before the
- * last day (UTC) on which the paper was listed counts as the start of that day, a later
- * one as its end. Missing values are false once they are final.
+ * Fields that are looked up are final at settled_at of the paper (papers.h), all others
+ * MATCH_WAIT_DAYS after that time, rounded down to the hour; a time before the last day
+ * (UTC) on which the paper was listed counts as the start of that day, a later one as
+ * its end. Missing values are false once they are final.
  */
 #pragma once
 

@@ -26,8 +26,8 @@ paper_batch_get_finality(const struct stored_paper *stored, int64_t now)
 {
 	if (now >= get_final_due(stored))
 		return QUERY_FINALITY_ALL;
-	if (now >= stored->first_seen_at + PAPERS_ENRICH_S)
-		return QUERY_FINALITY_ENRICHED;
+	if (now >= stored->settled_at)
+		return QUERY_FINALITY_LOOKED_UP;
 	return QUERY_FINALITY_NONE;
 }
 
@@ -37,9 +37,9 @@ paper_batch_get_recheck_time(
 {
 	int64_t final = get_final_due(stored);
 
-	if (paper_awaits_lookup(stored->paper) && query_needs_enrichment(query) &&
+	if (paper_find_lookups(stored->paper) & query_get_lookups(query) &&
 	    paper_batch_get_finality(stored, now) == QUERY_FINALITY_NONE)
-		return MIN(final, stored->first_seen_at + PAPERS_ENRICH_S);
+		return MIN(final, stored->settled_at);
 	return final;
 }
 
@@ -77,14 +77,14 @@ paper_batch_clear(struct paper_batch *paper_batch)
 	g_clear_pointer(&paper_batch->papers, g_ptr_array_unref);
 }
 
-/* Before trusted_at only the fields from arXiv may become final. */
+/* Before trusted_at only fields that are looked up may become final. */
 static enum query_finality
 get_finality(const struct stored_paper *stored, const struct match_context *context)
 {
 	enum query_finality finality = paper_batch_get_finality(stored, context->now);
 
 	return context->now < context->trusted_at
-	           ? MIN(finality, QUERY_FINALITY_ENRICHED)
+	           ? MIN(finality, QUERY_FINALITY_LOOKED_UP)
 	           : finality;
 }
 

@@ -18,7 +18,8 @@
 /* Times of a run, s. */
 struct match_context {
 	int64_t now;
-	int64_t trusted_at; /* before it only fields from arXiv may become final */
+	int64_t
+	    trusted_at; /* before it only fields that are looked up may become final */
 };
 
 /* Maximum length of a number, a comma and NUL, bytes. */

@@ -126,7 +126,7 @@ filters_add_notes(struct store *store, const struct query *query, bool is_block,
 	if (!add_undecided_notes(store, slow, notes, error))
 		return false;
 
-	if (query_needs_enrichment(query) &&
+	if (query_get_lookups(query) & PAPER_LOOKUP_ARXIV &&
 	    !papers_has_categories(store, &has_categories, error))
 		return false;
 	if (!has_categories)

@@ -307,8 +307,11 @@ allow_private(struct http *http, const struct settings *settings)
 		http_allow_private(http, settings_get_option(source, "url"));
 		http_allow_private(http, settings_get_option(source, "api_url"));
 	}
-	if (settings->enrich_private)
+	if (settings->enrich_private) {
 		http_allow_private(http, settings->enrich_arxiv_url);
+		http_allow_private(http, settings->enrich_europepmc_url);
+		http_allow_private(http, settings->enrich_crossref_url);
+	}
 }
 
 /* The file is .json, or text. */
@@ -332,13 +335,18 @@ factory_new_alert_template(
 	            : NULL;
 }
 
+const char *
+factory_get_contact(const struct settings *settings)
+{
+	return *settings->collect_contact ? settings->collect_contact
+	                                  : settings->mail_owner;
+}
+
 struct http *
 factory_new_http(const struct settings *settings, const int *stop)
 {
-	const char *contact = *settings->collect_contact ? settings->collect_contact
-	                                                 : settings->mail_owner;
-	g_autofree char *agent =
-	    g_strdup_printf("paperboy/%s (mailto:%s)", PACKAGE_VERSION, contact);
+	g_autofree char *agent = g_strdup_printf(
+	    "paperboy/%s (mailto:%s)", PACKAGE_VERSION, factory_get_contact(settings));
 	const struct http_settings options = {
 	    .user_agent = agent,
 	    /* For configured URLs only: redirects to files are refused. */
@@ -353,14 +361,31 @@ factory_new_http(const struct settings *settings, const int *stop)
 	return http;
 }
 
-const struct source_options *
-factory_get_arxiv(const struct settings *settings, struct source_options *options)
+void
+factory_get_lookups(
+    const struct settings *settings, struct source_options lookups[COLLECT_LOOKUPS])
 {
-	*options = (struct source_options){
-	    .api_url = settings->enrich_arxiv_url,
-	    .request_interval_ms = settings->enrich_arxiv_interval_s * (int64_t)1000,
+	const struct {
+		const char *name;
+		bool is_on;
+		const char *url;
+		int64_t interval_s;
+	} services[COLLECT_LOOKUPS] = {
+	    [COLLECT_LOOKUP_ARXIV] = {"arxiv", settings->enrich_arxiv,
+	        settings->enrich_arxiv_url, settings->enrich_arxiv_interval_s},
+	    [COLLECT_LOOKUP_EUROPEPMC] = {"europepmc", settings->enrich_europepmc,
+	        settings->enrich_europepmc_url, settings->enrich_europepmc_interval_s},
+	    [COLLECT_LOOKUP_CROSSREF] = {"crossref", settings->enrich_crossref,
+	        settings->enrich_crossref_url, settings->enrich_crossref_interval_s},
 	};
-	return settings->enrich_arxiv ? options : NULL;
+
+	for (unsigned i = 0; i < COLLECT_LOOKUPS; i++)
+		lookups[i] = (struct source_options){
+		    .name = services[i].name,
+		    .url = services[i].is_on ? services[i].url : NULL,
+		    .contact = factory_get_contact(settings),
+		    .request_interval_ms = services[i].interval_s * 1000,
+		};
 }
 
 static char *

@@ -13,6 +13,7 @@
 #include "receive/receiver.h"
 #include "render/renderer.h"
 #include "render/template.h"
+#include "service/collect/collect.h"
 #include "service/state/oauth_login.h"
 #include "sources/source.h"
 #include "store/core/store.h"
@@ -56,14 +57,12 @@ void factory_check_sources(const struct settings *settings, GPtrArray *problems)
 /** Whether a text is a URL of a kind that can be fetched. */
 bool factory_is_url(const char *text);
 
-/**
- * Get the options for the lookup of papers at arXiv.
- *
- * @param options  set; borrows from the settings
- * @return options, or NULL when it is disabled
- */
-const struct source_options *
-factory_get_arxiv(const struct settings *settings, struct source_options *options);
+/** Get the address for services that ask for one. */
+const char *factory_get_contact(const struct settings *settings);
+
+/** Get the options for the lookup of papers. @param lookups  set to borrowed texts */
+void factory_get_lookups(
+    const struct settings *settings, struct source_options lookups[COLLECT_LOOKUPS]);
 
 /**
  * Save whether a mail of paperboyctl check has shown that CFBL-Address is signed

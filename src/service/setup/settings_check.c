@@ -378,6 +378,8 @@ factory_check(
 	check_password(
 	    &check, credentials, "alerts.secret_file", settings->alerts_secret_file);
 	check_url(&check, "enrich.arxiv_url", settings->enrich_arxiv_url);
+	check_url(&check, "enrich.europepmc_url", settings->enrich_europepmc_url);
+	check_url(&check, "enrich.crossref_url", settings->enrich_crossref_url);
 	factory_check_sources(settings, problems);
 	check_time(&check);
 	if (settings->smtp_protocol != SETTINGS_PROTOCOL_LMTP ||

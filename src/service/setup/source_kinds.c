@@ -252,8 +252,7 @@ add_sources(const struct settings *settings, const struct settings_source *sourc
 	    .query = get(source, "query"),
 	    .issn = get(source, "issn"),
 	    .prefix = get(source, "prefix"),
-	    .contact = *settings->collect_contact ? settings->collect_contact
-	                                          : settings->mail_owner,
+	    .contact = factory_get_contact(settings),
 	    .request_interval_ms =
 	        1000 * (*interval_s ? g_ascii_strtoll(interval_s, NULL, 10)
 	                            : kind->request_interval_s),

@@ -14,10 +14,13 @@ CREATE TABLE paper (
 	video_url     TEXT,
 	organization  TEXT,
 	keywords      TEXT, -- one per line; NULL: unknown
-	categories    TEXT, -- one per line, primary first; NULL: not enriched by arXiv yet
+	categories    TEXT, -- one per line, primary first
 	comment       TEXT,
 	journal       TEXT,
 	doi           TEXT,
+	pmid          TEXT, -- of PubMed
+	pmcid         TEXT, -- of PubMed Central: PMC...
+	mesh          TEXT, -- Medical Subject Headings, one per line
 	published_at  INTEGER,
 	upvotes       INTEGER CHECK (upvotes >= 0),
 	upvotes_day   TEXT -- when they were read last, UTC
@@ -32,15 +35,20 @@ CREATE TABLE paper (
 	replacement   INTEGER NOT NULL DEFAULT 0 CHECK (replacement >= 0), -- newest version announced as one; 0: none
 	revision      INTEGER NOT NULL UNIQUE, -- increasing; a new one when all filters have to be matched with it again
 	is_revised    INTEGER NOT NULL DEFAULT 0 CHECK (is_revised IN (0, 1)), -- it is not the first revision
-	is_changed    INTEGER NOT NULL DEFAULT 0 CHECK (is_changed IN (0, 1))
+	is_changed    INTEGER NOT NULL DEFAULT 0 CHECK (is_changed IN (0, 1)),
+	-- Sets of services (enum paper_lookup): those that have reported the paper, and
+	-- those to be asked about it.
+	looked_up     INTEGER NOT NULL DEFAULT 0 CHECK (looked_up >= 0),
+	awaited       INTEGER NOT NULL DEFAULT 0 CHECK (awaited >= 0),
+	-- Missing values stay unknown until then, since a service fails; 0: for two hours
+	delayed_until INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 CREATE INDEX paper_changed ON paper (seq) WHERE is_changed = 1;
 CREATE INDEX paper_last_day ON paper (last_day, revision);
 
 -- Votes and age of papers, for the rank in a search.
 CREATE INDEX paper_rank ON paper (seq, upvotes, last_day);
-CREATE INDEX paper_unenriched ON paper (first_seen_at)
-	WHERE categories IS NULL OR comment IS NULL OR journal IS NULL OR doi IS NULL;
+CREATE INDEX paper_awaited ON paper (first_seen_at) WHERE awaited <> 0;
 
 -- All identifiers of a paper (src/model/paper_id.h).
 CREATE TABLE paper_alias (
@@ -79,7 +87,7 @@ CREATE TABLE listing (
 CREATE INDEX listing_paper ON listing (paper_seq);
 
 CREATE VIRTUAL TABLE paper_fts USING fts5 (title, abstract, authors, id, doi, categories,
-	organization, keywords, comment, journal,
+	organization, keywords, comment, journal, pmid, pmcid, mesh,
 	content = 'paper', content_rowid = 'seq', tokenize = 'bigram');
 
 -- Words of titles and abstracts, their stem, and their document frequency.
@@ -808,31 +816,36 @@ END;
 CREATE TRIGGER paper_fts_insert AFTER INSERT ON paper
 BEGIN
 	INSERT INTO paper_fts (rowid, title, abstract, authors, id, doi, categories,
-		organization, keywords, comment, journal)
+		organization, keywords, comment, journal, pmid, pmcid, mesh)
 	VALUES (NEW.seq, NEW.title, NEW.abstract, NEW.authors, NEW.id, NEW.doi, NEW.categories,
-		NEW.organization, NEW.keywords, NEW.comment, NEW.journal);
+		NEW.organization, NEW.keywords, NEW.comment, NEW.journal, NEW.pmid, NEW.pmcid,
+		NEW.mesh);
 END;
 
 CREATE TRIGGER paper_fts_update AFTER UPDATE OF title, abstract, authors, id, doi, categories,
-	organization, keywords, comment, journal ON paper
+	organization, keywords, comment, journal, pmid, pmcid, mesh ON paper
 WHEN (OLD.title, OLD.abstract, OLD.authors, OLD.id, OLD.doi, OLD.categories, OLD.organization,
-	OLD.keywords, OLD.comment, OLD.journal) IS NOT (NEW.title, NEW.abstract, NEW.authors,
-	NEW.id, NEW.doi, NEW.categories, NEW.organization, NEW.keywords, NEW.comment, NEW.journal)
+	OLD.keywords, OLD.comment, OLD.journal, OLD.pmid, OLD.pmcid, OLD.mesh) IS NOT (NEW.title, NEW.abstract, NEW.authors,
+	NEW.id, NEW.doi, NEW.categories, NEW.organization, NEW.keywords, NEW.comment, NEW.journal, NEW.pmid, NEW.pmcid,
+		NEW.mesh)
 BEGIN
 	INSERT INTO paper_fts (paper_fts, rowid, title, abstract, authors, id, doi, categories,
-		organization, keywords, comment, journal)
+		organization, keywords, comment, journal, pmid, pmcid, mesh)
 	VALUES ('delete', OLD.seq, OLD.title, OLD.abstract, OLD.authors, OLD.id, OLD.doi,
-		OLD.categories, OLD.organization, OLD.keywords, OLD.comment, OLD.journal);
+		OLD.categories, OLD.organization, OLD.keywords, OLD.comment, OLD.journal, OLD.pmid,
+		OLD.pmcid, OLD.mesh);
 	INSERT INTO paper_fts (rowid, title, abstract, authors, id, doi, categories,
-		organization, keywords, comment, journal)
+		organization, keywords, comment, journal, pmid, pmcid, mesh)
 	VALUES (NEW.seq, NEW.title, NEW.abstract, NEW.authors, NEW.id, NEW.doi, NEW.categories,
-		NEW.organization, NEW.keywords, NEW.comment, NEW.journal);
+		NEW.organization, NEW.keywords, NEW.comment, NEW.journal, NEW.pmid, NEW.pmcid,
+		NEW.mesh);
 END;
 
 CREATE TRIGGER paper_fts_delete AFTER DELETE ON paper
 BEGIN
 	INSERT INTO paper_fts (paper_fts, rowid, title, abstract, authors, id, doi, categories,
-		organization, keywords, comment, journal)
+		organization, keywords, comment, journal, pmid, pmcid, mesh)
 	VALUES ('delete', OLD.seq, OLD.title, OLD.abstract, OLD.authors, OLD.id, OLD.doi,
-		OLD.categories, OLD.organization, OLD.keywords, OLD.comment, OLD.journal);
+		OLD.categories, OLD.organization, OLD.keywords, OLD.comment, OLD.journal, OLD.pmid,
+		OLD.pmcid, OLD.mesh);
 END;

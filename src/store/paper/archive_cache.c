@@ -22,21 +22,22 @@
 
 /* ---- copying ---- */
 
-#define VALUES                                                                      \
-	"title, abstract, authors, id, summary, url, code_url, project_url,"        \
-	" video_url, organization, keywords,"                                       \
-	" categories, comment, journal, doi, published_at, upvotes, upvotes_day,"   \
-	" upvotes_before, comments, stars, source_rank, fetched_at, first_seen_at," \
-	" last_day, replacement, revision, is_revised"
+#define VALUES                                                                    \
+	"title, abstract, authors, id, summary, url, code_url, project_url,"      \
+	" video_url, organization, keywords, categories, comment, journal, doi,"  \
+	" pmid, pmcid, mesh, published_at, upvotes, upvotes_day, upvotes_before," \
+	" comments, stars, source_rank, fetched_at, first_seen_at, last_day,"     \
+	" replacement, revision, is_revised, looked_up, awaited, delayed_until"
 #define VALUE_PARAMETERS                                                               \
 	"?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18," \
-	" ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29"
+	" ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33,"  \
+	" ?34, ?35"
 /* Positions of seq and VALUES, and their number. */
 #define COLUMN_TITLE      1
 #define COLUMN_ABSTRACT   2
 #define COLUMN_ID         4
-#define COLUMN_REVISION   27
-#define N_PAPER_COLUMNS   29
+#define COLUMN_REVISION   30
+#define N_PAPER_COLUMNS   35
 #define LISTING_COLUMNS   "source, day, paper_seq, type, version, upvotes, first_seen_at"
 #define N_LISTING_COLUMNS 7
 

@@ -14,7 +14,7 @@ enum rule {
 	RULE_SOURCE_RANK, /* best text: arXiv, then Hugging Face, then feeds */
 	RULE_PAGE,        /* Hugging Face's page, then arXiv's, then a feed's link */
 	/* The longer list, or a new one of Hugging Face unless arXiv has reported the
-	 * paper; at the same length, the better source's. */
+	 * paper; at the same length, the better source's, or that with fuller names. */
 	RULE_LONGER,
 	RULE_ARXIV,    /* arXiv's; others' only until arXiv has reported the field */
 	RULE_LATEST,   /* the last value reported */
@@ -53,6 +53,9 @@ static const struct {
     FIELD(comment, TYPE_TEXT, RULE_ARXIV),
     FIELD(journal, TYPE_TEXT, RULE_ARXIV),
     FIELD(doi, TYPE_TEXT, RULE_ARXIV),
+    FIELD(pmid, TYPE_TEXT, RULE_LATEST),
+    FIELD(pmcid, TYPE_TEXT, RULE_LATEST),
+    FIELD(mesh, TYPE_LIST, RULE_LATEST),
 #undef FIELD
 };
 
@@ -121,6 +124,40 @@ rank_of_page(const char *url)
 	return g_str_has_prefix(url, "https://arxiv.org/") ? 1 : 0;
 }
 
+/* Count the letters of names, without initials. */
+static unsigned
+count_letters(const GPtrArray *names)
+{
+	unsigned letters = 0;
+
+	for (unsigned i = 0; i < names->len; i++) {
+		unsigned in_word = 0;
+
+		for (const char *at = names->pdata[i];; at = g_utf8_next_char(at)) {
+			bool is_letter = g_unichar_isalpha(g_utf8_get_char(at));
+
+			if (!is_letter && in_word > 1)
+				letters += in_word;
+			in_word = is_letter ? in_word + 1 : 0;
+			if (!*at)
+				break;
+		}
+	}
+	return letters;
+}
+
+int
+paper_dedup_compare_names(const GPtrArray *names, const GPtrArray *with)
+{
+	unsigned here, there;
+
+	if (names->len != with->len)
+		return names->len > with->len ? 1 : -1;
+	here = count_letters(names);
+	there = count_letters(with);
+	return (here > there) - (here < there);
+}
+
 /* Compare two values that are both set. */
 static bool
 is_better(const struct side *stored, const struct side *reported, enum rule rule)
@@ -139,7 +176,10 @@ is_better(const struct side *stored, const struct side *reported, enum rule rule
 		return (is_trusted &&
 		           reported->paper->source_rank == PAPER_SOURCE_RANK_HF) ||
 		       reported->list->len > stored->list->len ||
-		       (reported->list->len == stored->list->len && is_trusted);
+		       (reported->list->len == stored->list->len && is_trusted &&
+		           (reported->paper->source_rank > stored->paper->source_rank ||
+		               paper_dedup_compare_names(
+		                   reported->list, stored->list) >= 0));
 	case RULE_ARXIV:
 		return is_trusted ||
 		       reported->paper->source_rank == PAPER_SOURCE_RANK_ARXIV;
@@ -185,26 +225,6 @@ set_field(struct paper *paper, const struct side *side, size_t i)
 	}
 }
 
-/* Whether the categories of a paper are known, also that it has none: only arXiv can
- * report that of an arXiv paper. */
-static bool
-knows_categories(const struct paper *paper)
-{
-	return paper->categories && paper->source_rank == PAPER_SOURCE_RANK_ARXIV &&
-	       paper_id_is_arxiv(paper->id);
-}
-
-/*
- * Whether the merged paper counts as looked up since `paper` does.  Not if only the
- * merged one has an arXiv id: a paper without one counts as looked up at once.
- */
-static bool
-is_enriched_as(const struct paper *merged, const struct paper *paper)
-{
-	return paper->is_enriched &&
-	       (paper_id_is_arxiv(paper->id) || !paper_id_is_arxiv(merged->id));
-}
-
 struct paper *
 paper_dedup_merge(const struct paper *stored, const struct paper *reported)
 {
@@ -220,11 +240,6 @@ paper_dedup_merge(const struct paper *stored, const struct paper *reported)
 			is_reported = is_better(&before, &now, fields[i].rule);
 		set_field(merged, is_reported ? &now : &before, i);
 	}
-	merged->is_enriched =
-	    is_enriched_as(merged, stored) || is_enriched_as(merged, reported);
-	if (merged->categories && !merged->categories->len &&
-	    paper_id_is_arxiv(merged->id) && !knows_categories(stored) &&
-	    !knows_categories(reported))
-		g_clear_pointer(&merged->categories, g_ptr_array_unref);
+	merged->looked_up = stored->looked_up | reported->looked_up;
 	return merged;
 }

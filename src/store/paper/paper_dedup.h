@@ -17,5 +17,12 @@
 struct paper *
 paper_dedup_merge(const struct paper *stored, const struct paper *reported);
 
+/**
+ * Compare two lists of authors.
+ *
+ * @return more than 0 if the first one has more authors, or as many with fuller names
+ */
+int paper_dedup_compare_names(const GPtrArray *names, const GPtrArray *with);
+
 /** Whether an id is preferred to another: arXiv, then DOI, then the source's own. */
 bool paper_dedup_is_better_id(const char *id, const char *than);

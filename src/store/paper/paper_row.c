@@ -31,12 +31,6 @@ paper_row_join(const GPtrArray *texts)
 	return g_string_free(lines, FALSE);
 }
 
-struct sql_value
-paper_row_get_known(const struct paper *paper, const char *text)
-{
-	return text || !paper->is_enriched ? SQL_TEXT(text) : SQL_TEXT("");
-}
-
 /* Append the lines of a column. @return false if it is NULL */
 static bool
 split(struct sql_statement *row, int column, GPtrArray *texts)
@@ -137,15 +131,6 @@ load_listings(struct store *store, const struct stored_paper *stored, GError **e
 	return step == SQL_STEP_DONE;
 }
 
-/* An empty text is known not to exist. */
-static char *
-dup_known(struct sql_statement *row, int column)
-{
-	const char *text = sql_get_text(row, column);
-
-	return text && *text ? g_strdup(text) : NULL;
-}
-
 static struct stored_paper *
 load_columns(struct sql_statement *row)
 {
@@ -165,11 +150,9 @@ load_columns(struct sql_statement *row)
 	paper->organization = sql_dup_text(row, 9);
 	paper->keywords = load_texts(row, 10);
 	paper->categories = load_texts(row, 11);
-	paper->is_enriched =
-	    sql_get_text(row, 12) && sql_get_text(row, 13) && sql_get_text(row, 14);
-	paper->comment = dup_known(row, 12);
-	paper->journal = dup_known(row, 13);
-	paper->doi = dup_known(row, 14);
+	paper->comment = sql_dup_text(row, 12);
+	paper->journal = sql_dup_text(row, 13);
+	paper->doi = sql_dup_text(row, 14);
 	paper->published_at = sql_get_int(row, 15);
 	paper->upvotes = sql_get_int(row, 16);
 	paper->comments = sql_get_int(row, 17);
@@ -183,6 +166,12 @@ load_columns(struct sql_statement *row)
 	g_strlcpy(
 	    stored->upvotes_day, sql_get_text(row, 25), sizeof(stored->upvotes_day));
 	stored->upvotes_before = sql_get_int(row, 26);
+	paper->pmid = sql_dup_text(row, 27);
+	paper->pmcid = sql_dup_text(row, 28);
+	paper->mesh = load_texts(row, 29);
+	paper->looked_up = (unsigned)sql_get_int(row, 30);
+	stored->settled_at =
+	    MAX(stored->first_seen_at + PAPERS_LOOKUP_S, sql_get_int(row, 31));
 	return stored;
 }
 
@@ -191,7 +180,7 @@ paper_row_find(struct store *store, struct sql_statement *statement,
     struct stored_paper **stored, GError **error)
 {
 	/* In the order of load_columns(). */
-	static const char checks[] = "itttttTTTTTTTTTNNNNndnn*TDN";
+	static const char checks[] = "itttttTTTTTTTTTNNNNndnn*TDNTTTnn";
 	enum sql_step step = statement ? record_next(statement, "paper", checks, error)
 	                               : SQL_STEP_FAILED;
 	pb_auto(stored_paper) found = NULL;

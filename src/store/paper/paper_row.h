@@ -14,7 +14,8 @@
 	" paper.journal, paper.doi, paper.published_at, paper.upvotes,"             \
 	" paper.comments, paper.stars, paper.revision, paper.last_day,"             \
 	" paper.first_seen_at, paper.is_revised, paper.source_rank, paper.summary," \
-	" coalesce(paper.upvotes_day, ''), paper.upvotes_before"
+	" coalesce(paper.upvotes_day, ''), paper.upvotes_before, paper.pmid,"       \
+	" paper.pmcid, paper.mesh, paper.looked_up, paper.delayed_until"
 
 /**
  * Load the paper of the next row, with its listings (store/core/record.h).
@@ -31,7 +32,3 @@ GPtrArray *paper_row_load_all(
 
 /** Join texts with newlines. @return a new string; NULL for NULL */
 char *paper_row_join(const GPtrArray *texts);
-
-/** The column of a comment, journal or DOI: empty if the paper is known to have none.
- */
-struct sql_value paper_row_get_known(const struct paper *paper, const char *text);

@@ -16,20 +16,33 @@ source_fetch_status_name(enum source_fetch_status status)
 }
 
 GPtrArray *
-papers_load_unenriched(
-    struct store *store, int64_t seen_after, unsigned limit, GError **error)
+papers_load_awaited(struct store *store, enum paper_lookup lookup, int64_t seen_after,
+    unsigned limit, GError **error)
 {
 	static const char sql[] =
-	    "SELECT id FROM paper WHERE (categories IS NULL OR comment IS NULL"
-	    "  OR journal IS NULL OR doi IS NULL) AND first_seen_at > ?1"
-	    /* Only arXiv's own: 2611.12345 and hep-ex/0307015. */
-	    " AND ((rtrim(substr(id, 1, 4), '0123456789') = ''"
-	    "  AND substr(id, 5, 1) = '.' AND substr(id, 6, 1) BETWEEN '0' AND '9')"
-	    " OR (substr(id, 1, 1) BETWEEN 'a' AND 'z' AND id NOT LIKE '%/'"
-	    "  AND rtrim(id, '0123456789') LIKE '%/'))"
-	    " ORDER BY first_seen_at DESC LIMIT ?2";
+	    "SELECT " PAPER_ROW_COLUMNS " FROM paper WHERE awaited <> 0"
+	    " AND (awaited & ?1) <> 0 AND first_seen_at > ?2"
+	    " ORDER BY first_seen_at DESC, seq DESC LIMIT ?3";
+	sql_auto *statement = sql_bind(
+	    store, sql, error, SQL_INT(lookup), SQL_INT(seen_after), SQL_INT(limit));
 
-	return sql_load_texts(store, sql, error, SQL_INT(seen_after), SQL_INT(limit));
+	return paper_row_load_all(store, statement, error);
+}
+
+bool
+papers_delay_lookup(struct store *store, enum paper_lookup lookup, int64_t until,
+    int64_t now, GError **error)
+{
+	/* Those that still wait. */
+	static const char sql[] =
+	    "UPDATE paper SET delayed_until = CASE WHEN first_seen_at + ?4 < ?2"
+	    "  THEN first_seen_at + ?4 ELSE ?2 END"
+	    " WHERE awaited <> 0 AND (awaited & ?1) <> 0 AND first_seen_at + ?4 > ?3"
+	    " AND (first_seen_at + ?5 > ?3 OR delayed_until > ?3)"
+	    " AND first_seen_at + ?5 < ?2 AND delayed_until < ?2";
+
+	return sql_exec(store, sql, error, SQL_INT(lookup), SQL_INT(until),
+	    SQL_INT(now), SQL_INT(PAPERS_LOOKUP_MAX_S), SQL_INT(PAPERS_LOOKUP_S));
 }
 
 bool
@@ -246,7 +259,10 @@ papers_find(
     struct store *store, const char *id, struct stored_paper **stored, GError **error)
 {
 	static const char sql[] =
-	    "SELECT " PAPER_ROW_COLUMNS " FROM paper WHERE id = ?1";
+	    "SELECT " PAPER_ROW_COLUMNS " FROM paper WHERE seq ="
+	    /* An id is of the row that has it, even if it is an alias of another. */
+	    " coalesce((SELECT p.seq FROM paper p WHERE p.id = ?1),"
+	    "  (SELECT paper_seq FROM paper_alias WHERE name = ?1))";
 	sql_auto *statement = sql_bind(store, sql, error, SQL_TEXT(id));
 
 	return paper_row_find(store, statement, stored, error);

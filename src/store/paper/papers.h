@@ -10,8 +10,10 @@
 #include "model/paper.h"
 #include "store/core/store.h"
 
-/* Time after first seeing a paper for which matches wait for data from arXiv, s. */
-#define PAPERS_ENRICH_S (2 * 3600)
+/* Time after first seeing a paper for which matches wait for the services at which it
+ * is looked up; and the maximum while a service fails, s. */
+#define PAPERS_LOOKUP_S     (2 * 3600)
+#define PAPERS_LOOKUP_MAX_S (3 * 86400)
 
 /* Result of fetching one day. */
 enum source_fetch_status {
@@ -53,6 +55,8 @@ struct stored_paper {
 	int64_t revision;
 	bool is_revised; /* it is not the first revision */
 	int64_t first_seen_at;
+	/* From then on values are known not to exist that no service has reported. */
+	int64_t settled_at;
 	char day[11];         /* the last day it was listed on */
 	char upvotes_day[11]; /* UTC day on which votes were read last; "": never */
 	/* The last number of votes read on the day before upvotes_day, or
@@ -85,17 +89,29 @@ bool papers_save_fetch(struct store *store, const struct source_fetch *fetch,
     const GPtrArray *listings, struct papers_saved *saved, GError **error);
 
 /**
- * Store categories, comment, journal and DOI from arXiv for known papers.
+ * Store what a service reports about papers that it was asked for.
  *
- * Marks them as changed, so that pending matches are decided again.  Data that comes
- * later than PAPERS_ENRICH_S, or differs from before, gives a new revision.
+ * Only missing values are set, and fuller names of authors; those of arXiv replace
+ * categories, comment, journal and DOI.  Marks papers as changed, so that pending
+ * matches are decided again.  Values that come later than settled_at, or differ from
+ * before, and abstracts and names give a new revision.
  *
- * @param papers  of struct paper *: only the id and these fields are read, NULL keeps
- * the old value, and means that there is none; unknown ids are skipped
- * @param saved   set on success: listed (known ids) and changed
+ * @param lookup  one of enum paper_lookup, which is not asked for these papers again
+ * @param papers  of struct paper *, with the answers; unknown ones are skipped
+ * @param asked   of struct stored_paper *: those not among the answers are unknown to
+ *                the service; or NULL
+ * @param saved   set on success: listed (known ids), changed and frozen
  */
-bool papers_save_enrichment(struct store *store, const GPtrArray *papers, int64_t now,
+bool papers_save_lookup(struct store *store, enum paper_lookup lookup,
+    const GPtrArray *papers, const GPtrArray *asked, int64_t now,
     struct papers_saved *saved, GError **error);
+
+/**
+ * Let the papers that wait for a failing service wait longer: up to PAPERS_LOOKUP_MAX_S
+ * after they were first seen.
+ */
+bool papers_delay_lookup(struct store *store, enum paper_lookup lookup, int64_t until,
+    int64_t now, GError **error);
 
 /**
  * Merge duplicate papers that were in queued messages before.
@@ -106,13 +122,12 @@ bool papers_merge_duplicates(
     struct store *store, int64_t now, unsigned limit, GError **error);
 
 /**
- * Load arXiv papers whose categories, comment, journal or DOI are unknown, first seen
- * after a time, newest first.
+ * Load papers to be looked up at a service, first seen after a time, newest first.
  *
- * @return of char *
+ * @return of struct stored_paper *
  */
-GPtrArray *papers_load_unenriched(
-    struct store *store, int64_t seen_after, unsigned limit, GError **error);
+GPtrArray *papers_load_awaited(struct store *store, enum paper_lookup lookup,
+    int64_t seen_after, unsigned limit, GError **error);
 
 /**
  * Load the ETag of the last successful fetch of a day. @param etag  set; NULL for none
@@ -196,7 +211,8 @@ bool papers_find_changed(struct store *store, int64_t *seq, GError **error);
 bool papers_clear_changed(struct store *store, int64_t seq, GError **error);
 
 /**
- * Find a paper by its canonical id. @param stored  set; NULL: not listed by any source
+ * Find a paper by its id or another name, such as "pmid:41792208". @param stored  set;
+ * NULL: not listed by any source
  */
 bool papers_find(
     struct store *store, const char *id, struct stored_paper **stored, GError **error);

@@ -17,7 +17,17 @@
 /* ---- papers by any of their identifiers, and duplicates ---- */
 
 /* Most reliable first. */
-enum name { NAME_ID, NAME_DOI, NAME_LINK, NAME_GUID, NAME_TITLE, NAME_ENTRY, N_NAMES };
+enum name {
+	NAME_ID,
+	NAME_DOI,
+	NAME_PMID,
+	NAME_PMCID,
+	NAME_LINK,
+	NAME_GUID,
+	NAME_TITLE,
+	NAME_ENTRY,
+	N_NAMES
+};
 
 /* Maximum time between two posts with the same title that count as one, s. */
 #define ENTRY_S (3 * INT64_C(86400))
@@ -27,6 +37,9 @@ make_names(const struct paper *paper, char *names[N_NAMES])
 {
 	names[NAME_ID] = g_strdup(paper->id);
 	names[NAME_DOI] = paper->doi ? g_strconcat("doi:", paper->doi, NULL) : NULL;
+	names[NAME_PMID] = paper->pmid ? g_strconcat("pmid:", paper->pmid, NULL) : NULL;
+	names[NAME_PMCID] =
+	    paper->pmcid ? g_strconcat("pmcid:", paper->pmcid, NULL) : NULL;
 	names[NAME_LINK] = g_strdup(paper->link);
 	names[NAME_GUID] = g_strdup(paper->guid);
 	names[NAME_ENTRY] = g_strdup(paper->entry_key);
@@ -38,21 +51,6 @@ clear_names(char *names[N_NAMES])
 {
 	for (int i = 0; i < N_NAMES; i++)
 		g_clear_pointer(&names[i], g_free);
-}
-
-/* @param stored  stays NULL if no paper has the alias */
-static bool
-load_named(
-    struct store *store, const char *name, struct stored_paper **stored, GError **error)
-{
-	static const char sql[] =
-	    "SELECT " PAPER_ROW_COLUMNS " FROM paper WHERE seq ="
-	    /* An id is of the row that has it, even if it is an alias of another. */
-	    " coalesce((SELECT p.seq FROM paper p WHERE p.id = ?1),"
-	    "  (SELECT paper_seq FROM paper_alias WHERE name = ?1))";
-	sql_auto *statement = sql_bind(store, sql, error, SQL_TEXT(name));
-
-	return paper_row_find(store, statement, stored, error);
 }
 
 /*
@@ -163,7 +161,7 @@ paper_aliases_find(
 
 		if (!names[i])
 			continue;
-		is_ok = load_named(store, names[i], &stored, error) &&
+		is_ok = papers_find(store, names[i], &stored, error) &&
 		        (!stored || add_found(store, reported, (enum name)i, now,
 		                        stored, found, error));
 	}
@@ -349,30 +347,38 @@ note(struct paper_changes *changes, bool is_new, bool was_known)
 	changes->is_revision |= is_new && was_known;
 }
 
+/* Note new values of fields that lookups report. */
 static void
-find_enrichment_changes(const struct paper *reported, const struct paper *stored,
+note_looked_up(const struct paper *reported, const struct paper *stored,
     bool is_settled, struct paper_changes *changes)
 {
-	bool was_known = stored->is_enriched || is_settled;
+	unsigned awaited = is_settled ? 0 : paper_find_lookups(stored);
+	bool for_article = awaited & (PAPER_LOOKUP_EUROPEPMC | PAPER_LOOKUP_CROSSREF);
 
-	*changes = (struct paper_changes){0};
-	/* Without a comment, too: that is no longer unknown. */
-	changes->is_changed = reported->is_enriched && !stored->is_enriched;
+	/* Without a value, too: that is no longer unknown. */
+	changes->is_changed |= (awaited & ~paper_find_lookups(reported)) != 0;
 	note(changes, is_new_list(reported->categories, stored->categories),
-	    stored->categories || is_settled);
+	    stored->categories || !(awaited & PAPER_LOOKUP_ARXIV));
 	note(changes, is_new_text(reported->comment, stored->comment),
-	    stored->comment || was_known);
+	    stored->comment || !(awaited & PAPER_LOOKUP_ARXIV));
 	note(changes, is_new_text(reported->journal, stored->journal),
-	    stored->journal || was_known);
-	note(
-	    changes, is_new_text(reported->doi, stored->doi), stored->doi || was_known);
+	    stored->journal || !awaited);
+	note(changes, is_new_text(reported->doi, stored->doi), stored->doi || !awaited);
+	note(changes, is_new_list(reported->mesh, stored->mesh),
+	    stored->mesh || !for_article);
+	/* Clauses on ids do not wait. */
+	note(changes,
+	    is_new_text(reported->pmid, stored->pmid) ||
+	        is_new_text(reported->pmcid, stored->pmcid),
+	    true);
 }
 
 static void
 find_changes(const struct paper *reported, const struct paper *stored, bool is_settled,
     struct paper_changes *changes)
 {
-	find_enrichment_changes(reported, stored, is_settled, changes);
+	*changes = (struct paper_changes){0};
+	note_looked_up(reported, stored, is_settled, changes);
 	changes->is_text = strcmp(reported->title, stored->title) != 0 ||
 	                   strcmp(reported->abstract, stored->abstract) != 0 ||
 	                   is_new_list(reported->authors, stored->authors);
@@ -400,13 +406,16 @@ insert_paper(struct store *store, const struct paper *paper, const char *day,
 	    "INSERT INTO paper (id, title, abstract, authors, url, code_url,"
 	    " project_url, video_url, organization, keywords, categories, comment,"
 	    " journal, doi, published_at, upvotes, comments, stars, fetched_at,"
-	    " first_seen_at, last_day, source_rank, summary, upvotes_day, revision)"
+	    " first_seen_at, last_day, source_rank, summary, upvotes_day, pmid,"
+	    " pmcid, mesh, looked_up, awaited, revision)"
 	    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14,"
-	    " ?15, ?16, ?17, ?18, ?19, ?19, ?20, ?21, ?22, ?23,"
+	    " ?15, ?16, ?17, ?18, ?19, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27,"
+	    " ?28,"
 	    " (SELECT coalesce(max(revision), 0) + 1 FROM paper)) RETURNING seq";
 	g_autofree char *authors = paper_row_join(paper->authors);
 	g_autofree char *keywords = paper_row_join(paper->keywords);
 	g_autofree char *categories = paper_row_join(paper->categories);
+	g_autofree char *mesh = paper_row_join(paper->mesh);
 	char today[DAY_BYTES];
 
 	day_format(now, today);
@@ -415,14 +424,15 @@ insert_paper(struct store *store, const struct paper *paper, const char *day,
 	           SQL_TEXT(paper->url), SQL_TEXT(paper->code_url),
 	           SQL_TEXT(paper->project_url), SQL_TEXT(paper->video_url),
 	           SQL_TEXT(paper->organization), SQL_TEXT(keywords),
-	           SQL_TEXT(categories), paper_row_get_known(paper, paper->comment),
-	           paper_row_get_known(paper, paper->journal),
-	           paper_row_get_known(paper, paper->doi),
+	           SQL_TEXT(categories), SQL_TEXT(paper->comment),
+	           SQL_TEXT(paper->journal), SQL_TEXT(paper->doi),
 	           SQL_INT_OR_NULL(paper->published_at),
 	           SQL_INT_OR_NULL(paper->upvotes), SQL_INT_OR_NULL(paper->comments),
 	           SQL_INT_OR_NULL(paper->stars), SQL_INT(now), SQL_TEXT(day),
 	           SQL_INT(paper->source_rank), SQL_TEXT(paper->summary),
-	           SQL_TEXT(paper->upvotes == PAPER_UNKNOWN ? NULL : today)) &&
+	           SQL_TEXT(paper->upvotes == PAPER_UNKNOWN ? NULL : today),
+	           SQL_TEXT(paper->pmid), SQL_TEXT(paper->pmcid), SQL_TEXT(mesh),
+	           SQL_INT(paper->looked_up), SQL_INT(paper_find_lookups(paper))) &&
 	       archive_index(store, NULL, paper, error) &&
 	       paper_aliases_add(store, paper, *seq, error);
 }
@@ -435,7 +445,8 @@ insert_paper(struct store *store, const struct paper *paper, const char *day,
 struct saving {
 	struct store *store;
 	int64_t now;
-	GHashTable *frozen; /* paper seqs; NULL before the first use */
+	GHashTable *frozen;   /* paper seqs; NULL before the first use */
+	GHashTable *answered; /* paper seqs that a lookup found */
 	bool are_all_frozen;
 };
 
@@ -595,18 +606,20 @@ update_reported(struct store *store, const struct paper *paper, int64_t now,
 }
 
 static bool
-update_enrichment(
+update_looked_up(
     struct store *store, const struct paper *paper, int64_t seq, GError **error)
 {
-	static const char sql[] = "UPDATE paper SET categories = ?2,"
-	                          " comment = ?3, journal = ?4,"
-	                          " doi = ?5 WHERE seq = ?1";
+	static const char sql[] =
+	    "UPDATE paper SET categories = ?2, comment = ?3, journal = ?4, doi = ?5,"
+	    " pmid = ?6, pmcid = ?7, mesh = ?8, looked_up = ?9, awaited = ?10"
+	    " WHERE seq = ?1";
 	g_autofree char *categories = paper_row_join(paper->categories);
+	g_autofree char *mesh = paper_row_join(paper->mesh);
 
 	return sql_exec(store, sql, error, SQL_INT(seq), SQL_TEXT(categories),
-	    paper_row_get_known(paper, paper->comment),
-	    paper_row_get_known(paper, paper->journal),
-	    paper_row_get_known(paper, paper->doi));
+	    SQL_TEXT(paper->comment), SQL_TEXT(paper->journal), SQL_TEXT(paper->doi),
+	    SQL_TEXT(paper->pmid), SQL_TEXT(paper->pmcid), SQL_TEXT(mesh),
+	    SQL_INT(paper->looked_up), SQL_INT(paper_find_lookups(paper)));
 }
 
 static bool
@@ -620,7 +633,7 @@ mark_changed(struct store *store, int64_t seq, GError **error)
 static bool
 is_settled(const struct stored_paper *stored, int64_t now)
 {
-	return now >= stored->first_seen_at + PAPERS_ENRICH_S;
+	return now >= stored->settled_at;
 }
 
 /*
@@ -648,7 +661,7 @@ update_paper(struct saving *saving, const struct paper *paper,
 	if ((changes.are_links && !update_links(store, paper, stored->seq, error)) ||
 	    (changes.is_text && !update_text(store, paper, stored, error)) ||
 	    !update_reported(store, paper, now, stored->seq, error) ||
-	    !update_enrichment(store, paper, stored->seq, error) ||
+	    !update_looked_up(store, paper, stored->seq, error) ||
 	    (changes.is_changed && !mark_changed(store, stored->seq, error)))
 		return false;
 	*is_revision |= changes.is_text || changes.is_revision;
@@ -936,59 +949,117 @@ papers_save_fetch(struct store *store, const struct source_fetch *fetch,
 	return true;
 }
 
-static bool
-save_enriched(struct saving *saving, const struct paper *reported,
-    struct papers_saved *sums, GError **error)
+/*
+ * Make the paper to be merged of an answer.  Lists provide titles, and abstracts and
+ * names of papers that arXiv or Hugging Face listed.
+ *
+ * @return with borrowed members
+ */
+static struct paper
+select_answer(
+    const struct paper *reported, const struct paper *stored, bool is_of_arxiv)
 {
-	struct store *store = saving->store;
-	/* Only lists provide title and abstract. */
-	const struct paper answer = {
+	static GPtrArray nobody;
+	bool is_fuller =
+	    stored->source_rank == PAPER_SOURCE_RANK_FEED &&
+	    paper_dedup_compare_names(reported->authors, stored->authors) > 0;
+	bool has_journal = stored->journal && !is_of_arxiv;
+	bool has_doi = stored->doi && !is_of_arxiv;
+
+	return (struct paper){
 	    .id = reported->id,
-	    .source_rank = PAPER_SOURCE_RANK_ARXIV,
-	    .authors = reported->authors,
+	    .source_rank =
+	        is_of_arxiv ? PAPER_SOURCE_RANK_ARXIV : PAPER_SOURCE_RANK_FEED,
+	    .abstract = *stored->abstract ? NULL : reported->abstract,
+	    .authors = is_fuller ? reported->authors : &nobody,
 	    .published_at = PAPER_UNKNOWN,
 	    .upvotes = PAPER_UNKNOWN,
 	    .comments = PAPER_UNKNOWN,
 	    .stars = PAPER_UNKNOWN,
+	    .keywords = stored->keywords ? NULL : reported->keywords,
 	    .categories = reported->categories,
-	    .is_enriched = true,
 	    .comment = reported->comment,
-	    .journal = reported->journal,
+	    .journal = has_journal ? NULL : reported->journal,
+	    .doi = has_doi ? NULL : reported->doi,
+	    .pmid = reported->pmid,
+	    .pmcid = reported->pmcid,
+	    .mesh = reported->mesh,
+	};
+}
+
+static bool
+save_answer(struct saving *saving, enum paper_lookup lookup,
+    const struct paper *reported, struct papers_saved *sums, GError **error)
+{
+	struct store *store = saving->store;
+	const struct paper identity = {
+	    .id = reported->id,
+	    .authors = reported->authors,
 	    .doi = reported->doi,
+	    .pmid = reported->pmid,
+	    .pmcid = reported->pmcid,
 	};
 	pb_auto(stored_paper) stored = NULL;
 	pb_auto(paper) merged = NULL;
-	struct paper_changes changes;
+	unsigned frozen = sums->frozen;
+	bool is_revision = false;
+	struct paper answer;
 
-	if (!papers_find(store, reported->id, &stored, error))
+	if (!find_one(saving, &identity, &stored, error))
 		return false;
 	if (!stored)
 		return true;
-	g_clear_pointer(&stored, stored_paper_free);
-	/* A DOI may identify another row as a duplicate. */
-	if (!find_one(saving, &answer, &stored, error))
-		return false;
+	answer = select_answer(reported, stored->paper, lookup == PAPER_LOOKUP_ARXIV);
 	merged = paper_dedup_merge(stored->paper, &answer);
+	merged->source_rank = stored->paper->source_rank;
+	merged->looked_up |= lookup;
+	g_hash_table_add(
+	    saving->answered, g_memdup2(&stored->seq, sizeof(stored->seq)));
 	sums->listed++;
-	find_enrichment_changes(
-	    merged, stored->paper, is_settled(stored, saving->now), &changes);
-	sums->changed += changes.is_changed;
-	return update_enrichment(store, merged, stored->seq, error) &&
-	       paper_aliases_add(store, &answer, stored->seq, error) &&
-	       (!changes.is_changed || mark_changed(store, stored->seq, error)) &&
-	       (!changes.is_revision || renew_revision(store, stored->seq, error));
+	return update_paper(saving, merged, stored, sums, &is_revision, error) &&
+	       paper_aliases_add(store, &identity, stored->seq, error) &&
+	       (!is_revision || renew_revision(store, stored->seq, error)) &&
+	       /* Its abstract could not be stored: ask again. */
+	       (sums->frozen == frozen ||
+	           update_looked_up(store, stored->paper, stored->seq, error));
+}
+
+/* Papers that the service does not know have no values of it. */
+static bool
+save_unknown(struct saving *saving, enum paper_lookup lookup, int64_t seq,
+    struct papers_saved *sums, GError **error)
+{
+	struct store *store = saving->store;
+	pb_auto(stored_paper) stored = papers_load(store, seq, NULL);
+
+	/* It may have been merged with another. */
+	if (!stored || g_hash_table_contains(saving->answered, &seq))
+		return true;
+	sums->changed++;
+	stored->paper->looked_up |= lookup;
+	return update_looked_up(store, stored->paper, seq, error) &&
+	       mark_changed(store, seq, error);
 }
 
 bool
-papers_save_enrichment(struct store *store, const GPtrArray *papers, int64_t now,
+papers_save_lookup(struct store *store, enum paper_lookup lookup,
+    const GPtrArray *papers, const GPtrArray *asked, int64_t now,
     struct papers_saved *saved, GError **error)
 {
-	pb_local(saving) saving = {.store = store, .now = now};
+	g_autoptr(GHashTable) answered =
+	    g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+	pb_local(saving) saving = {.store = store, .now = now, .answered = answered};
 	struct papers_saved sums = {0};
 
 	for (unsigned i = 0; i < papers->len; i++)
-		if (!save_enriched(&saving, papers->pdata[i], &sums, error))
+		if (!save_answer(&saving, lookup, papers->pdata[i], &sums, error))
 			return false;
+	for (unsigned i = 0; asked && i < asked->len; i++) {
+		const struct stored_paper *stored = asked->pdata[i];
+
+		if (!save_unknown(&saving, lookup, stored->seq, &sums, error))
+			return false;
+	}
 	*saved = sums;
 	return true;
 }
