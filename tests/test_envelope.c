@@ -55,12 +55,12 @@ is_8bit(const struct envelope *envelope)
 static bool
 format_data(const struct envelope *envelope, GString *data, GError **error)
 {
-	struct envelope_content content;
+	bool is_found;
 
-	if (!envelope_check_message(envelope, &content, error))
+	if (!envelope_check_message(envelope, &is_found, error))
 		return false;
-	g_assert_cmpint(content.is_8bit, ==, is_8bit(envelope));
-	envelope_append_data(envelope, &content, data);
+	g_assert_cmpint(is_found, ==, is_8bit(envelope));
+	envelope_append_data(envelope, data);
 	return true;
 }
 

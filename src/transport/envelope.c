@@ -3,7 +3,6 @@
  */
 #include "transport/envelope.h"
 
-#include <stdint.h>
 #include <string.h>
 
 #include "base/bounds.h"
@@ -83,84 +82,16 @@ check_lines(const char *at, const char *end)
 	return NULL;
 }
 
-/* Bytes that are examined together. */
-#define BLOCK_BYTES 256
-
-G_STATIC_ASSERT(3 * BLOCK_BYTES < BOUNDS_LINE_BYTES);
-
-/* Found among bytes; each is examined with the one before it. */
-struct scan {
-	uint8_t wrong; /* a NUL, or a CR or LF without the other one */
-	uint8_t dots;  /* at the start of a line */
-	uint8_t ends;  /* LF */
-	uint8_t bits;  /* of all bytes */
-};
-
-static void
-scan_byte(struct scan *scan, const uint8_t *at)
-{
-	uint8_t is_end = at[0] == '\n', is_after_cr = at[-1] == '\r';
-
-	scan->wrong |= (uint8_t)((is_end ^ is_after_cr) | (at[0] == 0));
-	scan->dots |= (uint8_t)((at[0] == '.') & (at[-1] == '\n'));
-	scan->ends |= is_end;
-	scan->bits |= at[0];
-}
-
-/* Compilers turn this loop, which has a constant end, into vector instructions. */
-static struct scan
-scan_block(const uint8_t *at)
-{
-	struct scan scan = {0};
-
-	for (unsigned i = 0; i < BLOCK_BYTES; i++)
-		scan_byte(&scan, at + i);
-	return scan;
-}
-
-/*
- * Check all lines at once.
- *
- * @return false when a line is wrong or may be too long: check_lines() knows
- */
-static bool
-scan_lines(const uint8_t *bytes, size_t size, struct envelope_content *content)
-{
-	struct scan all = {
-	    .wrong = bytes[0] == '\n' || bytes[0] == 0 || bytes[size - 1] == '\r',
-	    .dots = bytes[0] == '.',
-	    .bits = bytes[0],
-	};
-	bool is_long = false;
-	size_t at = 1;
-
-	for (; size - at >= BLOCK_BYTES; at += BLOCK_BYTES) {
-		struct scan block = scan_block(bytes + at);
-
-		all.wrong |= block.wrong;
-		all.dots |= block.dots;
-		all.bits |= block.bits;
-		is_long |= !block.ends;
-	}
-	for (; at < size; at++)
-		scan_byte(&all, bytes + at);
-	content->has_dots = all.dots != 0;
-	content->is_8bit = all.bits > 127;
-	return !all.wrong && !is_long;
-}
-
 bool
-envelope_check_message(
-    const struct envelope *envelope, struct envelope_content *content, GError **error)
+envelope_check_message(const struct envelope *envelope, bool *is_8bit, GError **error)
 {
 	size_t size;
 	const char *bytes = g_bytes_get_data(envelope->message, &size);
-	const char *wrong;
+	const char *wrong = size ? check_lines(bytes, bytes + size) : NULL;
 
-	*content = (struct envelope_content){0};
-	if (size == 0 || scan_lines((const uint8_t *)bytes, size, content))
-		return true;
-	wrong = check_lines(bytes, bytes + size);
+	*is_8bit = false;
+	for (size_t i = 0; i < size; i++)
+		*is_8bit |= (unsigned char)bytes[i] > 127;
 	return !wrong || pb_fail(error, PB_ERROR_PERMANENT, "message has %s", wrong);
 }
 
@@ -173,9 +104,12 @@ find_next_line(const char *at, const char *end)
 	return stop ? stop + 1 : end;
 }
 
-static void
-append_stuffed(const char *at, const char *end, GString *data)
+void
+envelope_append_data(const struct envelope *envelope, GString *data)
 {
+	size_t size;
+	const char *at = g_bytes_get_data(envelope->message, &size);
+	const char *end = at + size;
 	const char *from = at; /* not appended yet */
 
 	for (; at < end; at = find_next_line(at, end))
@@ -185,20 +119,7 @@ append_stuffed(const char *at, const char *end, GString *data)
 			from = at;
 		}
 	g_string_append_len(data, from, end - from);
-}
-
-void
-envelope_append_data(const struct envelope *envelope,
-    const struct envelope_content *content, GString *data)
-{
-	size_t size;
-	const char *bytes = g_bytes_get_data(envelope->message, &size);
-
-	if (content->has_dots)
-		append_stuffed(bytes, bytes + size, data);
-	else
-		g_string_append_len(data, bytes, size);
-	if (size > 0 && bytes[size - 1] != '\n')
+	if (size > 0 && end[-1] != '\n')
 		g_string_append(data, "\r\n");
 	g_string_append(data, ".\r\n");
 }
@@ -209,9 +130,9 @@ envelope_format_file(const struct envelope *envelope, GString *file, GError **er
 	size_t size;
 	const char *at = g_bytes_get_data(envelope->message, &size);
 	const char *end = at + size;
-	struct envelope_content content;
+	bool is_8bit;
 
-	if (!envelope_check_message(envelope, &content, error))
+	if (!envelope_check_message(envelope, &is_8bit, error))
 		return false;
 	while (at < end) {
 		const char *next = find_next_line(at, end);

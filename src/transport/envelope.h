@@ -30,30 +30,21 @@ bool envelope_check_addresses(const struct envelope *envelope, GError **error);
 /** Whether an address or the header needs SMTPUTF8 (RFC 6531). */
 bool envelope_needs_smtputf8(const struct envelope *envelope);
 
-/* Properties of the bytes of a message. */
-struct envelope_content {
-	bool has_dots; /* a line begins with a dot */
-	bool is_8bit;  /* it has bytes above 127 */
-};
-
 /**
  * Check the lines of the message.
  *
- * @param content  set
+ * @param is_8bit  set: the message has bytes above 127
  * @return false with PB_ERROR_PERMANENT for a bare CR or LF, a NUL, or a line longer
  *         than BOUNDS_LINE_BYTES without its end
  */
-bool envelope_check_message(
-    const struct envelope *envelope, struct envelope_content *content, GError **error);
+bool
+envelope_check_message(const struct envelope *envelope, bool *is_8bit, GError **error);
 
 /**
  * Append a checked message in DATA format: dots stuffed (RFC 5321 section 4.5.2), a
  * final line end if missing, and the final dot.
- *
- * @param content  as set by the check
  */
-void envelope_append_data(const struct envelope *envelope,
-    const struct envelope_content *content, GString *data);
+void envelope_append_data(const struct envelope *envelope, GString *data);
 
 /** Check the message and append it with LF line ends; nothing is appended on failure.
  */

@@ -94,7 +94,7 @@ smtp_transaction_init(struct smtp_transaction *transaction,
 	transaction->needs_smtputf8 = envelope_needs_smtputf8(envelope);
 	if (!envelope_check_addresses(envelope, &error))
 		refuse(transaction, SMTP_STAGE_NONE, "5.1.3", error->message);
-	else if (!envelope_check_message(envelope, &transaction->content, &error))
+	else if (!envelope_check_message(envelope, &transaction->is_8bit, &error))
 		refuse(transaction, SMTP_STAGE_NONE, "5.6.0", error->message);
 }
 
@@ -115,7 +115,7 @@ smtp_transaction_start(struct smtp_transaction *transaction,
 		refuse(transaction, SMTP_STAGE_MAIL, "5.6.7",
 		    "address or header needs SMTPUTF8, "
 		    "which the host does not support");
-	else if (transaction->content.is_8bit && !extensions->has_8bitmime)
+	else if (transaction->is_8bit && !extensions->has_8bitmime)
 		refuse(transaction, SMTP_STAGE_MAIL, "5.6.3",
 		    "message needs 8BITMIME, which the host does not support");
 	else if (extensions->max_bytes &&
@@ -145,7 +145,7 @@ append_mail(const struct smtp_transaction *transaction, GString *out)
 	if (transaction->extensions.has_size)
 		g_string_append_printf(
 		    out, " SIZE=%" G_GSIZE_FORMAT, transaction->size_bytes);
-	if (transaction->content.is_8bit)
+	if (transaction->is_8bit)
 		g_string_append(out, " BODY=8BITMIME");
 	if (transaction->needs_smtputf8)
 		g_string_append(out, " SMTPUTF8");
@@ -181,7 +181,7 @@ append_dot(const struct smtp_transaction *transaction, GString *out)
 	if (transaction->is_refused)
 		g_string_append(out, ".\r\n");
 	else
-		envelope_append_data(transaction->envelope, &transaction->content, out);
+		envelope_append_data(transaction->envelope, out);
 }
 
 static void

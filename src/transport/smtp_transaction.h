@@ -35,7 +35,7 @@ struct extensions {
 struct smtp_transaction {
 	const struct envelope *envelope; /* borrowed */
 	size_t size_bytes;               /* of the message */
-	struct envelope_content content;
+	bool is_8bit;                    /* the message has bytes above 127 */
 	bool needs_smtputf8;
 	struct extensions extensions;
 	enum smtp_stage written; /* last stage written */
