@@ -111,7 +111,8 @@ TEST(a_cue_is_enough_unless_a_word_refuses)
 {
 	static const char *const rows[][2] = {
 	    {"want it back", "ask"},
-	    {"After all, I want my old digest back, said Ada", "ask"},
+	    {"After all I want my old digest back said Ada", "ask"},
+	    {"After all, I want my old digest back", ""},
 	    {"I refuse that they want it back", ""},
 	    {"want it back but never again", ""},
 	    {"could they give graph theory", "ask topics=graph theory"},

@@ -408,40 +408,29 @@ parse_clear(struct parse *parse)
 		phrases_match_clear(&parse->parts[i].match);
 }
 
+/* Whether a word has a meaning of its own, and a reading of the span makes no use of
+ * it. */
+static bool
+is_unused(const struct phrases *language, const struct phrases_span *span,
+    const struct phrases_match *match, unsigned at)
+{
+	const struct phrases_span word = make_span(span->text, at, at + 1);
+
+	return !get_word(span, at)->mark &&
+	       !(match->intent && match->used >> MIN(at - span->from, 63) & 1) &&
+	       !phrases_is_filler(language, &word);
+}
+
 /* The words beside a cue and its slots that may say something else. */
 static unsigned
 count_loose(const struct phrases *language, const struct phrases_span *span,
     const struct phrases_match *match)
 {
-	unsigned count = 0, known = match->literal;
+	unsigned count = 0;
 
-	for (unsigned at = span->from; at < span->to; at++) {
-		const struct phrases_span word = make_span(span->text, at, at + 1);
-
-		count +=
-		    !get_word(span, at)->mark && !phrases_is_filler(language, &word);
-	}
-	for (guint i = 0; i < match->values->len; i++) {
-		const struct phrases_value *value =
-		    &g_array_index(match->values, struct phrases_value, i);
-
-		known += value->to - value->from;
-	}
-	return count > known ? count - known : 1;
-}
-
-/* "Stop sending until the 20th", "stop filter 1": not for good, or not all of it */
-static bool
-is_partial_leave(const struct phrases *language, const struct phrases_span *span,
-    const struct phrases_match *match)
-{
-	static const char *const sections[] = {
-	    "unit", "month", "weekday", "day", "keyword"};
-	bool is_partial = false;
-
-	for (size_t i = 0; i < G_N_ELEMENTS(sections); i++)
-		is_partial = is_partial || phrases_has_in(language, sections[i], span);
-	return is_partial && strcmp(match->intent, "leave") == 0;
+	for (unsigned at = span->from; at < span->to; at++)
+		count += is_unused(language, span, match, at);
+	return MAX(count, 1);
 }
 
 static void
@@ -461,11 +450,7 @@ read_part(const struct phrases *language, const struct phrases_span *span,
 		if (has_cues && phrases_find_intent(
 		                    language, span, true, accept_match, &part->match)) {
 			part->loose = count_loose(language, span, &part->match);
-			if (!is_partial_leave(language, span, &part->match))
-				return;
-			phrases_match_clear(&part->match);
-			part->match = (struct phrases_match){0};
-			part->loose = 0;
+			return;
 		}
 	}
 	part->unread = count_words(span);
@@ -1178,6 +1163,54 @@ ends_before_clause(const struct phrases *language, const struct part *part,
 	                          phrases_skip(language, "clause", &rest) > part->to);
 }
 
+/* Find the value of a section at the start of words that a reading makes no use of. */
+static bool
+has_value(const struct phrases *language, const struct phrases_span *rest,
+    const char *const *sections)
+{
+	for (; *sections; sections++)
+		if (phrases_skip(language, *sections, rest) > rest->from)
+			return true;
+	return false;
+}
+
+/*
+ * Whether a sentence names a time or a filter that is not used by what was read: "every
+ * day is a bit much, what about Mondays?"  Then the reading may be wrong.
+ */
+static bool
+has_unused_value(const struct parse *parse, const struct phrases_span *span)
+{
+	static const char *const intents[] = {"leave", "pause", "away", "resume",
+	    "frequency", "time", "fewer", "remove", "edit", NULL};
+	static const char *const topics[] = {"subscribe", "add", "author", NULL};
+	static const char *const sections[] = {
+	    "day", "unit", "filter-word", "weekday", "hour", "every", NULL};
+	const char *const *wanted = NULL;
+
+	for (unsigned i = 0; i < parse->count; i++) {
+		const char *intent = parse->parts[i].match.intent;
+
+		if (intent && g_strv_contains(intents, intent))
+			wanted = sections;
+		else if (intent && !wanted && g_strv_contains(topics, intent))
+			wanted = sections + 3;
+	}
+	for (unsigned i = 0; wanted && i < parse->count; i++) {
+		const struct part *part = &parse->parts[i];
+		const struct phrases_span words =
+		    make_span(span->text, part->from, part->to);
+		struct phrases_span rest = words;
+
+		for (; rest.from < rest.to; rest.from++)
+			if (is_unused(
+			        parse->language, &words, &part->match, rest.from) &&
+			    has_value(parse->language, &rest, wanted))
+				return true;
+	}
+	return false;
+}
+
 /* A sentence in which nothing was understood is one item. */
 static void
 add_parts(struct reading *reading, struct parse *parse, const struct phrases_span *span,
@@ -1195,7 +1228,7 @@ add_parts(struct reading *reading, struct parse *parse, const struct phrases_spa
 		                               i + 1 < parse->count);
 	if (((parse->unread || parse->loose || is_leaving) &&
 	        has_doubt(parse->language, span)) ||
-	    (is_leaving && is_short_question(span))) {
+	    (is_leaving && is_short_question(span)) || has_unused_value(parse, span)) {
 		add_item(reading, item_new(PROSE_DOUBT, copy_span(span)), unit);
 		return;
 	}

@@ -48,8 +48,8 @@
 /* Other words in a sentence. */
 #define GAP         "(?:(?=[-~^])..[^#][^ ]* ){0,6}?"
 #define CUE_GAP     "(?:(?:(?=[-~^])..[^#][^ ]*|,) ){0,8}?"
-/* Other words beside a cue; none that refuses or doubts. */
-#define LOOSE       "(?:(?:(?=[-~^])..[^#][^ ]*|[,:()]) ){0,30}?"
+/* Other words beside a cue, up to a comma; none that refuses or doubts. */
+#define LOOSE       "(?:(?:(?=[-~^])..[^#][^ ]*|[:()]) ){0,30}?"
 /* Text after a topic beside a cue: it begins with a word that no topic has. */
 #define AFTER_TOPIC "(?:(?=.!)" LOOSE "[,.?]? ?)?"
 /* Before the form with accents. */
@@ -1251,6 +1251,7 @@ take_values(const struct pattern *pattern, GMatchInfo *info,
 {
 	match->values = new_values();
 	match->literal = 0;
+	match->used = 0;
 	for (guint i = 0; i < pattern->groups->len; i++) {
 		const char *name = pattern->groups->pdata[i];
 		const struct section *section =
@@ -1262,12 +1263,14 @@ take_values(const struct pattern *pattern, GMatchInfo *info,
 		if (!g_match_info_fetch_pos(info, (int)i + 1, &start, &end) ||
 		    start < 0)
 			continue;
+		part.from = value.from = find_word(span->text, start);
+		part.to = value.to = find_word(span->text, end);
+		for (unsigned at = part.from; at < part.to; at++)
+			match->used |= 1ULL << MIN(at - span->from, 63);
 		if (!name) {
 			match->literal++;
 			continue;
 		}
-		part.from = value.from = find_word(span->text, start);
-		part.to = value.to = find_word(span->text, end);
 		if (section) {
 			take_section(section, &part, match);
 			continue;

@@ -86,6 +86,9 @@ struct phrases_match {
 	const char *intent; /* static */
 	GArray *values;     /* struct phrases_value, in the order of the pattern */
 	unsigned literal;   /* number of words of the pattern */
+	/* A bit for each word of the span, from the first: it is of the pattern or in a
+	 * slot, and not beside them.  The last bit stands for all that follow. */
+	guint64 used;
 };
 
 void phrases_match_clear(struct phrases_match *match);

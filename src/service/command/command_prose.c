@@ -644,22 +644,6 @@ is_current_frequency(const struct request *request, const struct prose_item *ite
 	       (!every || strcmp(every, now) == 0);
 }
 
-/* Whether another wish says better how often: "Thursdays only. Daily is too much." */
-static bool
-has_better_frequency(const struct prose *prose, const struct prose_item *item)
-{
-	for (guint i = 0; i < prose->items->len; i++) {
-		const struct prose_item *other = prose->items->pdata[i];
-
-		if (other != item && other->kind == PROSE_WISH &&
-		    strcmp(other->wish.intent, "frequency") == 0 &&
-		    (phrases_get_value(&other->wish, "weekday", 0) ||
-		        phrases_get_value(&other->wish, "every", 0)))
-			return true;
-	}
-	return false;
-}
-
 /* Whether there is a wish besides what the sender works on that has topics, or that has
  * nothing to do with topics. */
 static bool
@@ -670,7 +654,7 @@ has_topics(const struct prose *prose)
 		const struct wish *wish =
 		    item->kind == PROSE_WISH ? find_wish(item->wish.intent) : NULL;
 
-		if (wish && !is_field(item) &&
+		if (wish && !is_field(item) && wish->format != format_block &&
 		    (phrases_get_value(&item->wish, "topic", 0) ||
 		        wish->effect == EFFECT_DONE))
 			return true;
@@ -678,45 +662,68 @@ has_topics(const struct prose *prose)
 	return false;
 }
 
+/*
+ * Compare a setting with the other ones for the same.
+ *
+ * @return 0: they agree; -1: another one says more, as "pause until Monday" does beside
+ * "pause", or "Thursdays only" beside "Daily is too much"; 1: they contradict each
+ * other
+ */
+static int
+compare_settings(const struct mail *mail, const struct prose_item *item)
+{
+	const struct wish *wish = find_wish(item->wish.intent);
+	bool is_frequency = wish->format == format_frequency;
+	g_autofree char *own = NULL;
+	int result = 0;
+
+	if (!wish->format ||
+	    !g_strv_contains((const char *[]){"set", "pause", NULL}, wish->verb))
+		return 0;
+	own = wish->format(mail->request, item);
+	for (guint i = 0; own && i < mail->prose->items->len; i++) {
+		const struct prose_item *other = mail->prose->items->pdata[i];
+		bool is_same =
+		    other->kind == PROSE_WISH && find_wish(other->wish.intent) == wish;
+		g_autofree char *line =
+		    is_same ? wish->format(mail->request, other) : NULL;
+
+		if (!line || strcmp(line, own) == 0 ||
+		    (is_frequency && is_current_frequency(mail->request, other)))
+			continue;
+		if ((is_frequency && is_current_frequency(mail->request, item)) ||
+		    (g_str_has_prefix(line, own) && line[strlen(own)] == ' '))
+			return -1;
+		if (!g_str_has_prefix(own, line) || own[strlen(line)] != ' ')
+			result = 1;
+	}
+	return result;
+}
+
 /* A wish that changes or adds nothing by itself is part of another one. */
 static bool
 is_redundant(const struct mail *mail, const struct prose_item *item)
 {
+	/* An intent yields to another one in the same mail; NULL: it does nothing.
+	 * "Put this on ice. I will write when I want it again." is not a wish to
+	 * resume; one to leave that comes here is in the subject, "Remove". */
+	static const struct {
+		const char *intent, *other;
+	} yields[] = {{"away", "pause"}, {"away", "resume"}, {"complaint", "human"},
+	    {"help", "leave"}, {"keep", NULL}, {"leave", "remove"}, {"resume", "pause"},
+	    {"thanks", NULL}};
 	const struct prose *prose = mail->prose;
 
-	if (is_heading(prose, item) || strcmp(item->wish.intent, "thanks") == 0 ||
-	    (strcmp(item->wish.intent, "leave") == 0 && item->is_in_subject &&
-	        prose_find(prose, "remove")) ||
-	    strcmp(item->wish.intent, "keep") == 0)
-		return true;
-	if (strcmp(item->wish.intent, "help") == 0 &&
-	    (has_change(prose, true) || prose_find(prose, "leave")))
-		return true;
-	if (strcmp(item->wish.intent, "complaint") == 0 && prose_find(prose, "human"))
-		return true;
-	/* "Put this on ice. I will write when I want it again." */
-	if (strcmp(item->wish.intent, "resume") == 0 && prose_find(prose, "pause"))
-		return true;
+	for (size_t i = 0; i < G_N_ELEMENTS(yields); i++)
+		if (strcmp(item->wish.intent, yields[i].intent) == 0 &&
+		    (!yields[i].other || prose_find(prose, yields[i].other)))
+			return true;
 	if (is_field(item))
 		return has_topics(prose) ||
 		       (mail->request->subscriber && !has_item(prose, is_open_wish));
-	if (strcmp(item->wish.intent, "frequency") == 0 &&
-	    is_current_frequency(mail->request, item) &&
-	    has_better_frequency(prose, item))
-		return true;
-	/* "Pause" above "please pause until Monday" */
-	if (strcmp(item->wish.intent, "pause") == 0 && count_values(item) == 0)
-		for (guint i = 0; i < prose->items->len; i++) {
-			const struct prose_item *other = prose->items->pdata[i];
-
-			if (other->kind == PROSE_WISH &&
-			    strcmp(other->wish.intent, "pause") == 0 &&
-			    count_values(other))
-				return true;
-		}
-	if (strcmp(item->wish.intent, "away") == 0)
-		return prose_find(prose, "pause") || prose_find(prose, "resume");
-	return false;
+	return is_heading(prose, item) ||
+	       (strcmp(item->wish.intent, "help") == 0 && has_change(prose, true)) ||
+	       compare_settings(mail, item) < 0;
 }
 
 /* Whether a sentence that was not understood names a time. */
@@ -737,45 +744,12 @@ has_other_time(const struct prose *prose)
 	return false;
 }
 
-/* Whether the rest of a sentence has a span of time, "for 3 weeks, stop the mails", or
- * names a filter: "filter 2 is of no interest to me". */
-static bool
-has_span(const struct prose *prose)
-{
-	const struct prose_item *leave = prose_find(prose, "leave");
-
-	for (guint i = 0; leave && i < prose->items->len; i++) {
-		const struct prose_item *item = prose->items->pdata[i];
-
-		if (item->kind == PROSE_UNREAD && item->sentence == leave->sentence &&
-		    (prose_has("unit", item->line) ||
-		        prose_has("filter-word", item->line)))
-			return true;
-	}
-	return false;
-}
-
 static bool
 is_unread_text(const struct prose_item *item)
 {
 	return !item->is_in_subject &&
 	       (item->kind == PROSE_DOUBT ||
 	           (item->kind == PROSE_UNREAD && item->is_whole));
-}
-
-/* Whether the rest of a sentence names a day of the week. */
-static bool
-has_other_weekday(const struct prose *prose, const struct prose_item *item)
-{
-	for (guint i = 0; i < prose->items->len; i++) {
-		const struct prose_item *other = prose->items->pdata[i];
-
-		if (other->sentence == item->sentence &&
-		    (other == item || other->kind == PROSE_UNREAD) &&
-		    prose_has("weekday", other->line))
-			return true;
-	}
-	return false;
 }
 
 /* A statement about an absence, if possible with its end. */
@@ -824,17 +798,7 @@ run_wish(struct mail *mail, const struct prose_item *item, GError **error)
 	}
 	if (is_field(item))
 		wish = find_wish("subscribe");
-	/* "Once a week, on Fridays if possible": of which the day was not understood.
-	 * In Chinese "Monday" is in "once a week". */
-	if (strcmp(wish->intent, "frequency") == 0 &&
-	    g_strcmp0(phrases_get_value(&item->wish, "every", 0), "weekly") == 0 &&
-	    !phrases_get_value(&item->wish, "weekday", 0) &&
-	    has_other_weekday(mail->prose, item) &&
-	    strcmp(phrases_get_language(item->wish.language), "zh") != 0) {
-		mail->is_doubt = true;
-		return true;
-	}
-	if (wish->effect == EFFECT_NONE ||
+	if (wish->effect == EFFECT_NONE || compare_settings(mail, item) > 0 ||
 	    (strcmp(item->wish.intent, "pause") == 0 && !count_values(item) &&
 	        has_other_time(mail->prose))) {
 		mail->is_doubt = true;
@@ -1012,7 +976,7 @@ run_leave(struct mail *mail, bool *is_done, GError **error)
 	*is_done = true;
 	/* "I am away until Monday. Stop the mails for that time." */
 	if (has_change(prose, is_leave) || prose_find(prose, "away") ||
-	    has_span(prose) || has_doubtful(prose)) {
+	    has_doubtful(prose)) {
 		mail->is_doubt = true;
 		return true;
 	}
@@ -1264,9 +1228,9 @@ finish_text(struct mail *mail)
 		add_unread(mail);
 	} else if (mail->prose->is_automatic)
 		mail->request->reply.silence = "automatic";
-	/* Thanks alone need no answer. */
+	/* Thanks need no answer, nor do remarks beside them. */
 	else if (prose_find(mail->prose, "thanks") && !mail->is_doubt &&
-	         !mail->unread->len)
+	         !has_unread(mail, may_ask))
 		mail->request->reply.silence = "thanks";
 	else
 		add_not_understood(mail);
