@@ -8,7 +8,9 @@
 #include "base/bounds.h"
 #include "base/error.h"
 #include "lib/paperserver.h"
+#include "lib/texts.h"
 #include "lib/unit.h"
+#include "model/paper_id.h"
 #include "sources/biorxiv.h"
 #include "sources/crossref.h"
 #include "sources/europepmc.h"
@@ -180,6 +182,53 @@ TEST(names_of_europe_pmc_become_last_name_and_initials)
 		g_assert_cmpuint(other->paper->authors->len, ==, 2);
 		g_assert_cmpstr(other->paper->authors->pdata[1], ==, rows[i].want);
 	}
+}
+
+/* The preprints of an article and the article of a preprint, as each service says. */
+TEST(other_records_of_a_work_are_read)
+{
+	static const struct {
+		const char *kind, *json, *names;
+	} rows[] = {
+	    {"biorxiv",
+	        PREPRINTS(PREPRINT("\"version\":1,\"published\":\"10.1371/J.Pone.1\"")),
+	        "doi:10.1371/j.pone.1"},
+	    {"biorxiv", PREPRINTS(PREPRINT("\"version\":1,\"published\":\"NA\"")),
+	        NULL},
+	    {"crossref",
+	        WORKS(
+	            WORK(",\"relation\":{\"has-preprint\":[{\"id-type\":\"doi\",\"id\":"
+	                 "\"10.48550/arXiv.2511.01234v2\"},{\"id\":\"10.1101/2\"}],"
+	                 "\"is-preprint-of\":[{\"id\":\"https://doi.org/10.5555/A\"}],"
+	                 "\"references\":[{\"id\":\"10.5555/b\"}]}")),
+	        "2511.01234|doi:10.1101/2|doi:10.5555/a"},
+	    {"crossref", WORKS(WORK(",\"relation\":[{\"id\":1}]")), NULL},
+	    {"europepmc",
+	        ARTICLES(ARTICLE(
+	            ",\"commentCorrectionList\":{\"commentCorrection\":[{\"type\":"
+	            "\"Preprint in\",\"source\":\"PPR\",\"id\":\"PPR1\"},{\"type\":"
+	            "\"Comment in\",\"source\":\"MED\",\"id\":\"2\"},{\"type\":"
+	            "\"Preprint of\",\"source\":\"MED\",\"id\":\"a b\"}]}")),
+	        "europepmc:PPR/PPR1"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		pb_auto(listing) listing = parse_one(rows[i].kind, rows[i].json);
+		g_autofree char *names = listing->paper->records
+		                             ? texts_join(listing->paper->records)
+		                             : NULL;
+
+		g_assert_cmpstr(names, ==, rows[i].names);
+	}
+}
+
+TEST(only_some_records_of_a_work_are_read)
+{
+	pb_auto(paper) paper = paper_new();
+
+	for (int i = 0; i <= BOUNDS_PAPER_RECORDS; i++)
+		paper_id_add_record(paper, "2511.01234");
+	g_assert_cmpuint(paper->records->len, ==, BOUNDS_PAPER_RECORDS);
 }
 
 /* Europe PMC's own identifier finds the record when its DOI comes later. */
@@ -371,7 +420,8 @@ TEST(requests_have_the_parameters_of_the_service)
 	        "/works-1/works?filter=from-created-date:" DAY
 	        ",until-created-date:" DAY
 	        ",type:journal-article,issn:0092-8674&select=DOI,URL,title,abstract,"
-	        "author,container-title,created,issued,published-online,update-to"
+	        "author,container-title,created,issued,published-online,relation,"
+	        "update-to"
 	        "&rows=200&cursor=*&mailto=postmaster%2Bpapers%40example.org"},
 	};
 

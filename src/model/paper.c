@@ -63,6 +63,7 @@ paper_free(struct paper *paper)
 	g_free(paper->pmid);
 	g_free(paper->pmcid);
 	g_clear_pointer(&paper->mesh, g_ptr_array_unref);
+	g_clear_pointer(&paper->records, g_ptr_array_unref);
 	g_array_unref(paper->listings);
 	g_free(paper);
 }

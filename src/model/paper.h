@@ -78,10 +78,14 @@ struct paper {
 	unsigned looked_up;
 	char *comment;
 	char *journal;
-	char *doi;        /* without https://doi.org/ */
-	char *pmid;       /* of PubMed: "41792208" */
-	char *pmcid;      /* of PubMed Central: "PMC12938590" */
-	GPtrArray *mesh;  /* of char *, Medical Subject Headings; or NULL */
+	char *doi;       /* without https://doi.org/ */
+	char *pmid;      /* of PubMed: "41792208" */
+	char *pmcid;     /* of PubMed Central: "PMC12938590" */
+	GPtrArray *mesh; /* of char *, Medical Subject Headings; or NULL */
+	/* Other records of the same work, as the source states, by any of their names
+	 * (paper_id_add_record()); only in what a source returned, and NULL for none.
+	 */
+	GPtrArray *records;
 	GArray *listings; /* of struct paper_listing, by day; empty until stored */
 };
 

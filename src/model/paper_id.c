@@ -313,6 +313,41 @@ paper_id_format_title(const struct paper *paper)
 	return NULL;
 }
 
+void
+paper_id_add_name(struct paper *paper, char *name)
+{
+	if (!paper->records)
+		paper->records = g_ptr_array_new_with_free_func(g_free);
+	if (paper->records->len < BOUNDS_PAPER_RECORDS)
+		g_ptr_array_add(paper->records, name);
+	else
+		g_free(name);
+}
+
+void
+paper_id_add_record(struct paper *paper, const char *text)
+{
+	g_autofree char *arxiv_id = NULL, *doi = paper_id_parse_doi(text);
+
+	if (paper_id_parse_arxiv(text, &arxiv_id, NULL))
+		paper_id_add_name(paper, g_steal_pointer(&arxiv_id));
+	else if (doi)
+		paper_id_add_name(paper, g_strconcat("doi:", doi, NULL));
+}
+
+bool
+paper_id_is_preprint(const char *id)
+{
+	/* Of bioRxiv and medRxiv, which share the first prefix with journals whose
+	 * DOIs continue with letters; ChemRxiv, Research Square, Preprints.org, SSRN,
+	 * PsyArXiv, OSF, SocArXiv, EarthArXiv, Authorea, TechRxiv, and arXiv. */
+	static const char shape[] =
+	    "^doi:10\\.(1101/[0-9]|64898/|26434/|21203/|20944/|2139/ssrn|31234/|31219/"
+	    "|31235/|31223/|22541/|36227/|48550/)";
+
+	return paper_id_is_arxiv(id) || g_regex_match_simple(shape, id, 0, 0);
+}
+
 /* Whether a string is valid as an id, which is used in commands, URLs and queries. */
 static bool
 is_plain(const char *text)

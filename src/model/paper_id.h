@@ -72,6 +72,20 @@ bool paper_id_is_long_title(const char *title);
 char *paper_id_format_title(const struct paper *paper);
 
 /**
+ * Note that a source calls another record the same work as a paper: its preprint or its
+ * article.
+ *
+ * @param text  arXiv id or DOI of the record in any form; others are ignored; or NULL
+ */
+void paper_id_add_record(struct paper *paper, const char *text);
+
+/** The same for a name as in the table paper_alias. @param name  taken */
+void paper_id_add_name(struct paper *paper, char *name);
+
+/** Whether an id is that of a preprint: of arXiv, or a DOI of a preprint server. */
+bool paper_id_is_preprint(const char *id);
+
+/**
  * Set a paper's id to the best one available.
  *
  * @param arxiv_id  or NULL

@@ -8,6 +8,7 @@
 
 #include "base/bounds.h"
 #include "base/error.h"
+#include "model/paper_id.h"
 #include "sources/json.h"
 
 /* Greek letters in abstracts: "PTP{sigma}". */
@@ -88,6 +89,9 @@ parse_element(const json_t *element, const struct source_options *options,
 	add_authors(paper, element);
 	set_category(paper, element);
 	json_pages_complete(paper, doi, options->name, "");
+	/* Without an article it is "NA", which is not a DOI. */
+	paper_id_add_record(
+	    paper, json_string_value(json_object_get(element, "published")));
 	if (!paper->doi)
 		return "doi is not a DOI";
 	if (!paper->title)

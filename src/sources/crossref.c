@@ -10,6 +10,7 @@
 #include "base/bounds.h"
 #include "base/day.h"
 #include "base/text.h"
+#include "model/paper_id.h"
 #include "sources/json.h"
 
 /* Works in a page; the maximum is 1000. */
@@ -19,7 +20,7 @@
  * hundred kilobytes at times, come along. */
 #define MEMBERS                                                         \
 	"DOI,URL,title,abstract,author,container-title,created,issued," \
-	"published-online,update-to"
+	"published-online,relation,update-to"
 
 /* Texts that are longer stay without the changes of format_html(). */
 #define JATS_BYTES (4 * BOUNDS_PAPER_ABSTRACT_BYTES)
@@ -181,6 +182,20 @@ format_page_url(const json_t *item, const char *doi)
 	return url ? url : text_normalize_url(resolver, BOUNDS_PAPER_URL_BYTES);
 }
 
+/* Add the preprints of an article, and the articles of a preprint. */
+static void
+add_records(struct paper *paper, const json_t *item)
+{
+	static const char *const types[] = {"has-preprint", "is-preprint-of"};
+	const json_t *relation = json_object_get(item, "relation"), *one;
+	size_t i;
+
+	for (size_t at = 0; at < G_N_ELEMENTS(types); at++)
+		json_array_foreach(json_object_get(relation, types[at]), i, one)
+		    paper_id_add_record(
+		        paper, json_string_value(json_object_get(one, "id")));
+}
+
 static const char *
 parse_item(const json_t *item, const struct source_options *options, const char *day,
     struct listing **listing)
@@ -200,6 +215,7 @@ parse_item(const json_t *item, const struct source_options *options, const char 
 	paper->journal = get_line(item, "container-title", BOUNDS_PAPER_TITLE_BYTES);
 	paper->published_at = find_date(item);
 	add_authors(paper, json_object_get(item, "author"));
+	add_records(paper, item);
 	paper->url = format_page_url(item, doi);
 	if (!paper->url)
 		return "DOI is too long";

@@ -9,6 +9,7 @@
 #include "base/bounds.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "model/paper_id.h"
 #include "sources/json.h"
 
 /* Records in a page, of about 10 KB; the maximum is 1000. */
@@ -155,6 +156,30 @@ get_number(const json_t *element, const char *key, const char *form)
 	return text && g_regex_match_simple(form, text, 0, 0) ? g_strdup(text) : NULL;
 }
 
+/* Add "Preprint in" and "Preprint of", which name records of this service; a record has
+ * such a name as its GUID. */
+static void
+add_records(
+    struct paper *paper, const json_t *element, const struct source_options *options)
+{
+	const json_t *list = json_object_get(
+	    json_object_get(element, "commentCorrectionList"), "commentCorrection");
+	const json_t *one;
+	size_t i;
+
+	json_array_foreach(list, i, one)
+	{
+		const char *type = json_string_value(json_object_get(one, "type"));
+		const char *source = json_string_value(json_object_get(one, "source"));
+		const char *id = json_string_value(json_object_get(one, "id"));
+
+		if (type && g_str_has_prefix(type, "Preprint ") &&
+		    is_identifier(source) && is_identifier(id))
+			paper_id_add_name(paper,
+			    g_strdup_printf("%s:%s/%s", options->name, source, id));
+	}
+}
+
 static const char *
 parse_element(const json_t *element, const struct source_options *options,
     const char *day, struct listing **listing)
@@ -179,6 +204,7 @@ parse_element(const json_t *element, const struct source_options *options,
 	paper->looked_up = PAPER_LOOKUP_EUROPEPMC;
 	paper->pmid = get_number(element, "pmid", "^[1-9][0-9]{0,8}\\z");
 	paper->pmcid = get_number(element, "pmcid", "^PMC[1-9][0-9]{0,9}\\z");
+	add_records(paper, element, options);
 	json_pages_complete(paper, json_string_value(json_object_get(element, "doi")),
 	    options->name, own);
 	*listing = listing_new(g_steal_pointer(&paper), day);
