@@ -348,9 +348,7 @@ static const char my_shares[] =
 static const char me[] =
     "SELECT address, name, state, frequency, weekdays, minute, zone, max_full, sorting,"
     " abstract, format, empty_digest, updates, crosslist, attach, grouping, feedback, "
-    "checkup, "
-    "language, "
-    "consent_text,"
+    "checkup, versions, language, consent_text,"
     " paused_until FROM subscriber";
 
 #define COMMAND_TEST(function) \
@@ -368,7 +366,7 @@ COMMAND_TEST(undo_restores_everything)
 	    "set days mon,thu at 6:05 tz America/New_York max 9 order date abstract "
 	    "none group on\n"
 	    "set format html quiet note updates on crosslist off attach bibtex "
-	    "feedback on checkup off\n"
+	    "feedback on checkup off versions all\n"
 	    "set language de name Ada L.\npause 14d\n",
 	    &first);
 	g_assert_cmpuint(first.failed, ==, 0);

@@ -123,6 +123,7 @@ COMMANDS = [
     ("subscriber", "export"), ("invite",), ("filter", "add"), ("filter", "list"), ("filter", "edit"),
     ("filter", "move"), ("filter", "rename"), ("filter", "test"),
     ("filter", "suggest"), ("filter", "explain"), ("filter", "remove"), ("share", "list"), ("share", "remove"), ("search",), ("why",),
+    ("work", "show"), ("work", "join"), ("work", "split"),
     ("confirmation", "list"), ("suppression", "list"), ("suppression", "add"), ("suppression", "import"), ("suppression", "remove"),
     ("config",), ("log",), ("preview",), ("source", "list"), ("source", "fetch"),
     ("source", "replay"), ("digest", "list"), ("digest", "show"), ("queue", "list"),
@@ -232,7 +233,7 @@ def test_subscriber_csv(ctl_fixture):
             "order": "score", "abstract": "brief", "format": "both", "quiet": "off",
             "updates": "off", "crosslist": "on", "attach": "none", "group": "off",
             "feedback": "off",
-            "checkup": "on",
+            "checkup": "on", "versions": "one",
             "language": None},
         "bounces": {"dead": 0, "full": 0, "temporary": 0, "sender": 0, "complaint": 0},
         "answers": {"liked": 0, "hidden": 0, "words": 0},
@@ -240,12 +241,13 @@ def test_subscriber_csv(ctl_fixture):
     ctl_fixture.ctl("subscriber", "set", "ada@example.org", "--quiet", "note",
                "--attach", "bibtex", "--language", "de", "--order", "date",
                "--abstract", "short", "--format", "text", "--updates", "on",
-               "--crosslist", "off", "--group", "on", "--feedback", "on", "--checkup", "off")
+               "--crosslist", "off", "--group", "on", "--feedback", "on", "--checkup", "off",
+               "--versions", "all")
     assert ctl_fixture.json("subscriber", "show", "ada@example.org")["preferences"] == {
         "order": "date", "abstract": "short", "format": "text", "quiet": "note",
         "updates": "on", "crosslist": "off", "attach": "bibtex", "group": "on",
         "feedback": "on",
-        "checkup": "off",
+        "checkup": "off", "versions": "all",
         "language": "de"}
     added = json.loads(ctl_fixture.ctl(
         "--json", "subscriber", "add", "bob@example.org", "--consent", "on paper",

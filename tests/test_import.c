@@ -125,18 +125,19 @@ STORE_TEST(preferences_are_imported)
 {
 	import_good(fixture,
 	    "address,cadence,catch_up,order,abstract,format,quiet,updates,crosslist,"
-	    "attach,group,feedback,checkup,language,filters\n"
-	    "a@example.org,now,7,votes,short,text,note,on,off,bibtex,on,on,off,de,"
+	    "attach,group,feedback,checkup,versions,language,filters\n"
+	    "a@example.org,now,7,votes,short,text,note,on,off,bibtex,on,on,off,all,de,"
 	    "\"3\tm\tfilter\t5\tof Bob\tmamba\n1\t\tblock\t\t\tsurvey\"\n"
-	    "b@example.org,,,,,,,,,,,,,,\n",
+	    "b@example.org,,,,,,,,,,,,,,,\n",
 	    (struct asked){.consent = "x"}, 2);
 	assert_rows(fixture,
 	    "SELECT frequency, catch_up, sorting, abstract, format, empty_digest, "
 	    "updates,"
-	    " crosslist, attach, grouping, feedback, checkup, language FROM subscriber"
+	    " crosslist, attach, grouping, feedback, checkup, versions, language"
+	    " FROM subscriber"
 	    " ORDER BY id",
-	    "now|7|votes|short|text|note|on|off|bibtex|on|on|off|de "
-	    "daily|-|score|brief|both|off|off|on|none|off|off|on|-");
+	    "now|7|votes|short|text|note|on|off|bibtex|on|on|off|all|de "
+	    "daily|-|score|brief|both|off|off|on|none|off|off|on|one|-");
 	assert_rows(fixture,
 	    "SELECT number, name, is_block, max_papers, note, text"
 	    " FROM subscription ORDER BY number",

@@ -31,7 +31,7 @@ TEST(rows_are_deleted_after_their_days)
 	        DIGEST_DELIVERED_DAYS},
 	    {"digest_rejected",
 	        "INSERT INTO digest_rejected VALUES (1, 1, 2, %" G_GINT64_FORMAT ")",
-	        DIGEST_DELIVERED_DAYS},
+	        MAINTENANCE_REJECTED_DAYS},
 	    {"source_fetch",
 	        "INSERT INTO source_fetch (source, day, fetched_at, status)"
 	        " VALUES ('x', '2026-01-01', %" G_GINT64_FORMAT ", 'ok')",

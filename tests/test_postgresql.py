@@ -243,6 +243,7 @@ STEPS = [
     ("UPDATE match SET papers = '1,2,3' WHERE filter_id = 1", ""),
     ("UPDATE match SET papers = '3' WHERE filter_id = 1", "a match that was decided stays"),
     ("INSERT INTO paper_duplicate (one_seq, other_seq) VALUES (1, 2)", ""),
+    ("INSERT INTO paper_link (paper_seq, name, is_same) VALUES (1, 'doi:10.1/x', 1)", ""),
     ("UPDATE match SET papers = '1,3' WHERE filter_id = 1", ""),
     ("INSERT INTO match_pending (filter_id, paper_seq, decided_at, due_at)"
      " VALUES (2, 1, 1, 1)", ""),

@@ -371,8 +371,8 @@ LINK_TEST(settings_are_changed_together)
 	    "on", "day_thu", "on", "at", "9 pm", "tz", "UTC", "zone", "berlin", "max",
 	    "7", "order", "date", "abstract", "short", "format", "text", "quiet",
 	    "note", "updates", "on", "crosslist", "off", "attach", "bibtex", "group",
-	    "on", "feedback", "on", "checkup", "off", "language", "de", "name",
-	    "Eva \"E\" M", "show", "settings");
+	    "on", "feedback", "on", "checkup", "off", "versions", "all", "language",
+	    "de", "name", "Eva \"E\" M", "show", "settings");
 	pb_auto(web_reply) cleared = NULL;
 
 	web_assert_has(reply, "'kind': <'ok'>");
@@ -380,11 +380,9 @@ LINK_TEST(settings_are_changed_together)
 	    "SELECT frequency, weekdays, minute, zone, max_full, sorting, abstract, "
 	    "format,"
 	    " empty_digest, updates, crosslist, attach, grouping, feedback, checkup, "
-	    "language, "
-	    "name FROM "
-	    "subscriber",
+	    "versions, language, name FROM subscriber",
 	    "weekly|9|1260|Europe/"
-	    "Berlin|7|date|short|text|note|on|off|bibtex|on|on|off|de|Eva E "
+	    "Berlin|7|date|short|text|note|on|off|bibtex|on|on|off|all|de|Eva E "
 	    "M");
 	web_assert_has(reply, "'key': <'at'>, 'value': <'21:00'>");
 	web_assert_has(reply, "{'value': <'weekly'>, 'is_selected': <true>}");

@@ -32,7 +32,8 @@ static const char set_details[] =
     "  --crosslist WORD   cross-listed papers: on or off\n"
     "  --attach WORD      a file of the papers: none, bibtex, ris or markdown\n"
     "  --feedback WORD    links for like and hide with each paper: off or on\n"
-    "  --checkup WORD     a monthly report on the filters: on or off";
+    "  --checkup WORD     a monthly report on the filters: on or off\n"
+    "  --versions WORD    of a preprint and its article: one or all";
 
 static const char pause_details[] =
     "Filters continue to match. Queued mail is cancelled. After the pause, one\n"
@@ -59,12 +60,12 @@ static const char erase_details[] =
 static const char import_details[] =
     "FILE is CSV; - is standard input. The first line names the columns: address,\n"
     "name, state, cadence, weekdays, at, zone, max, paused_until, order, abstract,\n"
-    "format, quiet, updates, crosslist, attach, group, feedback, checkup, language,\n"
-    "catch_up, consent_at, consent_text, created_at, filters; only address is\n"
-    "required. Columns that are not known are ignored. Exports of other programs can\n"
-    "be used as they are: listmonk's CSV, and lists of Mailman, Sympa and others with\n"
-    "an address on each line. All errors are reported at once, and then nothing is\n"
-    "stored. First digests are sent at each subscriber's usual time.\n\n"
+    "format, quiet, updates, crosslist, attach, group, feedback, checkup, versions,\n"
+    "language, catch_up, consent_at, consent_text, created_at, filters; only address\n"
+    "is required. Columns that are not known are ignored. Exports of other programs\n"
+    "can be used as they are: listmonk's CSV, and lists of Mailman, Sympa and others\n"
+    "with an address on each line. All errors are reported at once, and then nothing\n"
+    "is stored. First digests are sent at each subscriber's usual time.\n\n"
     "  --consent TEXT  consent of the people without one in their line\n"
     "  --dry-run       report, but do not store anything\n"
     "  --skip-bad      skip invalid lines and store the others\n"
@@ -183,7 +184,7 @@ const struct ctl_command ctl_commands[] = {
     {"subscriber", "set", "ADDRESS [OPTION]...",
         "change a subscriber's schedule, name or preferences", set_details, 1, 1,
         "name zone at cadence max language order abstract format quiet updates "
-        "crosslist attach group feedback checkup",
+        "crosslist attach group feedback checkup versions",
         ctl_run_subscriber_set},
     {"subscriber", "pause", "ADDRESS [--until DAY]", "stop mail for a while",
         pause_details, 1, 1, "until", ctl_run_subscriber_pause},
@@ -243,6 +244,15 @@ const struct ctl_command ctl_commands[] = {
     {"why", NULL, "ADDRESS PAPER-ID",
         "explain why a paper is, or is not, in a subscriber's digest",
         "PAPER-ID is the arXiv number, such as 2611.10010.", 2, 2, "", ctl_run_why},
+    {"work", "show", "PAPER-ID",
+        "list the records of a paper: its preprint, its article", NULL, 1, 1, "",
+        ctl_run_work_show},
+    {"work", "join", "PAPER-ID PAPER-ID",
+        "make two papers records of one, which is sent once", NULL, 2, 2, "",
+        ctl_run_work_join},
+    {"work", "split", "PAPER-ID",
+        "make a record a paper of its own; what was sent is not sent again", NULL, 1, 1,
+        "", ctl_run_work_split},
     {"suppression", "list", "", "list suppressed addresses",
         "Only hashes are stored, so addresses cannot be shown.", 0, 0, "",
         ctl_run_suppression_list},

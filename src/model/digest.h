@@ -15,9 +15,11 @@
 /* Days for which a paper is eligible for digests after it was last listed. */
 #define DIGEST_ELIGIBLE_DAYS 30
 
-/* Days for which the papers delivered to a subscriber are stored; longer than they are
- * eligible, so that none is mailed again. */
-#define DIGEST_DELIVERED_DAYS 60
+/* Days for which the papers delivered to a subscriber are stored: the article of a
+ * preprint may appear years later, and is not mailed again.  Each digest reads those of
+ * the digests that are still stored; older ones are read only for papers that were
+ * first seen before DIGEST_ELIGIBLE_DAYS, or have other records. */
+#define DIGEST_DELIVERED_DAYS (3 * 365)
 
 /* Days that the first digest of a new filter covers. */
 #define DIGEST_FIRST_DAYS 3

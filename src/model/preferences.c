@@ -41,6 +41,8 @@ static const struct {
         {[PREFERENCE_FEEDBACK_OFF] = "off", [PREFERENCE_FEEDBACK_ON] = "on"}},
     [PREFERENCE_CHECKUP] = {"checkup",
         {[PREFERENCE_CHECKUP_ON] = "on", [PREFERENCE_CHECKUP_OFF] = "off"}},
+    [PREFERENCE_VERSIONS] = {"versions",
+        {[PREFERENCE_VERSIONS_ONE] = "one", [PREFERENCE_VERSIONS_ALL] = "all"}},
 };
 
 const char *

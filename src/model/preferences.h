@@ -20,8 +20,9 @@ enum preference {
 	PREFERENCE_GROUP,
 	PREFERENCE_FEEDBACK,
 	PREFERENCE_CHECKUP,
+	PREFERENCE_VERSIONS,
 };
-#define PREFERENCE_COUNT (PREFERENCE_CHECKUP + 1)
+#define PREFERENCE_COUNT (PREFERENCE_VERSIONS + 1)
 
 /* Values of each preference; 0 is the default. */
 enum preference_order {
@@ -68,6 +69,10 @@ enum preference_checkup {
 	PREFERENCE_CHECKUP_ON,
 	PREFERENCE_CHECKUP_OFF
 }; /* a monthly report on the filters */
+enum preference_versions {
+	PREFERENCE_VERSIONS_ONE,
+	PREFERENCE_VERSIONS_ALL
+}; /* of a preprint and its article, the first or both */
 
 struct preferences {
 	int choice[PREFERENCE_COUNT]; /* by enum preference */

@@ -50,6 +50,7 @@ static const char *const outcome_names[] = {
     [WHY_BLOCKED] = "blocked",
     [WHY_BLOCK_WAITING] = "block-waiting",
     [WHY_TOO_OLD] = "too-old",
+    [WHY_RECORD] = "record",
     [WHY_NOT_ACTIVE] = "not-active",
     [WHY_NEXT] = "next",
 };
@@ -604,6 +605,13 @@ explain_decision(const struct why_context *context, const struct digest_rules *r
 		break;
 	case DIGEST_OUTCOME_BLOCK_PENDING:
 		set_block_pending(context, decision->block->number);
+		break;
+	case DIGEST_OUTCOME_RECORD:
+		set_outcome(why, WHY_RECORD, -1,
+		    "%s, another record of the same work, was mailed or is in a "
+		    "digest that is being sent, and the subscriber wants one: "
+		    "versions one",
+		    decision->record_id);
 		break;
 	case DIGEST_OUTCOME_INCLUDED:
 		set_included(context);

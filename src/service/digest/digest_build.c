@@ -15,6 +15,7 @@
 #include "base/token.h"
 #include "base/zone.h"
 #include "model/digest.h"
+#include "model/paper_id.h"
 #include "service/collect/coverage.h"
 #include "service/digest/digest_cache.h"
 #include "service/digest/digest_decide.h"
@@ -30,6 +31,7 @@
 #include "store/mail/outbox.h"
 #include "store/paper/archive_cache.h"
 #include "store/paper/papers.h"
+#include "store/paper/works.h"
 #include "store/subscriber/shares.h"
 #include "store/subscriber/subscribers.h"
 
@@ -179,6 +181,73 @@ add_reason(struct digest_cache *cache, const struct candidate *match,
 	return true;
 }
 
+/* Get the name of another record, as in the line of a paper. */
+static char *
+format_record(const struct work_record *record)
+{
+	if (paper_id_is_arxiv(record->id))
+		return g_strconcat("arXiv ", record->id, NULL);
+	return g_strdup(record->id + (g_str_has_prefix(record->id, "doi:") ? 4 : 0));
+}
+
+/*
+ * Format what a paper's line says about the other records of its work, before its
+ * venue.
+ *
+ * @param line  set to a new string; NULL: nothing
+ */
+static bool
+format_records(struct digest_cache *cache, const struct digest_item *item, char **line,
+    GError **error)
+{
+	const GPtrArray *records = digest_cache_get_records(cache, item->work, error);
+	const struct work_record *own = NULL, *other = NULL;
+	g_autofree char *name = NULL;
+	pb_auto(msg) msg = NULL;
+
+	for (unsigned i = 0; records && i < records->len; i++)
+		if (((const struct work_record *)records->pdata[i])->seq ==
+		    item->paper_seq)
+			own = records->pdata[i];
+	/* The preprint names the article, and the article its preprint. */
+	for (unsigned i = 0; own && !other && i < records->len; i++) {
+		const struct work_record *record = records->pdata[i];
+
+		if (paper_id_is_preprint(record->id) != paper_id_is_preprint(own->id))
+			other = record;
+	}
+	*line = NULL;
+	if (!other)
+		return records != NULL;
+	name = format_record(other);
+	if (paper_id_is_preprint(other->id))
+		msg = msg_new(N_("preprint: {record}"), "record", name, NULL);
+	else if (other->journal)
+		msg = msg_new(N_("now in {journal}"), "journal", other->journal, NULL);
+	else
+		msg = msg_new(N_("published: {record}"), "record", name, NULL);
+	*line = msg_format(msg, cache->po);
+	return true;
+}
+
+/* Set what a paper's line says: other records of its work, and its venue. */
+static bool
+set_venue(struct digest_cache *cache, const struct digest_item *item,
+    const struct digest_cache_paper *paper, struct digest_contents *contents,
+    const char **venue, GError **error)
+{
+	g_autofree char *records = NULL, *line = NULL;
+
+	if (item->work && !format_records(cache, item, &records, error))
+		return false;
+	if (records)
+		line = g_strconcat(
+		    records, paper->venue ? " \xc2\xb7 " : "", paper->venue, NULL);
+	if (line || paper->venue)
+		*venue = digest_contents_keep(contents, line ? line : paper->venue);
+	return true;
+}
+
 /* Add the paper of an item, with the filter that it counts for, then the others by
  * number. */
 static bool
@@ -198,8 +267,8 @@ add_paper(struct digest_cache *cache, const GPtrArray *matches,
 		return false;
 	added.upvotes_before = paper->upvotes_before;
 	added.stars = paper->stars;
-	added.venue =
-	    paper->venue ? digest_contents_keep(contents, paper->venue) : NULL;
+	if (!set_venue(cache, item, paper, contents, &added.venue, error))
+		return false;
 	g_strlcpy(added.day, item->day, sizeof(added.day));
 	g_array_append_val(contents->papers, added);
 	if (!add_reason(cache, matches->pdata[item->by], contents, error))
@@ -222,10 +291,56 @@ make_item(const GPtrArray *matches, unsigned at)
 	item->paper_seq = paper->seq;
 	item->upvotes = paper->upvotes;
 	item->replacement = paper->replacement;
+	item->work = paper->work;
 	g_strlcpy(item->day, paper->day, sizeof(item->day));
 	item->at = at;
 	item->finds = matches->len - at;
 	return item;
+}
+
+/* Get the place of an item's paper among the records of its work; 0: preferred. */
+static unsigned
+get_place(const GPtrArray *records, const struct digest_item *item)
+{
+	unsigned i = 0;
+
+	while (i < records->len &&
+	       ((const struct work_record *)records->pdata[i])->seq != item->paper_seq)
+		i++;
+	return i;
+}
+
+/*
+ * Keep one record of each work: the preferred one.
+ *
+ * @param items  of struct digest_item *; the others keep their order
+ */
+static bool
+unite_records(struct digest_cache *cache, GPtrArray *items, GError **error)
+{
+	g_autoptr(GHashTable) best = g_hash_table_new(g_int64_hash, g_int64_equal);
+
+	for (unsigned i = 0; i < items->len; i++) {
+		struct digest_item *item = items->pdata[i];
+		const struct digest_item *other =
+		    g_hash_table_lookup(best, &item->work);
+		const GPtrArray *records =
+		    item->work ? digest_cache_get_records(cache, item->work, error)
+		               : NULL;
+
+		if (item->work && !records)
+			return false;
+		if (item->work &&
+		    (!other || get_place(records, item) < get_place(records, other)))
+			g_hash_table_replace(best, &item->work, item);
+	}
+	for (unsigned i = items->len; i-- > 0;) {
+		const struct digest_item *item = items->pdata[i];
+
+		if (item->work && g_hash_table_lookup(best, &item->work) != item)
+			g_ptr_array_remove_index(items, i);
+	}
+	return true;
 }
 
 /* Count the candidates of one paper, side by side from `at` on. */
@@ -329,6 +444,7 @@ make_contents(struct digest_cache *cache, const struct subscriber *subscriber,
 	    cache->coverage && coverage_is_failed(cache->coverage);
 	if (!candidates ||
 	    !choose_papers(cache, rules, candidates, matches, items, error) ||
+	    (!rules->wants_records && !unite_records(cache, items, error)) ||
 	    !digest_order_items(cache, subscriber, matches, items, &liked, error))
 		return false;
 	if (liked)

@@ -14,6 +14,7 @@
 #include "store/paper/filter_progress.h"
 #include "store/paper/matches.h"
 #include "store/paper/papers.h"
+#include "store/paper/works.h"
 
 /* A batch of digests that begins with more papers, or more memory for filters, forgets
  * all: larger values need more memory, smaller ones more reading. */
@@ -96,6 +97,8 @@ digest_cache_init(struct digest_cache *cache, struct store *store, int64_t now)
 	    g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, free_filter);
 	cache->listed =
 	    g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, g_free);
+	cache->works = g_hash_table_new_full(
+	    g_int64_hash, g_int64_equal, g_free, (GDestroyNotify)g_ptr_array_unref);
 	cache->scorer = scorer_new(store);
 	cache->coverage_lines =
 	    g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_coverage);
@@ -112,6 +115,7 @@ digest_cache_clear(struct digest_cache *cache)
 	g_hash_table_unref(cache->papers);
 	g_hash_table_unref(cache->filters);
 	g_hash_table_unref(cache->listed);
+	g_hash_table_unref(cache->works);
 	g_clear_pointer(&cache->corpus, corpus_free);
 	scorer_free(cache->scorer);
 	g_hash_table_unref(cache->previous);
@@ -134,6 +138,7 @@ refresh(struct digest_cache *cache, GError **error)
 	g_hash_table_remove_all(cache->papers);
 	g_hash_table_remove_all(cache->filters);
 	g_hash_table_remove_all(cache->listed);
+	g_hash_table_remove_all(cache->works);
 	scorer_forget(cache->scorer);
 	cache->filter_bytes = 0;
 	cache->changes = changes;
@@ -197,10 +202,26 @@ digest_cache_get_paper(struct digest_cache *cache, int64_t seq, GError **error)
 	paper->document = document;
 	if (paper_batch_get_finality(stored, cache->now) == QUERY_FINALITY_NONE)
 		paper->awaited = paper_find_lookups(stored->paper);
+	paper->is_old = stored->first_seen_at <
+	                cache->now - DIGEST_ELIGIBLE_DAYS * (int64_t)CLOCK_DAY_S;
 	set_matching_days(paper, stored);
 	set_details(paper, stored, cache->now);
 	g_hash_table_insert(cache->papers, &paper->seq, paper);
 	return paper;
+}
+
+const GPtrArray *
+digest_cache_get_records(struct digest_cache *cache, int64_t work, GError **error)
+{
+	GPtrArray *records = g_hash_table_lookup(cache->works, &work);
+
+	if (records)
+		return records;
+	records = works_load_records(cache->store, work, error);
+	if (records)
+		g_hash_table_insert(
+		    cache->works, g_memdup2(&work, sizeof(work)), records);
+	return records;
 }
 
 /* Get a filter, which may have no matches and no query yet. */

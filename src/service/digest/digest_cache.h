@@ -28,6 +28,7 @@ struct digest_cache {
 	int64_t changes;            /* papers_load_changes() of the papers */
 	char oldest_day[DAY_BYTES]; /* of papers in digests */
 	GHashTable *listed;         /* seq -> struct listed_paper *, of the matches */
+	GHashTable *works;          /* number -> array of struct work_record * */
 	const struct catalog *book; /* languages; NULL: English */
 	GHashTable *papers;         /* seq -> struct digest_cache_paper * */
 	GHashTable *filters;        /* id -> struct digest_cache_filter * */
@@ -72,6 +73,7 @@ struct digest_cache_paper {
 	char *id;
 	struct query_document *document;
 	unsigned awaited; /* services of enum paper_lookup that it still waits for */
+	bool is_old;      /* first seen more than DIGEST_ELIGIBLE_DAYS ago */
 	/* As in struct digest_entry. */
 	int64_t upvotes_before, stars;
 	char *venue;
@@ -88,6 +90,10 @@ void digest_cache_clear(struct digest_cache *cache);
 /** Get a paper. @return NULL with the store's error */
 const struct digest_cache_paper *
 digest_cache_get_paper(struct digest_cache *cache, int64_t seq, GError **error);
+
+/** Get the records of a work, the preferred one first. @return NULL on failure */
+const GPtrArray *
+digest_cache_get_records(struct digest_cache *cache, int64_t work, GError **error);
 
 /** Get a parsed filter. @param query  set; NULL when it cannot be parsed */
 bool digest_cache_get_query(struct digest_cache *cache, int64_t filter_id,

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "store/paper/paper_history.h"
+#include "store/paper/works.h"
 
 void
 digest_rules_free(struct digest_rules *rules)
@@ -65,6 +67,8 @@ digest_rules_load(struct digest_cache *cache, const struct subscriber *subscribe
 	rules->wants_crosslist =
 	    choice[PREFERENCE_CROSSLIST] == PREFERENCE_CROSSLIST_ON;
 	rules->wants_updates = choice[PREFERENCE_UPDATES] == PREFERENCE_UPDATES_ON;
+	rules->wants_records = choice[PREFERENCE_VERSIONS] == PREFERENCE_VERSIONS_ALL;
+	rules->subscriber_id = subscriber->id;
 	return rules;
 }
 
@@ -148,16 +152,77 @@ check_blocks(struct digest_cache *cache, const struct digest_rules *rules,
 			verdict =
 			    query_evaluate(query, paper->document, QUERY_AS_REPORTED);
 		if (verdict == QUERY_TRUE) {
-			*decision =
-			    (struct digest_decision){DIGEST_OUTCOME_BLOCKED, block};
+			*decision = (struct digest_decision){
+			    .outcome = DIGEST_OUTCOME_BLOCKED, .block = block};
 			return true;
 		}
 		if (verdict == QUERY_UNKNOWN && !decision->block &&
 		    paper->awaited & query_get_lookups(query))
 			*decision = (struct digest_decision){
-			    DIGEST_OUTCOME_BLOCK_PENDING, block};
+			    .outcome = DIGEST_OUTCOME_BLOCK_PENDING, .block = block};
 	}
 	return true;
+}
+
+/* Whether a paper was ever delivered, in that version or a later one. */
+static bool
+check_past(struct digest_cache *cache, const struct digest_rules *rules, int64_t seq,
+    int64_t replacement, bool *is_delivered, GError **error)
+{
+	struct paper_history_delivery delivery;
+
+	if (!paper_history_load_delivery(
+	        cache->store, rules->subscriber_id, seq, &delivery, error))
+		return false;
+	*is_delivered = delivery.at >= 0 && delivery.replacement >= replacement;
+	return true;
+}
+
+/* Decide about a paper by the other records of its work. */
+static bool
+check_records(struct digest_cache *cache, const struct digest_rules *rules,
+    const struct listed_paper *listed, struct digest_decision *decision, GError **error)
+{
+	const GPtrArray *records = digest_cache_get_records(cache, listed->work, error);
+
+	for (unsigned i = 0; records && i < records->len; i++) {
+		const struct work_record *record = records->pdata[i];
+		int64_t seq = record->seq;
+		enum digest_exclusion exclusion =
+		    candidates_find_exclusion(rules->excluded, seq, 0);
+		bool is_excluded = exclusion == DIGEST_EXCLUSION_DELIVERED ||
+		                   exclusion == DIGEST_EXCLUSION_IN_PROGRESS;
+
+		if (seq == listed->seq)
+			continue;
+		if (!is_excluded &&
+		    !check_past(cache, rules, seq, 0, &is_excluded, error))
+			return false;
+		if (!is_excluded)
+			continue;
+		decision->outcome = DIGEST_OUTCOME_RECORD;
+		decision->record_id = record->id;
+		return true;
+	}
+	return records != NULL;
+}
+
+/* Decide about a paper that would be included by all that was ever delivered. */
+static bool
+check_old(struct digest_cache *cache, const struct digest_rules *rules,
+    const struct digest_cache_paper *paper, const struct listed_paper *listed,
+    struct digest_decision *decision, GError **error)
+{
+	bool is_delivered = false;
+
+	if (paper->is_old &&
+	    !check_past(cache, rules, listed->seq,
+	        rules->wants_updates ? listed->replacement : 0, &is_delivered, error))
+		return false;
+	if (is_delivered)
+		decision->outcome = DIGEST_OUTCOME_DELIVERED;
+	return is_delivered || !listed->work || rules->wants_records ||
+	       check_records(cache, rules, listed, decision, error);
 }
 
 bool
@@ -193,7 +258,9 @@ digest_decide(struct digest_cache *cache, const struct digest_rules *rules,
 			g_ptr_array_add(eligible, matches->candidates[i]);
 	}
 	if (decision->outcome == DIGEST_OUTCOME_INCLUDED &&
-	    !check_blocks(cache, rules, paper, decision, error))
+	    (!check_blocks(cache, rules, paper, decision, error) ||
+	        (decision->outcome == DIGEST_OUTCOME_INCLUDED &&
+	            !check_old(cache, rules, paper, listed, decision, error))))
 		return false;
 	if (decision->outcome != DIGEST_OUTCOME_INCLUDED)
 		g_ptr_array_set_size(eligible, (int)before);

@@ -25,21 +25,25 @@ enum digest_outcome {
 	DIGEST_OUTCOME_BLOCKED,
 	DIGEST_OUTCOME_BLOCK_PENDING, /* a block needs fields that are being looked up
 	                               */
+	DIGEST_OUTCOME_RECORD,        /* another record of its work was delivered */
 	DIGEST_OUTCOME_INCLUDED,
 };
 
 struct digest_decision {
 	enum digest_outcome outcome;
 	const struct candidate_filter *block; /* borrowed; of BLOCKED, BLOCK_PENDING */
+	const char *record_id;                /* borrowed; of RECORD */
 };
 
 /* Filters, blocks, history and settings of a subscriber, which decide. */
 struct digest_rules {
 	const gpointer *filters; /* of struct candidate_filter *: with the blocks */
 	unsigned filter_count;
+	int64_t subscriber_id;
 	GArray *excluded; /* candidates_load_excluded() */
 	bool wants_crosslist;
 	bool wants_updates;
+	bool wants_records; /* also other records of a delivered work */
 };
 
 /**

@@ -27,6 +27,7 @@ struct digest_item {
 	int64_t upvotes;
 	enum digest_detail shown;
 	int64_t replacement;
+	int64_t work;   /* as in struct stored_paper */
 	unsigned at;    /* index of the first of its candidates, */
 	unsigned finds; /* and their number */
 	unsigned by;    /* index of the candidate whose filter it counts for */

@@ -9,7 +9,8 @@
 
 #include "store/core/store.h"
 
-/* Days for which rows are stored; deliveries: DIGEST_DELIVERED_DAYS. */
+/* Days for which rows are stored; deliveries: DIGEST_DELIVERED_DAYS.  Digests are
+ * stored for longer than DIGEST_ELIGIBLE_DAYS. */
 #define MAINTENANCE_MATCH_DAYS        45
 #define MAINTENANCE_OUTBOX_DAYS       14
 #define MAINTENANCE_FETCH_DAYS        30
@@ -19,6 +20,7 @@
 /* Digests: a reply to one authenticates its sender for 30 days (delivery/mail_token.h).
  */
 #define MAINTENANCE_DIGEST_DAYS       31
+#define MAINTENANCE_REJECTED_DAYS     60
 /* Evidence from bounces and complaints. */
 #define MAINTENANCE_BOUNCE_DAYS       60
 /* Pauses of domains, after their end. */

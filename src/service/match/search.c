@@ -120,6 +120,10 @@ search_foreach(struct store *store, const struct query *query,
 
 /* ---- the best matches ---- */
 
+/* Candidates of FTS5 beyond the limit of a search, in place of further records of works
+ * that are shown; with more such records the search shows fewer papers. */
+#define EXTRA_RECORDS 20
+
 static void
 search_result_free(void *data)
 {
@@ -158,6 +162,8 @@ struct search {
 	const struct rank *rank;
 	const struct search_scope *scope;
 	unsigned limit;
+	GHashTable *works; /* of which there is a result */
+	unsigned repeated; /* other records of these */
 	struct search_answer *answer;
 };
 
@@ -188,6 +194,17 @@ add_result(struct search *search, struct search_match *match)
 		g_ptr_array_remove_index(results, search->limit);
 }
 
+/* Whether another record of the same work was found before. */
+static bool
+is_repeated(struct search *search, const struct stored_paper *stored)
+{
+	if (!stored->work ||
+	    g_hash_table_add(search->works, g_memdup2(&stored->work, sizeof(int64_t))))
+		return false;
+	search->repeated++;
+	return true;
+}
+
 /* Read the candidates, best first, until enough match. */
 static bool
 read_candidates(struct search *search, struct store *archive, const GArray *candidates,
@@ -207,6 +224,8 @@ read_candidates(struct search *search, struct store *archive, const GArray *cand
 			continue;
 		if (!search_match_load(&match, error))
 			return false;
+		if (is_repeated(search, match.stored))
+			continue;
 		answer->found++;
 		add_result(search, &match);
 	}
@@ -225,7 +244,8 @@ run(struct search *search, struct store *archive, GError **error)
 	    .oldest_day = search->scope->oldest_day,
 	    .rank = search->rank,
 	    .now = search->scope->now,
-	    .limit = fts->is_match ? search->limit : BOUNDS_SEARCH_EVALUATED};
+	    .limit = fts->is_match ? search->limit + EXTRA_RECORDS
+	                           : BOUNDS_SEARCH_EVALUATED};
 	g_autoptr(GArray) candidates = NULL;
 	pb_snapshot snapshot = {0};
 	int64_t found;
@@ -237,7 +257,7 @@ run(struct search *search, struct store *archive, GError **error)
 	    !read_candidates(search, archive, candidates, fts->is_match, error))
 		return false;
 	if (fts->is_match)
-		answer->found = (unsigned)found;
+		answer->found = (unsigned)found - search->repeated;
 	return true;
 }
 
@@ -264,6 +284,7 @@ search_run(struct store *store, const char *text, const struct search_scope *sco
 	pb_auto(query) query = NULL;
 	pb_auto(corpus) corpus = NULL;
 	pb_auto(rank) rank = NULL;
+	g_autoptr(GHashTable) works = NULL;
 	struct search search = {.scope = scope, .limit = limit, .answer = answer};
 
 	if (!archive)
@@ -284,5 +305,7 @@ search_run(struct store *store, const char *text, const struct search_scope *sco
 	answer->results = g_ptr_array_new_with_free_func(search_result_free);
 	search.query = query;
 	search.rank = rank;
+	works = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+	search.works = works;
 	return run(&search, archive, error) ? g_steal_pointer(&answer) : NULL;
 }

@@ -106,11 +106,15 @@ enum previous_row {
 
 /*
  * Of a list j of subscribers and slots: subscriber, row, packed papers, paper.  A left
- * join begins with the list, also while a table is empty, when plans are made.
+ * join begins with the list, also while a table is empty, when plans are made.  Of the
+ * papers delivered these are the ones in digests that are still stored, and in later
+ * ones.
  */
 #define PREVIOUS_ROWS                                                                \
 	") SELECT j.id, 1, d.papers, 0 FROM j LEFT JOIN delivered d"                 \
-	" ON d.subscriber_id = j.id WHERE coalesce(d.digest_id, -1) >= 0"            \
+	" ON d.subscriber_id = j.id AND d.digest_id >="                              \
+	"  (SELECT coalesce(min(k.id), 0) FROM digest k)"                            \
+	" WHERE coalesce(d.digest_id, -1) >= 0"                                      \
 	" UNION ALL SELECT j.id, 2, g.contents, 0 FROM j LEFT JOIN digest g"         \
 	" ON g.subscriber_id = j.id AND g.state = 'live'"                            \
 	" WHERE coalesce(g.id, 0) > 0"                                               \

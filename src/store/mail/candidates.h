@@ -41,7 +41,7 @@ GPtrArray *candidates_load_filters(
 /* Reason in the history of a paper to exclude it from a subscriber's digests. */
 enum digest_exclusion {
 	DIGEST_EXCLUSION_NONE,
-	DIGEST_EXCLUSION_DELIVERED,   /* delivered, and not replaced since */
+	DIGEST_EXCLUSION_DELIVERED,   /* delivered lately, and not replaced since */
 	DIGEST_EXCLUSION_IN_PROGRESS, /* in a digest whose message has not ended */
 	DIGEST_EXCLUSION_REJECTED,    /* in two messages rejected for their content */
 };
@@ -67,7 +67,11 @@ bool candidates_load_previous(struct store *store, struct candidate_previous **a
     unsigned count, GError **error);
 void candidate_previous_free(struct candidate_previous *previous);
 
-/** Load the papers that are excluded from a subscriber's digests. */
+/**
+ * Load the papers that are excluded from a subscriber's digests.  Those delivered
+ * longer ago than digests are stored are not among them: they are too old for a digest,
+ * unless they were first seen that long ago.
+ */
 GArray *
 candidates_load_excluded(struct store *store, int64_t subscriber_id, GError **error);
 

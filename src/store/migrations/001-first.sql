@@ -41,8 +41,12 @@ CREATE TABLE paper (
 	looked_up     INTEGER NOT NULL DEFAULT 0 CHECK (looked_up >= 0),
 	awaited       INTEGER NOT NULL DEFAULT 0 CHECK (awaited >= 0),
 	-- Missing values stay unknown until then, since a service fails; 0: for two hours
-	delayed_until INTEGER NOT NULL DEFAULT 0
+	delayed_until INTEGER NOT NULL DEFAULT 0,
+	-- The lowest seq of all records of its work (src/store/paper/works.h); NULL: it is
+	-- the only one.
+	work          INTEGER CHECK (work <= seq)
 ) STRICT;
+CREATE INDEX paper_work ON paper (work) WHERE work IS NOT NULL;
 CREATE INDEX paper_changed ON paper (seq) WHERE is_changed = 1;
 CREATE INDEX paper_last_day ON paper (last_day, revision);
 
@@ -65,6 +69,17 @@ CREATE TABLE paper_duplicate (
 	CHECK (one_seq < other_seq)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX paper_duplicate_other ON paper_duplicate (other_seq);
+
+-- Other records of the same work, as services say, also of papers that are not here yet;
+-- and those that an operator has split from it.
+CREATE TABLE paper_link (
+	paper_seq INTEGER NOT NULL REFERENCES paper (seq),
+	name      TEXT NOT NULL CHECK (name <> ''), -- as in paper_alias
+	is_same   INTEGER NOT NULL CHECK (is_same IN (0, 1)),
+	PRIMARY KEY (paper_seq, name)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX paper_link_name ON paper_link (name);
+CREATE INDEX paper_link_split ON paper_link (paper_seq) WHERE is_same = 0;
 
 -- The last change of each paper or its listings, also of papers that were deleted.
 CREATE TABLE paper_change (
@@ -204,6 +219,8 @@ CREATE TABLE subscriber (
 	-- A monthly report on the filters, and when it is due (subscribers_insert()).
 	checkup      TEXT NOT NULL DEFAULT 'on' CHECK (checkup = 'on' OR checkup = 'off'),
 	checkup_at   INTEGER NOT NULL DEFAULT 0,
+	-- Of the records of a work: the first that is sent, or all.
+	versions     TEXT NOT NULL DEFAULT 'one' CHECK (versions = 'one' OR versions = 'all'),
 	CHECK (state <> 'active' OR (consent_at IS NOT NULL AND ifnull(consent_text, '') <> '')),
 	CHECK (state <> 'gone' OR next_due_at IS NULL)
 ) STRICT;

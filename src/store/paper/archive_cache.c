@@ -27,17 +27,18 @@
 	" video_url, organization, keywords, categories, comment, journal, doi,"  \
 	" pmid, pmcid, mesh, published_at, upvotes, upvotes_day, upvotes_before," \
 	" comments, stars, source_rank, fetched_at, first_seen_at, last_day,"     \
-	" replacement, revision, is_revised, looked_up, awaited, delayed_until"
+	" replacement, revision, is_revised, looked_up, awaited, delayed_until,"  \
+	" work"
 #define VALUE_PARAMETERS                                                               \
 	"?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18," \
 	" ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33,"  \
-	" ?34, ?35"
+	" ?34, ?35, ?36"
 /* Positions of seq and VALUES, and their number. */
 #define COLUMN_TITLE      1
 #define COLUMN_ABSTRACT   2
 #define COLUMN_ID         4
 #define COLUMN_REVISION   30
-#define N_PAPER_COLUMNS   35
+#define N_PAPER_COLUMNS   36
 #define LISTING_COLUMNS   "source, day, paper_seq, type, version, upvotes, first_seen_at"
 #define N_LISTING_COLUMNS 7
 

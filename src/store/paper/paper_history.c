@@ -123,6 +123,7 @@ paper_history_load_delivery(struct store *store, int64_t subscriber_id,
 		if (is_newer) {
 			found.at = sql_get_int(statement, 0);
 			found.digest_id = sql_get_int(statement, 1);
+			found.replacement = newest;
 		}
 	}
 	if (step != SQL_STEP_DONE ||

@@ -43,7 +43,8 @@ GPtrArray *paper_history_load_digests(
 struct paper_history_delivery {
 	int64_t at; /* time of delivery, s; -1: not delivered */
 	int64_t digest_id;
-	int64_t refusals; /* number of messages with it refused for their content */
+	int64_t replacement; /* the newest version delivered; 0: the first */
+	int64_t refusals;    /* number of messages with it refused for their content */
 };
 
 bool paper_history_load_delivery(struct store *store, int64_t subscriber_id,

@@ -172,6 +172,7 @@ load_columns(struct sql_statement *row)
 	paper->looked_up = (unsigned)sql_get_int(row, 30);
 	stored->settled_at =
 	    MAX(stored->first_seen_at + PAPERS_LOOKUP_S, sql_get_int(row, 31));
+	stored->work = sql_get_int(row, 32);
 	return stored;
 }
 
@@ -180,7 +181,7 @@ paper_row_find(struct store *store, struct sql_statement *statement,
     struct stored_paper **stored, GError **error)
 {
 	/* In the order of load_columns(). */
-	static const char checks[] = "itttttTTTTTTTTTNNNNndnn*TDNTTTnn";
+	static const char checks[] = "itttttTTTTTTTTTNNNNndnn*TDNTTTnnn";
 	enum sql_step step = statement ? record_next(statement, "paper", checks, error)
 	                               : SQL_STEP_FAILED;
 	pb_auto(stored_paper) found = NULL;

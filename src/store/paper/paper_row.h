@@ -15,7 +15,8 @@
 	" paper.comments, paper.stars, paper.revision, paper.last_day,"             \
 	" paper.first_seen_at, paper.is_revised, paper.source_rank, paper.summary," \
 	" coalesce(paper.upvotes_day, ''), paper.upvotes_before, paper.pmid,"       \
-	" paper.pmcid, paper.mesh, paper.looked_up, paper.delayed_until"
+	" paper.pmcid, paper.mesh, paper.looked_up, paper.delayed_until,"           \
+	" coalesce(paper.work, 0)"
 
 /**
  * Load the paper of the next row, with its listings (store/core/record.h).

@@ -184,9 +184,10 @@ papers_find_listed(
     struct store *store, int64_t seq, struct listed_paper **paper, GError **error)
 {
 	static const char sql[] =
-	    "SELECT seq, id, last_day, upvotes, replacement FROM paper WHERE seq = ?1";
-	RECORD_LAYOUT(layout, listed_paper, "paper", "itdNn", (), seq, id, day, upvotes,
-	    replacement);
+	    "SELECT seq, id, last_day, upvotes, replacement, coalesce(work, 0)"
+	    " FROM paper WHERE seq = ?1";
+	RECORD_LAYOUT(layout, listed_paper, "paper", "itdNnn", (), seq, id, day,
+	    upvotes, replacement, work);
 
 	return record_find(store, sql, &layout, paper, error, SQL_INT(seq));
 }

@@ -54,6 +54,7 @@ struct stored_paper {
 	 * all filters have to be matched with it again. */
 	int64_t revision;
 	bool is_revised; /* it is not the first revision */
+	int64_t work;    /* store/paper/works.h; 0: it has one record */
 	int64_t first_seen_at;
 	/* From then on values are known not to exist that no service has reported. */
 	int64_t settled_at;
@@ -175,6 +176,7 @@ struct listed_paper {
 	char day[11];        /* the last it was listed on */
 	int64_t upvotes;     /* or PAPER_UNKNOWN */
 	int64_t replacement; /* newest version announced as one; 0: none */
+	int64_t work;        /* as in struct stored_paper */
 };
 
 /** Compare the reading order of two papers: by votes, day, id. */

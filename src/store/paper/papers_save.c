@@ -13,6 +13,7 @@
 #include "store/paper/paper_dedup.h"
 #include "store/paper/paper_row.h"
 #include "store/paper/papers.h"
+#include "store/paper/works.h"
 
 /* ---- papers by any of their identifiers, and duplicates ---- */
 
@@ -288,7 +289,8 @@ paper_aliases_move(
 {
 	static const char sql[] = "DELETE FROM paper WHERE seq = ?1";
 
-	if (!matches_move(store, from->seq, to, error))
+	if (!matches_move(store, from->seq, to, error) ||
+	    !works_move(store, from->seq, to, error))
 		return false;
 	for (size_t i = 0; i < G_N_ELEMENTS(sql_move); i++)
 		if (!sql_exec(
@@ -861,7 +863,7 @@ save_listing(struct saving *saving, const struct source_fetch *fetch,
 	const struct paper *paper = listing->paper;
 	pb_auto(stored_paper) stored = NULL;
 	pb_auto(paper) merged = NULL;
-	bool is_revision = false, is_listed, is_elsewhere;
+	bool is_revision = false, is_listed, is_elsewhere, is_retitled;
 	int64_t seq;
 
 	if (!find_one(saving, paper, &stored, error))
@@ -871,12 +873,15 @@ save_listing(struct saving *saving, const struct source_fetch *fetch,
 		return insert_paper(store, paper, listing->day, fetch->fetched_at, &seq,
 		           error) &&
 		       record_listing(store, fetch->source, listing, seq,
-		           fetch->fetched_at, &is_revision, error);
+		           fetch->fetched_at, &is_revision, error) &&
+		       works_link(store, paper, seq, true, error);
 	}
 	if (!is_first_elsewhere(store, fetch, stored->seq, &is_elsewhere, error))
 		return false;
 	merged = is_elsewhere ? paper_dedup_merge(paper, stored->paper)
 	                      : paper_dedup_merge(stored->paper, paper);
+	is_retitled = strcmp(merged->title, stored->paper->title) != 0 ||
+	              is_new_list(merged->authors, stored->paper->authors);
 	return is_listed_before(store, fetch, stored->seq, &is_listed, error) &&
 	       (is_listed || record_listing(store, fetch->source, listing, stored->seq,
 	                         fetch->fetched_at, &is_revision, error)) &&
@@ -884,6 +889,7 @@ save_listing(struct saving *saving, const struct source_fetch *fetch,
 	           start_votes_day(store, stored->seq, fetch->fetched_at, error)) &&
 	       update_paper(saving, merged, stored, saved, &is_revision, error) &&
 	       paper_aliases_add(store, paper, stored->seq, error) &&
+	       works_link(store, paper, stored->seq, is_retitled, error) &&
 	       (!is_revision || renew_revision(store, stored->seq, error));
 }
 
@@ -1018,6 +1024,7 @@ save_answer(struct saving *saving, enum paper_lookup lookup,
 	sums->listed++;
 	return update_paper(saving, merged, stored, sums, &is_revision, error) &&
 	       paper_aliases_add(store, &identity, stored->seq, error) &&
+	       works_link(store, reported, stored->seq, false, error) &&
 	       (!is_revision || renew_revision(store, stored->seq, error)) &&
 	       /* Its abstract could not be stored: ask again. */
 	       (sums->frozen == frozen ||

@@ -260,6 +260,7 @@ const char *const personal_data_other_tables[] = {
     "paper_alias",
     "paper_change",
     "paper_duplicate",
+    "paper_link",
     "paper_moved",
     "rate_log",        /* HMACs; deleted after two days */
     "skipped_message", /* message names in a mailbox */

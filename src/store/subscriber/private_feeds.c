@@ -81,6 +81,7 @@ struct found {
 	struct decided_match match;
 	const struct filter *filter;
 	bool is_shown;
+	int64_t work; /* as in struct stored_paper */
 };
 
 /* By paper; filters stay in their order. */
@@ -114,7 +115,7 @@ add_matches(struct store *store, const struct filter *filter, GArray *found,
 			    g_memdup2(&match.paper_seq, sizeof(match.paper_seq)));
 		else
 			g_array_append_val(
-			    found, ((struct found){match, filter, false}));
+			    found, ((struct found){match, filter, false, 0}));
 	}
 	return matches != NULL;
 }
@@ -124,7 +125,8 @@ static bool
 mark_shown(struct store *store, struct found *found, unsigned count, GError **error)
 {
 	static const char sql[] =
-	    "SELECT seq, last_day FROM paper WHERE seq IN (" SQL_LIST("?") ")";
+	    "SELECT seq, last_day, coalesce(work, 0) FROM paper WHERE seq IN"
+	    " (" SQL_LIST("?") ")";
 	struct sql_value values[SQL_LIST_MAX + 1] = {0};
 	sql_auto *row = NULL;
 	enum sql_step step = SQL_STEP_FAILED;
@@ -132,12 +134,14 @@ mark_shown(struct store *store, struct found *found, unsigned count, GError **er
 	for (unsigned i = 0; i < SQL_LIST_MAX; i++)
 		values[i] = i < count ? SQL_INT(found[i].match.paper_seq) : SQL_NULL;
 	row = sql_bind_values(store, sql, values, error);
-	while (row && (step = record_next(row, "paper", "id", error)) == SQL_STEP_ROW)
-		for (unsigned i = 0; i < MIN(count, SQL_LIST_MAX); i++)
-			if (found[i].match.paper_seq == sql_get_int(row, 0))
-				found[i].is_shown =
-				    strcmp(sql_get_text(row, 1),
-				        found[i].filter->since_day) >= 0;
+	while (row && (step = record_next(row, "paper", "idn", error)) == SQL_STEP_ROW)
+		for (unsigned i = 0; i < MIN(count, SQL_LIST_MAX); i++) {
+			if (found[i].match.paper_seq != sql_get_int(row, 0))
+				continue;
+			found[i].is_shown = strcmp(sql_get_text(row, 1),
+			                        found[i].filter->since_day) >= 0;
+			found[i].work = sql_get_int(row, 2);
+		}
 	return step == SQL_STEP_DONE;
 }
 
@@ -176,9 +180,25 @@ make_entry(const struct found *found, unsigned count)
 	/* In one block, as record_load_all() makes them. */
 	entry = g_malloc0(sizeof(*entry) + labels->len + 1);
 	entry->paper_seq = found->match.paper_seq;
+	entry->work = found->work;
 	entry->found_at = found_at;
 	entry->filters = memcpy(entry + 1, labels->str, labels->len + 1);
 	return entry;
+}
+
+/* Keep the record of each work that was found first. @param entries  newest first */
+static void
+unite_records(GPtrArray *entries)
+{
+	g_autoptr(GHashTable) works =
+	    g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+
+	for (unsigned i = entries->len; i-- > 0;) {
+		int64_t work = ((struct private_feed_entry *)entries->pdata[i])->work;
+
+		if (work && !g_hash_table_add(works, g_memdup2(&work, sizeof(work))))
+			g_ptr_array_remove_index(entries, i);
+	}
 }
 
 /* @param found  sorted, of struct found */
@@ -202,6 +222,7 @@ make_entries(const GArray *found, GHashTable *blocked, unsigned limit)
 			g_ptr_array_add(entries, entry);
 	}
 	g_ptr_array_sort(entries, compare_entries);
+	unite_records(entries);
 	g_ptr_array_set_size(entries, (int)MIN(entries->len, limit));
 	return entries;
 }

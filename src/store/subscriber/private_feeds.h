@@ -35,11 +35,13 @@ bool private_feeds_find_filter(struct store *store, int64_t subscription_id,
 struct private_feed_entry {
 	int64_t paper_seq;
 	int64_t found_at;    /* s */
+	int64_t work;        /* as in struct stored_paper */
 	const char *filters; /* labels, separated by commas */
 };
 
 /**
- * Load the newest matches of a subscriber, without those that a block matches.
+ * Load the newest matches of a subscriber, without those that a block matches; of the
+ * records of a work the first.
  *
  * @param subscription_id  of one filter; 0: all
  * @return of struct private_feed_entry *, newest first

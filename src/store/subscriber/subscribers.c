@@ -17,24 +17,25 @@
 	"max_full, created_at, consent_at, consent_text, is_first_due, next_due_at," \
 	" paused_until, language, coalesce(catch_up, 0), sorting, abstract, format," \
 	" empty_digest, updates, crosslist, attach, grouping, feedback, checkup, "   \
-	"moved_at"
+	"versions, moved_at"
 
 #define PREFERENCE(preference) preferences.choice[PREFERENCE_##preference]
 RECORD_LAYOUT_OF(subscriber_layout, subscriber, "subscriber",
-    "ittTwwnntnnNTnNDTnwwwwwwwwwwN",
+    "ittTwwnntnnNTnNDTnwwwwwwwwwwwN",
     (ENUMERATION_SUBSCRIBER_STATE, ENUMERATION_SUBSCRIBER_FREQUENCY,
         ENUMERATION_SUBSCRIBER_SORTING, ENUMERATION_SUBSCRIBER_ABSTRACT,
         ENUMERATION_SUBSCRIBER_FORMAT, ENUMERATION_SUBSCRIBER_EMPTY_DIGEST,
         ENUMERATION_SUBSCRIBER_UPDATES, ENUMERATION_SUBSCRIBER_CROSSLIST,
         ENUMERATION_SUBSCRIBER_ATTACH, ENUMERATION_SUBSCRIBER_GROUPING,
-        ENUMERATION_SUBSCRIBER_FEEDBACK, ENUMERATION_SUBSCRIBER_CHECKUP),
+        ENUMERATION_SUBSCRIBER_FEEDBACK, ENUMERATION_SUBSCRIBER_CHECKUP,
+        ENUMERATION_SUBSCRIBER_VERSIONS),
     (.make = (void *(*)(void))subscriber_new, .free = (GDestroyNotify)subscriber_free),
     id, address, address_key, name, state, schedule.frequency, schedule.weekdays,
     schedule.minute, zone, max_full, created_at, consent_at, consent_text, is_first_due,
     next_due_at, paused_until, language, catch_up, PREFERENCE(ORDER),
     PREFERENCE(ABSTRACT), PREFERENCE(FORMAT), PREFERENCE(EMPTY), PREFERENCE(UPDATES),
     PREFERENCE(CROSSLIST), PREFERENCE(ATTACH), PREFERENCE(GROUP), PREFERENCE(FEEDBACK),
-    PREFERENCE(CHECKUP), moved_at);
+    PREFERENCE(CHECKUP), PREFERENCE(VERSIONS), moved_at);
 
 /* An unset day is stored as NULL. */
 #define SQL_PAUSED_UNTIL(subscriber) \
@@ -59,7 +60,8 @@ get_word(const struct subscriber *subscriber, enum preference preference)
 	    SQL_TEXT(get_word(subscriber, PREFERENCE_ATTACH)),                   \
 	    SQL_TEXT(get_word(subscriber, PREFERENCE_GROUP)),                    \
 	    SQL_TEXT(get_word(subscriber, PREFERENCE_FEEDBACK)),                 \
-	    SQL_TEXT(get_word(subscriber, PREFERENCE_CHECKUP))
+	    SQL_TEXT(get_word(subscriber, PREFERENCE_CHECKUP)),                  \
+	    SQL_TEXT(get_word(subscriber, PREFERENCE_VERSIONS))
 
 bool
 subscribers_insert(struct store *store, struct subscriber *subscriber, GError **error)
@@ -70,10 +72,10 @@ subscribers_insert(struct store *store, struct subscriber *subscriber, GError **
 	    " minute, zone, max_full, created_at, consent_at, consent_text,"
 	    " next_due_at, is_first_due, paused_until, language, catch_up, sorting,"
 	    " abstract, format, empty_digest, updates, crosslist, attach, grouping,"
-	    " feedback, checkup, checkup_at)"
+	    " feedback, checkup, versions, checkup_at)"
 	    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14,"
-	    " ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27,"
-	    " 86400 * (?28 + (SELECT coalesce(max(id), 0) FROM subscriber) % 28))"
+	    " ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28,"
+	    " 86400 * (?29 + (SELECT coalesce(max(id), 0) FROM subscriber) % 28))"
 	    " RETURNING id";
 	const struct schedule *schedule = &subscriber->schedule;
 	/* Monthly reports begin after a month, those of an import not all at once, nor
@@ -105,8 +107,8 @@ subscribers_update(
 	    " consent_text = ?11, is_first_due = ?12, next_due_at = ?13,"
 	    " paused_until = ?14, language = ?15, catch_up = ?16, sorting = ?17,"
 	    " abstract = ?18, format = ?19, empty_digest = ?20, updates = ?21,"
-	    " crosslist = ?22, attach = ?23, grouping = ?24, feedback = ?25, checkup = "
-	    "?26"
+	    " crosslist = ?22, attach = ?23, grouping = ?24, feedback = ?25, checkup ="
+	    " ?26, versions = ?27"
 	    " WHERE id = ?1";
 	const struct schedule *schedule = &subscriber->schedule;
 

@@ -1,0 +1,376 @@
+/*
+ * test_works.c - records of one paper: how they are linked, and that they are sent
+ * once.
+ */
+#include <glib.h>
+#include <string.h>
+
+#include "base/day.h"
+#include "lib/store_fixture.h"
+#include "lib/unit.h"
+#include "model/paper_id.h"
+#include "service/jobs/maintenance.h"
+#include "store/core/store.h"
+#include "store/paper/papers.h"
+#include "store/paper/works.h"
+
+#define ADA "ada@example.org"
+
+/* A real pair: bioRxiv's and the journal's, and days as if a year apart. */
+#define PREPRINT "doi:10.1101/2025.09.17.676679"
+#define ARTICLE  "doi:10.1091/mbc.e25-09-0454"
+#define TITLE \
+	"YeastSAM: A Deep Learning Model for Accurate Segmentation of Budding Yeast"
+#define OTHER "Accurate segmentation of yeast cells by a deep model, in all its stages"
+
+#define WORKS                                                                      \
+	"SELECT group_concat(id, ' ') FROM (SELECT id, work FROM paper WHERE work" \
+	" IS NOT NULL ORDER BY id) GROUP BY work ORDER BY 1"
+
+/* A record, and what its source says. */
+struct record {
+	const char *id, *title, *author;
+	const char *day;    /* published and listed */
+	const char *states; /* another record; or NULL */
+};
+
+static struct paper *
+make(const struct record *record)
+{
+	struct paper *paper = store_fixture_paper(
+	    record->id, record->title, "Cells of yeast are found by a made-up model.");
+
+	g_ptr_array_set_size(paper->authors, 0);
+	g_ptr_array_add(paper->authors, g_strdup(record->author));
+	paper->doi = paper_id_parse_doi(record->id);
+	paper->looked_up = PAPER_LOOKUP_ALL;
+	paper->categories = g_ptr_array_new_with_free_func(g_free);
+	paper->published_at = day_start(record->day);
+	paper_id_add_record(paper, record->states);
+	return paper;
+}
+
+static void
+save(struct store_fixture *fixture, const struct record *record)
+{
+	store_fixture_save(fixture,
+	    paper_id_is_preprint(record->id) ? "biorxiv" : "pubmed", record->day,
+	    day_start(record->day) + 9 * CLOCK_HOUR_S, make(record));
+}
+
+static int64_t
+load_seq(struct store_fixture *fixture, const char *id)
+{
+	g_autofree char *sql =
+	    g_strdup_printf("SELECT seq FROM paper WHERE id = '%s'", id);
+
+	return store_fixture_number(fixture, sql);
+}
+
+static const struct record preprint = {PREPRINT, TITLE, "Zhao, Y.", "2025-09-18", NULL};
+static const struct record article = {
+    ARTICLE, TITLE, "Yonghao Zhao", "2026-09-20", NULL};
+
+/* In both orders, by what each of them states and by their title, a year apart. */
+TEST(a_preprint_and_its_article_are_linked)
+{
+	static const struct {
+		const char *of_preprint, *of_article, *title;
+		bool is_linked;
+	} rows[] = {
+	    {"10.1091/mbc.E25-09-0454", NULL, OTHER, true},
+	    {NULL, "https://doi.org/10.1101/2025.09.17.676679", OTHER, true},
+	    {"10.1091/mbc.E25-09-0454", "10.1101/2025.09.17.676679", TITLE, true},
+	    {NULL, NULL, TITLE, true},
+	    {NULL, NULL, OTHER, false},
+	    {"10.1091/mbc.other", "10.1101/2025.01.01.000001", OTHER, false},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++)
+		for (int swap = 0; swap < 2; swap++) {
+			pb_auto(store_fixture) fixture = store_fixture_new();
+			struct record one = preprint, other = article;
+
+			one.states = rows[i].of_preprint;
+			other.states = rows[i].of_article;
+			other.title = rows[i].title;
+			save(fixture, swap ? &other : &one);
+			save(fixture, swap ? &one : &other);
+			/* Services repeat it at each request. */
+			save(fixture, &one);
+			assert_rows(fixture, WORKS,
+			    rows[i].is_linked ? ARTICLE " " PREPRINT : "");
+			assert_rows(fixture,
+			    "SELECT count(*) FROM paper WHERE work > seq", "0");
+		}
+}
+
+/* An arXiv paper and an article that the journal calls by arXiv's DOI. */
+TEST(arxiv_is_linked_by_its_doi)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	struct record one = {"2511.01234", TITLE, "Zhao, Y.", "2025-11-03", NULL};
+	struct record other = article;
+
+	other.title = OTHER;
+	other.states = "10.48550/arXiv.2511.01234";
+	save(fixture, &other);
+	save(fixture, &one);
+	assert_rows(fixture, WORKS, "2511.01234 " ARTICLE);
+}
+
+/* Titles are compared with those of the last years, of the same author, and only of a
+ * preprint. */
+TEST(an_equal_title_alone_does_not_link)
+{
+	static const struct record rows[] = {
+	    {ARTICLE, TITLE, "Yonghao Zhao", "2028-01-20", NULL},
+	    {ARTICLE, TITLE, "Weihan Li", "2026-01-20", NULL},
+	    {ARTICLE, TITLE " II", "Yonghao Zhao", "2026-01-20", NULL},
+	    {"doi:10.1101/2026.01.01.000001", TITLE, "Yonghao Zhao", "2026-01-20",
+	        NULL},
+	};
+	/* Two articles; and titles that many papers have. */
+	static const struct record pairs[][2] = {
+	    {{"doi:10.5555/1", TITLE, "Zhao, Y.", "2026-01-20", NULL},
+	        {"doi:10.5555/2", TITLE, "Zhao, Y.", "2026-01-20", NULL}},
+	    {{PREPRINT, "Introduction to the special issue", "Zhao, Y.", "2026-01-20",
+	         NULL},
+	        {ARTICLE, "Introduction to the special issue", "Zhao, Y.", "2026-01-20",
+	            NULL}},
+	    {{"2511.01234", TITLE, "Zhao, Y.", "2026-01-20", NULL},
+	        {"2511.01235", TITLE, "Zhao, Y.", "2026-01-20", NULL}},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		pb_auto(store_fixture) fixture = store_fixture_new();
+
+		save(fixture, &preprint);
+		save(fixture, &rows[i]);
+		assert_rows(fixture, "SELECT count(*) FROM paper", "2");
+		assert_rows(fixture, WORKS, "");
+	}
+	for (size_t i = 0; i < G_N_ELEMENTS(pairs); i++) {
+		pb_auto(store_fixture) fixture = store_fixture_new();
+
+		save(fixture, &pairs[i][0]);
+		save(fixture, &pairs[i][1]);
+		assert_rows(fixture, "SELECT count(*) FROM paper", "2");
+		assert_rows(fixture, WORKS, "");
+	}
+}
+
+/* An operator's decision outlasts what services state. */
+STORE_TEST(a_work_is_split_and_joined)
+{
+	struct record third = {
+	    "2511.01234", OTHER, "Zhao, Y.", "2025-11-03", "10.1101/2025.09.17.676679"};
+	struct record stated = article;
+	g_autoptr(GError) error = NULL;
+
+	stated.states = "10.1101/2025.09.17.676679";
+	save(fixture, &preprint);
+	save(fixture, &stated);
+	save(fixture, &third);
+	assert_rows(fixture, WORKS, "2511.01234 " ARTICLE " " PREPRINT);
+	works_split(fixture->store, load_seq(fixture, PREPRINT), &error);
+	g_assert_no_error(error);
+	assert_rows(fixture, WORKS, "2511.01234 " ARTICLE);
+	assert_rows(fixture, "SELECT count(*) FROM paper WHERE work > seq", "0");
+	save(fixture, &third);
+	save(fixture, &stated);
+	assert_rows(fixture, WORKS, "2511.01234 " ARTICLE);
+	works_split(fixture->store, load_seq(fixture, ARTICLE), &error);
+	g_assert_no_error(error);
+	assert_rows(fixture, WORKS, "");
+	works_join(fixture->store, load_seq(fixture, ARTICLE),
+	    load_seq(fixture, PREPRINT), &error);
+	g_assert_no_error(error);
+	assert_rows(fixture, WORKS, ARTICLE " " PREPRINT);
+	save(fixture, &stated);
+	assert_rows(fixture, WORKS, ARTICLE " " PREPRINT);
+}
+
+/* A service that says that all is the same. */
+STORE_TEST(a_work_has_few_records)
+{
+	save(fixture, &article);
+	for (int i = 0; i < WORKS_RECORDS + 5; i++) {
+		g_autofree char *id = g_strdup_printf("doi:10.1101/2026.01.01.%06d", i);
+		struct record one = {
+		    id, id, "Zhao, Y.", "2026-01-01", "10.1091/mbc.E25-09-0454"};
+
+		save(fixture, &one);
+	}
+	g_assert_cmpint(
+	    store_fixture_number(fixture, "SELECT count(*) FROM paper WHERE work = 1"),
+	    ==, WORKS_RECORDS);
+}
+
+/* Two rows of a work turn out to be one paper; and the row of which others are records
+ * is deleted. */
+STORE_TEST(a_merged_record_stays_in_its_work)
+{
+	struct record third = {"2511.01234", OTHER, "Zhao, Y.", "2025-11-03", NULL};
+	struct paper *same;
+
+	third.states = "10.1101/2025.09.17.676679";
+	save(fixture, &preprint);
+	save(fixture, &article);
+	save(fixture, &third);
+	assert_rows(fixture, WORKS, "2511.01234 " ARTICLE " " PREPRINT);
+	/* arXiv reports the DOI of the preprint. */
+	same = make(&third);
+	same->source_rank = PAPER_SOURCE_RANK_ARXIV;
+	same->doi = g_strdup("10.1101/2025.09.17.676679");
+	store_fixture_save(
+	    fixture, "arxiv", "2025-11-04", day_start("2025-11-04"), same);
+	assert_rows(fixture, WORKS, "2511.01234 " ARTICLE);
+	assert_rows(fixture, "SELECT count(*) FROM paper WHERE work > seq", "0");
+}
+
+/* ---- digests ---- */
+
+#define SENT                                                                         \
+	"SELECT substr(p.id, 1, 12), coalesce(i.venue, '-') FROM digest_item i JOIN" \
+	" paper p ON p.seq = i.paper_seq ORDER BY i.digest_id, i.position"
+
+/* End all messages as sent. */
+static void
+send_all(struct store_fixture *fixture, int64_t now)
+{
+	g_autofree char *sql = g_strdup_printf(
+	    "INSERT INTO delivered_paper (subscriber_id, paper_seq, digest_id, at)"
+	    " SELECT g.subscriber_id, i.paper_seq, g.id, %" G_GINT64_FORMAT
+	    " FROM digest g JOIN digest_item i ON i.digest_id = g.id"
+	    " WHERE g.state = 'live'",
+	    now);
+
+	store_fixture_run(fixture, sql);
+	store_fixture_run(fixture,
+	    "UPDATE outbox SET state = 'CANCELLED', ended_at = queued_at,"
+	    " next_try_at = NULL WHERE ended_at IS NULL;"
+	    " UPDATE digest SET state = 'sent' WHERE state = 'live'");
+}
+
+/* Send the preprint in autumn 2025. */
+static void
+send_preprint(struct store_fixture *fixture, const char *preference)
+{
+	int64_t now = store_fixture_time("2025-09-18T12:00:00Z");
+
+	store_fixture_subscribe(fixture, ADA, "UTC", "yeast", now);
+	store_fixture_run(fixture, preference);
+	save(fixture, &preprint);
+	assert_digests(fixture, now, 1);
+	send_all(fixture, now);
+}
+
+/* Maintenance has run every day until then. */
+static void
+maintain(struct store_fixture *fixture, const char *until)
+{
+	g_autoptr(GError) error = NULL;
+
+	maintenance_run(fixture->store, day_start(until), &error);
+	g_assert_no_error(error);
+}
+
+STORE_TEST(an_article_is_not_sent_a_year_after_its_preprint)
+{
+	send_preprint(fixture, "SELECT 1");
+	maintain(fixture, "2026-09-20");
+	assert_rows(fixture, "SELECT count(*) FROM digest", "0");
+	save(fixture, &article);
+	assert_digests_at(fixture, "2026-09-20T12:00:00Z", 0);
+	/* It is a paper of its own. */
+	works_split(fixture->store, load_seq(fixture, ARTICLE), NULL);
+	assert_digests_at(fixture, "2026-09-21T12:00:00Z", 1);
+	assert_rows(fixture, SENT, "doi:10.1091/|-");
+}
+
+STORE_TEST(who_wants_all_versions_gets_both)
+{
+	send_preprint(fixture, "UPDATE subscriber SET versions = 'all'");
+	save(fixture, &article);
+	assert_digests_at(fixture, "2026-09-20T12:00:00Z", 1);
+	assert_rows(fixture, SENT,
+	    "doi:10.1101/|- doi:10.1091/|preprint: 10.1101/2025.09.17.676679");
+}
+
+STORE_TEST(deliveries_are_forgotten_after_three_years)
+{
+	struct record late = article;
+
+	late.day = "2028-09-20";
+	late.states = "10.1101/2025.09.17.676679";
+	send_preprint(fixture, "SELECT 1");
+	save(fixture, &late);
+	maintain(fixture, "2028-09-10");
+	assert_digests_at(fixture, "2028-09-20T12:00:00Z", 0);
+	maintain(fixture, "2028-09-21");
+	assert_digests_at(fixture, "2028-09-21T12:00:00Z", 1);
+}
+
+/* A split does not send what was sent. */
+STORE_TEST(a_split_sends_nothing_again)
+{
+	struct record soon = article;
+	int64_t now = store_fixture_time("2025-09-18T12:00:00Z");
+
+	soon.day = "2025-09-18";
+	save(fixture, &soon);
+	send_preprint(fixture, "SELECT 1");
+	assert_rows(fixture, SENT, "doi:10.1101/|published: 10.1091/mbc.e25-09-0454");
+	works_split(fixture->store, load_seq(fixture, PREPRINT), NULL);
+	assert_digests(fixture, now + CLOCK_DAY_S, 1);
+	assert_rows(
+	    fixture, "SELECT count(*) FROM digest_item WHERE paper_seq = 1", "1");
+	send_all(fixture, now + CLOCK_DAY_S);
+	works_join(fixture->store, 1, 2, NULL);
+	assert_digests(fixture, now + 2 * CLOCK_DAY_S, 0);
+	works_split(fixture->store, 1, NULL);
+	assert_digests(fixture, now + 3 * CLOCK_DAY_S, 0);
+}
+
+/* Both in one digest: the newest that has an abstract, with what it says about the
+ * other. */
+STORE_TEST(two_records_of_one_day_are_one_entry)
+{
+	struct record soon = article;
+	struct paper *bare;
+
+	soon.day = "2025-09-17";
+	bare = make(&soon);
+	g_free(bare->abstract);
+	bare->abstract = g_strdup("");
+	bare->journal = g_strdup("Molecular Biology of the Cell");
+	store_fixture_save(fixture, "pubmed", soon.day,
+	    store_fixture_time("2025-09-18T09:00:00Z"), bare);
+	save(fixture, &preprint);
+	store_fixture_subscribe(fixture, ADA, "UTC", "yeast", day_start("2025-09-18"));
+	assert_digests_at(fixture, "2025-09-18T12:00:00Z", 1);
+	assert_rows(fixture, SENT, "doi:10.1101/|now in Molecular Biology of the Cell");
+}
+
+/* While a digest with the preprint is being sent, the article waits for its result. */
+STORE_TEST(a_record_in_delivery_excludes_the_others)
+{
+	struct record soon = article;
+	int64_t now = store_fixture_time("2025-09-18T12:00:00Z");
+
+	soon.day = "2025-09-18";
+	store_fixture_subscribe(fixture, ADA, "UTC", "yeast", now);
+	save(fixture, &preprint);
+	assert_digests(fixture, now, 1);
+	save(fixture, &soon);
+	assert_digests(fixture, now + CLOCK_DAY_S, 0);
+	store_fixture_run(fixture,
+	    "UPDATE outbox SET state = 'FAILED', ended_at = queued_at,"
+	    " next_try_at = NULL; UPDATE digest SET state = 'failed'");
+	assert_digests(fixture, now + 2 * CLOCK_DAY_S, 1);
+	assert_rows(fixture, SENT,
+	    "doi:10.1101/|- doi:10.1091/|preprint: 10.1101/2025.09.17.676679");
+}
+
+UNIT_MAIN
