@@ -233,8 +233,8 @@ TEST(last_reply_of_a_day_announces_the_limit)
 	    {"en", "name: the limit is 10 in 24 hours.",
 	        "This is the last reply for now: the limit is 10 in 24 hours.",
 	        "\"unsubscribe\""},
-	    {"de", "mehr als 10 gibt es in 24 Stunden nicht.",
-	        "die letzte Antwort: mehr als 10", "\"unsubscribe\""},
+	    {"de", "Mehr als 10 gibt es in 24 Stunden",
+	        "die letzte Antwort: Mehr als 10", "\"unsubscribe\""},
 	    {NULL, "This is the last reply for now: the limit is 3 in 24 hours.", NULL,
 	        "\"subscribe\" still"},
 	};
