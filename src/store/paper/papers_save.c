@@ -723,8 +723,8 @@ record_listing(struct store *store, const char *source, const struct listing *li
 }
 
 /*
- * Merge two rows of one paper.  A row in a message that may have been delivered is
- * retained, else the one with the preferred id, else the older one.
+ * Merge two rows of one paper.  The one with the preferred id is retained, else the first
+ * one; not yet while the other one is in a message that may have been delivered.
  *
  * Two papers can share names with a third, and rows recorded as duplicates can have
  * got ids since then: distinct papers stay as they are.
@@ -752,11 +752,11 @@ unite(struct saving *saving, struct stored_paper **stored, struct stored_paper *
 	/* A paper in a digest may only be replaced by its duplicate. */
 	if (!paper_aliases_add_duplicates(store, (*stored)->seq, (*other)->seq, error))
 		return false;
-	if (is_frozen && is_other_frozen)
+	is_other_better =
+	    paper_dedup_is_better_id((*other)->paper->id, (*stored)->paper->id);
+	/* The preferred id would be lost, since the row in the message keeps its own. */
+	if (is_other_better ? is_frozen : is_other_frozen)
 		return true;
-	is_other_better = is_other_frozen ||
-	                  (!is_frozen && paper_dedup_is_better_id((*other)->paper->id,
-	                                     (*stored)->paper->id));
 	if (is_other_better) {
 		struct stored_paper *swap = *stored;
 
