@@ -4,7 +4,7 @@
 A user subscribes, confirms, tunes and leaves by mails in a Maildir.  Each mail is handled
 by a program that is killed at a system call, and then by one that is not: the store and
 the mails sent are the same as without a kill.
-PAPERBOY_LONG=1: kill at every call, else at some of each.
+PAPERBOY_LONG=1: kill at every call, else at some, of every other kind for a mail.
 """
 
 import collections
@@ -124,7 +124,9 @@ def every_kill_has_its_effect_once(tap):
         saved = handled.saved
         assert handled.new_mails == step.mails, (step.name, handled.subjects)
         assert all(row[0] == "done" for row in saved["inbox"]), saved
-        for call, most in CALLS.items():
+        for place, (call, most) in enumerate(CALLS.items()):
+            if not IS_LONG and call != "fdatasync" and (place + number) % 2:
+                continue
             at = 0
             while True:
                 at += 1 if IS_LONG else rng.randint(1, most)

@@ -7,6 +7,7 @@ instead of killed.
 """
 
 import collections
+import glob
 import os
 import smtplib
 import sys
@@ -19,6 +20,7 @@ from conversations import COMMANDS, CONFIRM, HOME, SUBSCRIBE, compose, find_reci
 from daemon import parse, papers_of
 from installation import CONFIG, STATE, USER
 from machines import NOBODY
+from postgresql import PROGRAMS
 from recipe import Recipe, add_servers, install_certificate
 from smtp_fixture import Relay
 from tap import Skip, Tap, wait_until
@@ -26,6 +28,7 @@ from tap import Skip, Tap, wait_until
 IS_LONG = os.environ.get("PAPERBOY_LONG", "") not in ("", "0")
 PEOPLE = 2000 if IS_LONG else 100
 RUN_S = 300
+PSQL = max(glob.glob(f"{PROGRAMS}/psql"), default="psql")  # that of /usr/bin starts Perl
 LINES = 60  # of logs, after a failure
 SOCKET = f"{STATE}/lmtp"
 SETTINGS = """\
@@ -36,7 +39,7 @@ HELP = SUBSCRIBE._replace(subject="help", text="")
 
 
 def query(machine, sql, database="paperboy"):
-    return machine.run(f"sudo -u postgres psql -XAtqc \"{sql}\" {database}").split()
+    return machine.run(f"sudo -u postgres {PSQL} -XAtqc \"{sql}\" {database}").split()
 
 
 def wait_standby(primary, state):

@@ -63,7 +63,7 @@ class Server:
         self.host = host
         self.settings = settings
         self.programs = found[-1]
-        (self.psql,) = need_programs("psql")
+        self.psql = os.path.join(self.programs, "psql")  # that of /usr/bin starts Perl
         self.child = None
         # It does not run as root.
         self.user = []

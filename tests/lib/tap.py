@@ -31,7 +31,7 @@ import time
 import traceback
 
 DEADLINE_S = 120  # for any condition; a busy machine may be slow
-POLL_S = 0.02
+POLL_S = (0.01, 0.2)  # the first pause, and the longest one
 DEBIAN_PYTHON = "/usr/bin/python3"
 STORE_SERVER = os.environ.get("PAPERBOY_TEST_STORE")  # tests/lib/stores.py
 
@@ -319,11 +319,13 @@ def has_listener(path):
 
 
 def wait_until(is_true, what, deadline_s=DEADLINE_S, pause=None):
-    """Poll is_true().  @return its first true value; Timeout after the deadline
+    """Poll is_true(), less and less often.  @return its first true value; Timeout after the
+    deadline
 
     pause(seconds) waits between two polls; it may return early.
     """
     pause = pause or threading.Event().wait
+    seconds, longest = POLL_S
     end = time.monotonic() + deadline_s
     while True:
         value = is_true()
@@ -331,7 +333,8 @@ def wait_until(is_true, what, deadline_s=DEADLINE_S, pause=None):
             return value
         if time.monotonic() >= end:
             raise Timeout(f"{what}: not within {deadline_s} s")
-        pause(POLL_S)
+        pause(seconds)
+        seconds = min(1.3 * seconds, longest)
 
 
 # ---- children ---------------------------------------------------------------
