@@ -22,7 +22,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib
 import messages
 from papers import load_papers
 from programs import Paperboy, as_sent, built
-from tap import Tap, real_files, skip_all, top_srcdir, use_debian_python
+from tap import IS_LONG, Tap, real_files, skip_all, top_srcdir, use_debian_python
 
 MODS = "{http://www.loc.gov/mods/v3}"
 CMARK = "{http://commonmark.org/xml/1.0}"
@@ -439,7 +439,7 @@ def test_metadata(tap):
 
 def test_real_days(tap):
     """real days: all with PAPERBOY_LONG=1, else some"""
-    step = 1 if os.environ.get("PAPERBOY_LONG") else 6
+    step = 1 if IS_LONG else 6
     papers = [check_day(tap, path)[0] for path in real_files("daily_papers-*.json")[::step]]
     tap.diag(f"{len(papers)} days, {sum(papers)} papers in each format, no warnings")
 

@@ -21,9 +21,8 @@ from daemon import Instance, at_hour, days_after, parse
 from mime_bombs import BOMBS
 from peers import Ca, Postfix
 from smtp_fixture import Relay
-from tap import Tap, free_port
+from tap import IS_LONG, Tap, free_port
 
-IS_LONG = os.environ.get("PAPERBOY_LONG", "") not in ("", "0")
 FLOOD = 10000 if IS_LONG else 200
 REPLAYS = 1000
 GROWTH_KIB = 64 * 1024

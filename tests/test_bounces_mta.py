@@ -20,9 +20,8 @@ from conversations import HOME, PARSER
 from daemon import Instance, at_hour, days_after
 from peers import Ca, Dovecot, Postfix
 from smtp_fixture import Relay
-from tap import Tap, free_port, run, top_builddir, top_srcdir
+from tap import IS_LONG, Tap, free_port, run, top_builddir, top_srcdir
 
-IS_LONG = os.environ.get("PAPERBOY_LONG", "") not in ("", "0")
 DAY = "2026-11-16"
 LIFETIME_S = 2  # in the queue, instead of five days
 REPORTS = os.path.join(top_srcdir(), "tests", "bounces")

@@ -43,9 +43,8 @@ from simulation import (
     HOUR_S, Digest, Event, Instant, Simulation, Subscriber, daily_checks,
 )
 from slots import DAY_S, utc
-from tap import Child, Tap, real_data, real_files, top_builddir, top_srcdir
+from tap import IS_LONG, Child, Tap, real_data, real_files, top_builddir, top_srcdir
 
-IS_LONG = os.environ.get("PAPERBOY_LONG", "") not in ("", "0")
 SEED = int(os.environ.get("PAPERBOY_SEED") or (random.randrange(1 << 30) if IS_LONG else 1))
 
 

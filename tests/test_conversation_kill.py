@@ -18,9 +18,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib
 
 from conversations import CONFIRM, EVA, LEAVE, SUBSCRIBE, TUNE, Mailbox, check_values
 import stores
-from tap import Skip, Tap, need_programs, run
+from tap import IS_LONG, Tap, need_strace
 
-IS_LONG = os.environ.get("PAPERBOY_LONG", "") not in ("", "0")
 SEED = int(os.environ.get("PAPERBOY_SEED") or (random.randrange(1 << 30) if IS_LONG else 1))
 STEPS = (SUBSCRIBE, CONFIRM, TUNE, LEAVE)
 DAY = "2026-11-20"
@@ -45,14 +44,6 @@ SAVED = {
     "rate_log": "SELECT kind, address_hash FROM rate_log ORDER BY id",
     "audit_log": "SELECT who, what, detail FROM audit_log ORDER BY id",
 }
-
-
-def tracer():
-    (strace,) = need_programs("strace")
-    probe = run([strace, "-qq", "-e", "trace=none", "true"], check=False)
-    if probe.strip():
-        raise Skip(f"strace does not work here: {probe}")
-    return strace
 
 
 def kill_at(strace, mailbox, call, number):
@@ -112,7 +103,7 @@ class Handled:
 
 def every_kill_has_its_effect_once(tap):
     """a command that is killed at any system call has its effect and its reply once"""
-    strace = tracer()
+    strace = need_strace()
     rng = random.Random(SEED)
     papers = tap.subdirectory("papers")
     mailbox = Mailbox(tap.subdirectory("whole"), papers)

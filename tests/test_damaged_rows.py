@@ -24,11 +24,10 @@ import postgresql  # the path
 from postgresql_schema import load_schema
 from smtp_fixture import Server
 from stores import unindexed
-from tap import Tap, top_builddir
+from tap import IS_LONG, Tap, top_builddir
 
 DAY = "2026-11-20"
 ADA, BOB = "ada@example.org", "bob@example.org"
-IS_LONG = os.environ.get("PAPERBOY_LONG", "") not in ("", "0")
 WORKERS = 2
 RUN_S = 120
 EX_DATAERR = 65

@@ -28,10 +28,9 @@ from oracle_paper import Text
 from oracle_tree import Category, Has, Name, Near, Not, Number, Words
 from papers import paper_from_element
 from programs import FROM, Paperboy, as_sent
-from tap import Skip, Tap, real_files, use_debian_python
+from tap import IS_LONG, Skip, Tap, real_files, use_debian_python
 from words import plural_class
 
-IS_LONG = os.environ.get("PAPERBOY_LONG", "") not in ("", "0")
 FIRST_DAYS = datetime.timedelta(days=3)  # of the first digest
 ONE_DAY = datetime.timedelta(days=1)
 ARXIV_DAY = datetime.date(2025, 8, 20)

@@ -15,7 +15,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib
 
 from engines import has_libpq
 from postgresql import SLOW_S, USER, Server
-from tap import Skip, Tap, run, skip_all, top_builddir, top_srcdir
+from tap import IS_LONG, Skip, Tap, run, skip_all, top_builddir, top_srcdir
 
 # Programs that make check runs; check-long runs all.
 SHORT = {
@@ -97,8 +97,7 @@ def main(names):
         except Skip as reason:
             skip_all(reason)
         url = f"postgresql:///%s?host={server.directory}&user={USER}"
-        is_long = os.getenv("PAPERBOY_LONG")
-        for program in names or sorted(programs - PROGRAMS.keys() if is_long else SHORT):
+        for program in names or sorted(programs - PROGRAMS.keys() if IS_LONG else SHORT):
             def test(program=program):
                 run_program(program, url)
 

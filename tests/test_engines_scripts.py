@@ -14,9 +14,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib
 import engines
 from postgresql import USER, Server
 from stores import VARIABLE
-from tap import Skip, Tap, run, top_srcdir
+from tap import IS_LONG, Skip, Tap, run, top_srcdir
 
-IS_LONG = os.environ.get("PAPERBOY_LONG", "") not in ("", "0")
 SCRIPT_S = 3600  # on a busy machine
 SHORT = ("test_ctl_bounce", "test_daemon", "test_feedback_mail", "test_metrics",
          "test_web_daemon")

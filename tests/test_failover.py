@@ -23,9 +23,8 @@ from machines import NOBODY
 from postgresql import PROGRAMS
 from recipe import Recipe, add_servers, install_certificate
 from smtp_fixture import Relay
-from tap import Skip, Tap, wait_until
+from tap import IS_LONG, Skip, Tap, wait_until
 
-IS_LONG = os.environ.get("PAPERBOY_LONG", "") not in ("", "0")
 PEOPLE = 2000 if IS_LONG else 100
 RUN_S = 300
 PSQL = max(glob.glob(f"{PROGRAMS}/psql"), default="psql")  # that of /usr/bin starts Perl

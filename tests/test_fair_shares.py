@@ -16,7 +16,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
 
 from programs import Paperboy, write_day
-from tap import Skip, Tap, real_files
+from tap import IS_LONG, Skip, Tap, real_files
 
 ONE_DAY = datetime.timedelta(days=1)
 FEW = 2  # papers of a filter that must not be cut
@@ -156,7 +156,7 @@ def test_real_days(tap):
     days = {}
     for path in real_files("daily_papers-????-??-??*.json"):
         days[re.search(r"\d{4}-\d\d-\d\d", os.path.basename(path))[0]] = path
-    days = dict(list(days.items())[::1 if os.environ.get("PAPERBOY_LONG") else 4])
+    days = dict(list(days.items())[::1 if IS_LONG else 4])
     directory = tap.subdirectory("real")
     source = os.path.join(directory, "source")
     os.mkdir(source)

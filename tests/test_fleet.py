@@ -28,9 +28,8 @@ from daemon import RUN_S, Instance, at_hour, papers_of, parse
 from machines import Site
 from peers import SmtpSink
 from postgresql import NAME, Server
-from tap import Skip, Tap, top_builddir, wait_until
+from tap import IS_LONG, Skip, Tap, top_builddir, wait_until
 
-IS_LONG = os.environ.get("PAPERBOY_LONG", "") not in ("", "0")
 SEED = int(os.environ.get("PAPERBOY_SEED") or (random.randrange(1 << 30) if IS_LONG else 1))
 KILLS = 1000 if IS_LONG else 15
 SERVER_KILLS = 100  # in a row

@@ -27,10 +27,9 @@ from daemon import Instance, parse
 from sample_mail import sample_mails, with_id
 from smalldisk import fill, small_disk
 from tap import (
-    DEADLINE_S, Skip, Tap, free_port, need_programs, run, top_builddir, wait_until,
+    DEADLINE_S, IS_LONG, Tap, free_port, need_strace, top_builddir, wait_until,
 )
 
-IS_LONG = os.environ.get("PAPERBOY_LONG", "") not in ("", "0")
 SEED = int(os.environ.get("PAPERBOY_SEED") or (random.randrange(1 << 30) if IS_LONG else 1))
 WAITING = 10000 if IS_LONG else 200
 GROWTH_KIB = 64 * 1024  # beside those that the daemon needs anyway
@@ -643,14 +642,6 @@ def a_crashing_parser_quarantines_the_mail(tap):
 # ---- killed -------------------------------------------------------------------------
 
 
-def tracer():
-    (strace,) = need_programs("strace")
-    probe = run([strace, "-qq", "-e", "trace=none", "true"], check=False)
-    if probe.strip():
-        raise Skip(f"strace does not work here: {probe}")
-    return strace
-
-
 # Maximum number of calls that the short run skips, by call.
 CALLS = {"pwrite64": 30, "fdatasync": 4, "rename": 1, "pipe2": 3, "wait4": 2, "openat": 90,
          "read": 60, "write": 20}
@@ -661,7 +652,7 @@ if stores.is_database():
 
 def every_kill_counts_once(tap):
     """killed at any step from the Maildir to the commit, each message is processed once"""
-    strace = tracer()
+    strace = need_strace()
     rng = random.Random(SEED)
     raws = sample_mails(4)
     kills = collections.Counter()

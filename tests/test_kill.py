@@ -26,9 +26,8 @@ from daemon import RUN_S, Instance, at_hour, is_whole, papers_of
 from generate import generate
 from papers import load_papers
 from peers import Ca, Postfix, SmtpSink
-from tap import Tap, need_strace, run, top_srcdir, wait_until
+from tap import IS_LONG, Tap, need_strace, run, top_srcdir, wait_until
 
-IS_LONG = os.environ.get("PAPERBOY_LONG", "") not in ("", "0")
 SEED = int(os.environ.get("PAPERBOY_SEED") or (random.randrange(1 << 30) if IS_LONG else 1))
 SINK_KILLS, SINK_DIGESTS = (1000, 20000) if IS_LONG else (40, 800)
 KILLS, DIGESTS = (200, 2000) if IS_LONG else (10, 150)

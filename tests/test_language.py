@@ -28,11 +28,10 @@ from oracle import (
 )
 from oracle_tree import Number
 from programs import evaluate, load_days
-from tap import Tap, top_srcdir
+from tap import IS_LONG, Tap, top_srcdir
 from unspaced import make_filter, make_papers
 from words import is_unspaced
 
-IS_LONG = bool(os.environ.get("PAPERBOY_LONG"))
 FILTERS = 20000 if IS_LONG else 1000  # against 100 papers
 WIDE_FILTERS = 2000 if IS_LONG else 40  # against all papers
 FTS_FILTERS = 5000 if IS_LONG else 200

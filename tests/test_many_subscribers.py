@@ -20,9 +20,8 @@ from oracle import match_all
 from papers import load_papers
 from peers import DOMAIN, Ca, Dovecot, Postfix, SmtpSink
 from programs import FROM, Paperboy, as_sent, load_days
-from tap import Skip, Tap, real_data, top_srcdir
+from tap import IS_LONG, Skip, Tap, real_data, top_srcdir
 
-IS_LONG = os.environ.get("PAPERBOY_LONG", "") not in ("", "0")
 PEOPLE = 300 if IS_LONG else 90
 REAL_DAY = "2026-05-13"
 MAX_FULL = 5  # so that many digests list papers by title too

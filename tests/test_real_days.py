@@ -18,9 +18,8 @@ from normalize import normalize
 from oracle import Paper, match_all, parse
 from papers import load_papers
 from programs import Paperboy, as_sent, write_day
-from tap import Skip, Tap, real_data, real_files
+from tap import IS_LONG, Skip, Tap, real_data, real_files
 
-IS_LONG = os.environ.get("PAPERBOY_LONG", "") not in ("", "0")
 ONE_DAY = datetime.timedelta(days=1)
 # Votes can change for this long, and a weekly digest is due within.
 QUIET_DAYS = 16

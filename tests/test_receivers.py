@@ -16,9 +16,9 @@ from conversations import PARSER
 from daemon import Instance
 from sample_mail import sample_mails
 from peers import Ca, Dovecot, Postfix
-from tap import Tap, wait_until
+from tap import IS_LONG, Tap, wait_until
 
-COUNT = 200 if os.environ.get("PAPERBOY_LONG") else 60
+COUNT = 200 if IS_LONG else 60
 SENDER = "eva@people.example"
 TAGGED = "paperboy+r-mfrggzdf"
 RECEIVERS = ("lmtp", "pipe", "maildir")

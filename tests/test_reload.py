@@ -17,9 +17,8 @@ from clock import DAY
 from daemon import Instance, at_hour, parse
 from peers import Ca
 from smtp_fixture import DROP, Relay
-from tap import Skip, Tap, run, top_srcdir, wait_until
+from tap import IS_LONG, Skip, Tap, run, top_srcdir, wait_until
 
-IS_LONG = os.environ.get("PAPERBOY_LONG", "") not in ("", "0")
 RELOADS = 200 if IS_LONG else 50
 PEOPLE = 300 if IS_LONG else 75
 

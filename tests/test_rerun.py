@@ -10,7 +10,7 @@ import re
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
-from tap import Tap, run, top_builddir
+from tap import IS_LONG, Tap, run, top_builddir
 
 DEADLINE_S = 900  # for a busy machine
 
@@ -20,7 +20,7 @@ PROGRAMS = [
     "mailer", "maintenance", "match", "profile", "proposals", "sharing", "sharing_mail",
     "subscribe", "token_bucket", "web_handler", "web_preferences",
 ]
-if os.environ.get("PAPERBOY_LONG"):
+if IS_LONG:
     PROGRAMS += ["bounce", "command"]
 
 

@@ -19,12 +19,11 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib
 import digest_views
 from daemon import Instance, at_hour, days_after, papers_of, parse
 from smtp_fixture import Server
-from tap import Tap, need_strace, run
+from tap import IS_LONG, Tap, need_strace, run
 
 OK, FAILING, DATA, NOUSER, UNAVAILABLE, TEMPFAIL = 0, 2, 65, 67, 69, 75
 DAY = "2026-11-20"
 PEOPLE = 3
-IS_LONG = os.environ.get("PAPERBOY_LONG", "") not in ("", "0")
 MANY = 10000 if IS_LONG else 3000
 # System calls of a kind, of which one is tried.
 STEPS = {} if IS_LONG else {

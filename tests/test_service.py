@@ -19,12 +19,11 @@ from container import Container, make_root, need_root
 from paperserver import element
 from readme import blocks
 from stopped import Stopped, find_thread
-from tap import Skip, Tap, need_programs, read_process, run, top_builddir
+from tap import IS_LONG, Skip, Tap, need_programs, read_process, run, top_builddir
 
 EXPOSURE = 1.1  # maximum, as computed by systemd-analyze security
 UNIT = "paperboyd.service"
 PEOPLE = 40  # subscribers with a queued digest during the upgrade
-IS_LONG = os.environ.get("PAPERBOY_LONG", "") not in ("", "0")
 SERVERS = ["postfix", "dovecot-core", "dovecot-lmtpd"] + ["postgresql"] * IS_LONG
 
 

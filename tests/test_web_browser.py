@@ -22,7 +22,8 @@ from nginx import nginx_of_readme
 from paperserver import element
 from peers import Ca, Dovecot, Postfix
 from tap import (
-    Child, Skip, Tap, free_port, skip_all, top_builddir, use_debian_python, wait_until,
+    IS_LONG, Child, Skip, Tap, free_port, skip_all, top_builddir, use_debian_python,
+    wait_until,
 )
 
 SERVICE = "paperboy@news.example"
@@ -478,7 +479,7 @@ def main():
         except Skip as reason:
             tap.skip("a subscription in Chromium", reason)
             return
-        for width in WIDTHS if os.environ.get("PAPERBOY_LONG") else WIDTHS[:1]:
+        for width in WIDTHS if IS_LONG else WIDTHS[:1]:
             follow(tap, site, width)
         tap.run(subscribe_in_german, site)
         with open(site.nginx.access_log, encoding="utf-8") as file:

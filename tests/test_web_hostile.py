@@ -21,10 +21,9 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib
 
 from clock import DAY
 from daemon import Instance
-from tap import DEADLINE_S, Tap, top_srcdir, wait_until
+from tap import DEADLINE_S, IS_LONG, Tap, top_srcdir, wait_until
 from web_server import ORIGIN, WebServer, is_sanitized, parse_response, read_all
 
-IS_LONG = os.environ.get("PAPERBOY_LONG", "") not in ("", "0")
 HELD = 5000 if IS_LONG else 500
 REQUESTS = 20000 if IS_LONG else 2000
 CLIENTS = 8

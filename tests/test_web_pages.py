@@ -21,7 +21,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib
 
 import browser
 import po
-from tap import Skip, Tap, run, top_builddir, top_srcdir, use_debian_python
+from tap import IS_LONG, Skip, Tap, run, top_builddir, top_srcdir, use_debian_python
 
 WIDTHS = (320, 390, 1280)
 RFC3339 = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"
@@ -78,7 +78,7 @@ def collect(chromium, url, names, check):
 
 def choose(names):
     """Without PAPERBOY_LONG=1, pages in English, and some from right to left with long texts."""
-    if os.environ.get("PAPERBOY_LONG"):
+    if IS_LONG:
         return names
     return [name for name in names if name.endswith((".en", ".fa"))]
 
@@ -302,7 +302,7 @@ def main():
         url = tap.enter(serve(directory))
         chromium = tap.enter(browser.Browser())
         tap.run(test_light, chromium, url, names)
-        tap.run(test_dark, chromium, url, names if os.environ.get("PAPERBOY_LONG") else [
+        tap.run(test_dark, chromium, url, names if IS_LONG else [
             name for name in names if name.endswith(".en")])
         tap.run(test_keyboard, chromium, url)
         tap.run(test_enter, chromium, url)

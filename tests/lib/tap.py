@@ -33,6 +33,7 @@ import traceback
 DEADLINE_S = 120  # for any condition; a busy machine may be slow
 POLL_S = (0.01, 0.2)  # the first pause, and the longest one
 DEBIAN_PYTHON = "/usr/bin/python3"
+IS_LONG = os.environ.get("PAPERBOY_LONG", "") not in ("", "0")  # of make check-long
 STORE_SERVER = os.environ.get("PAPERBOY_TEST_STORE")  # tests/lib/stores.py
 
 
