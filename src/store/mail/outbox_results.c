@@ -16,94 +16,40 @@ outbox_result_free(struct outbox_result *result)
 	g_free(result);
 }
 
-/*
- * Load digests and the size of the head of their contents, the papers.  Damaged ones
- * are not recorded, which doctor reports.
- *
- * @param values  set to pairs of these
- */
+/* Record the papers of a message as delivered; damaged ones are not, which doctor
+ * reports. */
 static bool
-load_heads(struct store *store, const int64_t *ids, unsigned count,
-    struct sql_value *values, unsigned *loaded, GError **error)
+save_delivered(struct store *store, int64_t id, int64_t now, GError **error)
 {
+	static const char sql_state[] =
+	    "UPDATE digest SET state = 'sent'"
+	    " WHERE id = (SELECT digest_id FROM outbox WHERE id = ?1)";
 	/* Not a notice that there are no papers. */
-	static const char sql[] = SQL_WITH_LIST(
-	    "SELECT d.id, d.contents FROM outbox o"
-	    " JOIN digest d ON d.id = o.digest_id WHERE d.papers > 0 AND o.id IN (",
-	    "?", "?", ")");
-	struct sql_value list[SQL_LIST_MAX + 1] = {0};
+	static const char sql_contents[] =
+	    "SELECT d.subscriber_id, d.id, d.contents FROM outbox o"
+	    " JOIN digest d ON d.id = o.digest_id WHERE d.papers > 0 AND o.id = ?1";
+	static const char sql[] =
+	    "INSERT INTO delivered (subscriber_id, digest_id, at, papers)"
+	    " VALUES (?1, ?2, ?3, ?4)"
+	    " ON CONFLICT (subscriber_id, digest_id) DO NOTHING";
 	g_autoptr(GArray) papers = packed_papers_new();
 	sql_auto *row = NULL;
-	enum sql_step step = SQL_STEP_FAILED;
+	struct sql_bytes contents;
+	size_t head_bytes;
+	enum sql_step step;
 
-	*loaded = 0;
-	sql_fill_list(list, ids, count);
-	row = sql_bind_values(store, sql, list, error);
-	while (row && (step = sql_step(row, error)) == SQL_STEP_ROW) {
-		struct sql_bytes contents = sql_get_bytes(row, 1);
-		size_t head_bytes;
-
-		g_array_set_size(papers, 0);
-		if (!digest_contents_unpack_papers(
-		        contents.data, contents.size, papers, &head_bytes, NULL))
-			continue;
-		values[2 * *loaded] = SQL_INT(sql_get_int(row, 0));
-		values[2 * *loaded + 1] = SQL_INT((int64_t)head_bytes);
-		++*loaded;
-	}
-	return step == SQL_STEP_DONE;
-}
-
-/* @param ids  of messages; @param count  at most SQL_LIST_MAX */
-static bool
-insert_delivered(struct store *store, const int64_t *ids, unsigned count, int64_t now,
-    GError **error)
-{
-	static const char sql[] = SQL_WITH_LIST("WITH j (id, bytes) AS (VALUES ",
-	    "(CAST(? AS BIGINT), CAST(? AS BIGINT))", "(?, ?)",
-	    ") INSERT INTO delivered (subscriber_id, digest_id, at, papers)"
-	    " SELECT d.subscriber_id, d.id, CAST(? AS BIGINT),"
-	    " substr(d.contents, 1, CAST(j.bytes AS INTEGER))"
-	    " FROM j CROSS JOIN digest d WHERE d.id = j.id"
-	    " ON CONFLICT (subscriber_id, digest_id) DO NOTHING");
-	struct sql_value values[2 * SQL_LIST_MAX + 2] = {0};
-	unsigned loaded;
-
-	if (!load_heads(store, ids, count, values, &loaded, error))
+	if (!sql_exec(store, sql_state, error, SQL_INT(id)))
 		return false;
-	if (!loaded)
-		return true;
-	for (unsigned i = 2 * loaded; i < 2 * SQL_LIST_MAX; i++)
-		values[i] = SQL_NULL;
-	values[2 * SQL_LIST_MAX] = SQL_INT(now);
-	return sql_exec_values(store, sql, values, error);
-}
-
-/* Record the papers of messages as delivered. @param ids  of int64_t */
-static bool
-save_delivered(struct store *store, const GArray *ids, int64_t now, GError **error)
-{
-	static const char sql[] = SQL_WITH_LIST(
-	    "UPDATE digest SET state = 'sent' WHERE id IN (SELECT digest_id FROM outbox"
-	    " WHERE id IN (",
-	    "?", "?", "))");
-
-	if (!sql_exec_list(store, sql, ids, error))
-		return false;
-	for (unsigned i = 0; i < ids->len; i += SQL_LIST_MAX)
-		if (!insert_delivered(store, &g_array_index(ids, int64_t, i),
-		        MIN(ids->len - i, SQL_LIST_MAX), now, error))
-			return false;
-	return true;
-}
-
-static bool
-save_delivered_one(struct store *store, int64_t id, int64_t now, GError **error)
-{
-	g_autoptr(GArray) ids = g_array_new(FALSE, FALSE, sizeof(int64_t));
-
-	g_array_append_val(ids, id);
-	return save_delivered(store, ids, now, error);
+	row = sql_bind(store, sql_contents, error, SQL_INT(id));
+	step = row ? sql_step(row, error) : SQL_STEP_FAILED;
+	if (step != SQL_STEP_ROW)
+		return step == SQL_STEP_DONE;
+	contents = sql_get_bytes(row, 2);
+	return !digest_contents_unpack_papers(
+	           contents.data, contents.size, papers, &head_bytes, NULL) ||
+	       sql_exec(store, sql, error, SQL_INT(sql_get_int(row, 0)),
+	           SQL_INT(sql_get_int(row, 1)), SQL_INT(now),
+	           SQL_BLOB(contents.data, head_bytes));
 }
 
 /*
@@ -122,7 +68,7 @@ outbox_cancel_one(
 
 	if (!sql_exec(store, sql, error, SQL_INT(id), SQL_INT(now)))
 		return false;
-	return is_delivered ? save_delivered_one(store, id, now, error)
+	return is_delivered ? save_delivered(store, id, now, error)
 	                    : sql_exec(store, sql_digest, error, SQL_INT(id));
 }
 
@@ -284,7 +230,8 @@ save_result(
 		return true;
 	switch (result->end) {
 	case OUTBOX_SENT:
-		break; /* see save_sent() */
+		return end_row(store, result, "SENT", now, error) &&
+		       save_delivered(store, result->id, now, error);
 	case OUTBOX_DEFERRED:
 		return requeue_row(store, result, "DEFERRED", error);
 	case OUTBOX_RETURNED:
@@ -293,7 +240,7 @@ save_result(
 		if (result->next_try_at >= 0)
 			return requeue_row(store, result, "UNKNOWN", error);
 		return end_row(store, result, "UNKNOWN", now, error) &&
-		       save_delivered_one(store, result->id, now, error);
+		       save_delivered(store, result->id, now, error);
 	case OUTBOX_HELD:
 		return hold_row(store, result, error);
 	case OUTBOX_FAILED:
@@ -310,101 +257,9 @@ save_result(
 	return false;
 }
 
-/* Values of a row of save_sent_list(). */
-#define SENT_VALUES 6
-
-static void
-fill_sent(const struct outbox_result *result, struct sql_value *values)
-{
-	values[0] = SQL_INT(result->id);
-	values[1] = SQL_INT_OR_NULL(result->code);
-	values[2] = SQL_INT_OR_NULL(result->message_hash);
-	values[3] = SQL_INT(result->copies);
-	values[4] = SQL_INT(result->crashes);
-	values[5] = SQL_TEXT(result->reply);
-}
-
-/*
- * One statement for each message would be twice the work.
- *
- * @param sent  at most SQL_LIST_MAX of them count; @param saved  added to
- */
-static bool
-save_sent_list(struct store *store, const gpointer *sent, unsigned count, int64_t now,
-    unsigned *saved, GError **error)
-{
-	static const char sql[] = SQL_WITH_LIST(
-	    "WITH r (id, code, message_hash, copies, crashes, reply) AS (VALUES ",
-	    "(CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS BIGINT),"
-	    " CAST(? AS BIGINT), CAST(? AS BIGINT), ?)",
-	    "(?, ?, ?, ?, ?, ?)",
-	    ") UPDATE outbox SET state = 'SENT', ended_at = ?, next_try_at = NULL,"
-	    " message = NULL, code = r.code,"
-	    " message_hash = coalesce(r.message_hash, outbox.message_hash),"
-	    " possible_copies = r.copies, crashes = r.crashes, reply = r.reply,"
-	    " failed_stage = NULL"
-	    " FROM r WHERE outbox.id = r.id AND state" SQL_NO_INDEX_TEXT
-	    " = 'SENDING' AND holder = ?");
-	struct sql_value values[SQL_LIST_MAX * SENT_VALUES + 3] = {0};
-	const unsigned size = SQL_LIST_MAX * SENT_VALUES;
-	unsigned updated;
-
-	count = MIN(count, SQL_LIST_MAX);
-	for (unsigned i = 0; i < size; i++)
-		values[i] = SQL_NULL;
-	for (unsigned i = 0; i < count; i++)
-		fill_sent(sent[i], &values[i * SENT_VALUES]);
-	values[size] = SQL_INT(now);
-	values[size + 1] = SQL_INT(store_get_holder(store));
-	if (!sql_exec_count_values(store, sql, values, &updated, error))
-		return false;
-	*saved += updated;
-	return true;
-}
-
-/* Mark messages that were not saved: others have them, or they no longer exist. */
-static bool
-fence_sent(struct store *store, const GPtrArray *sent, GError **error)
-{
-	static const char sql[] =
-	    "SELECT NOT EXISTS (SELECT 1 FROM outbox WHERE id = ?1"
-	    " AND state = 'SENT' AND holder = ?2)";
-
-	for (unsigned i = 0; i < sent->len; i++) {
-		struct outbox_result *result = sent->pdata[i];
-
-		if (!sql_has(store, sql, &result->is_fenced, error, SQL_INT(result->id),
-		        SQL_INT(store_get_holder(store))))
-			return false;
-	}
-	return true;
-}
-
-/* @param sent  of struct outbox_result * */
-static bool
-save_sent(struct store *store, const GPtrArray *sent, int64_t now, GError **error)
-{
-	g_autoptr(GArray) ids = g_array_new(FALSE, FALSE, sizeof(int64_t));
-	unsigned saved = 0;
-
-	for (unsigned i = 0; i < sent->len; i += SQL_LIST_MAX)
-		if (!save_sent_list(
-		        store, &sent->pdata[i], sent->len - i, now, &saved, error))
-			return false;
-	if (saved < sent->len && !fence_sent(store, sent, error))
-		return false;
-	for (unsigned i = 0; i < sent->len; i++) {
-		const struct outbox_result *result = sent->pdata[i];
-
-		if (!result->is_fenced)
-			g_array_append_val(ids, result->id);
-	}
-	return save_delivered(store, ids, now, error);
-}
-
-/* @param results  of struct outbox_result *, none of which is OUTBOX_SENT */
-static bool
-save_others(struct store *store, const GPtrArray *results, int64_t now, GError **error)
+bool
+outbox_save_results(
+    struct store *store, const GPtrArray *results, int64_t now, GError **error)
 {
 	for (unsigned i = 0; i < results->len; i++) {
 		struct outbox_result *result = results->pdata[i];
@@ -419,21 +274,4 @@ save_others(struct store *store, const GPtrArray *results, int64_t now, GError *
 		}
 	}
 	return true;
-}
-
-bool
-outbox_save_results(
-    struct store *store, const GPtrArray *results, int64_t now, GError **error)
-{
-	g_autoptr(GPtrArray) sent = g_ptr_array_new();
-	g_autoptr(GPtrArray) others = g_ptr_array_new();
-
-	for (unsigned i = 0; i < results->len; i++) {
-		struct outbox_result *result = results->pdata[i];
-
-		result->is_fenced = false;
-		g_ptr_array_add(result->end == OUTBOX_SENT ? sent : others, result);
-	}
-	return save_others(store, others, now, error) &&
-	       save_sent(store, sent, now, error);
 }
