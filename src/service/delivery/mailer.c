@@ -485,7 +485,7 @@ connection_pool_collect(struct connection_pool *pool, unsigned count, int64_t wa
 /* Maximum number of messages claimed without waiting for a result. */
 #define ROUND_MESSAGES 100
 
-/* Maximum number of messages loaded at once. */
+/* Maximum number of messages whose recipients are checked at once. */
 #define GROUP_MESSAGES 50
 
 /* Timeout for a result, before limits are checked again. */
@@ -813,28 +813,45 @@ new_task(const struct mailer *mailer, struct outbox_job *job, struct digest *dig
 }
 
 /*
- * Start the first claimed message.
+ * Load the digest of a message, or the bytes of a system mail; neither exists if the
+ * subscriber was erased meanwhile.
  *
- * @param slot  its digest, or nothing for a system mail
+ * @param problem  set if the digest is damaged
  */
 static bool
-start_next(struct mailer *mailer, struct digests_slot *slot,
-    struct mailer_report *report, GError **error)
+load_content(struct mailer *mailer, const struct outbox_job *job,
+    struct digest **digest, GBytes **message, GError **problem, GError **error)
+{
+	struct store *store = mailer->options.store;
+
+	if (job->kind != OUTBOX_DIGEST)
+		return outbox_find_mail(store, job->id, message, error);
+	*digest =
+	    digests_load_shared(store, mailer->paper_cache, job->digest_id, problem);
+	if (*digest || g_error_matches(*problem, PB_ERROR, PB_ERROR_DAMAGED) ||
+	    g_error_matches(*problem, PB_ERROR, PB_ERROR_NOT_FOUND))
+		return true;
+	return pb_error_forward(error, problem);
+}
+
+/* Start the first claimed message. */
+static bool
+start_next(struct mailer *mailer, struct mailer_report *report, GError **error)
 {
 	struct outbox_job *job = g_queue_peek_head(&mailer->claimed);
+	pb_auto(digest) digest = NULL;
 	g_autoptr(GBytes) message = NULL;
+	g_autoptr(GError) problem = NULL;
 
-	if (job->kind != OUTBOX_DIGEST &&
-	    !outbox_find_mail(mailer->options.store, job->id, &message, error))
+	if (!load_content(mailer, job, &digest, &message, &problem, error))
 		return false;
 	g_queue_pop_head(&mailer->claimed);
-	if (g_error_matches(slot->problem, PB_ERROR, PB_ERROR_DAMAGED)) {
-		record_broken(mailer, job, slot->problem, report);
+	if (g_error_matches(problem, PB_ERROR, PB_ERROR_DAMAGED)) {
+		record_broken(mailer, job, problem, report);
 		g_free(job);
 		return true;
 	}
-	/* Neither exists if the subscriber was erased meanwhile. */
-	if (job->is_cancelled || (!slot->digest && !message)) {
+	if (job->is_cancelled || (!digest && !message)) {
 		cancel_job(mailer, job, report);
 		return true;
 	}
@@ -842,30 +859,12 @@ start_next(struct mailer *mailer, struct digests_slot *slot,
 		g_free(job);
 		return true;
 	}
-	if (slot->digest)
+	if (digest)
 		report_change(mailer, job);
 	mailer->in_flight++;
-	connection_pool_push(
-	    mailer->pool, new_task(mailer, job, g_steal_pointer(&slot->digest),
-	                      g_steal_pointer(&message)));
+	connection_pool_push(mailer->pool,
+	    new_task(mailer, job, g_steal_pointer(&digest), g_steal_pointer(&message)));
 	return true;
-}
-
-static bool
-load_group(struct mailer *mailer, struct outbox_job *const *jobs,
-    struct digests_slot *slots, unsigned count, GError **error)
-{
-	const struct mailer_options *options = &mailer->options;
-	bool has_digest = false;
-
-	for (unsigned i = 0; i < count; i++) {
-		slots[i].id = jobs[i]->digest_id;
-		has_digest |= jobs[i]->kind == OUTBOX_DIGEST;
-	}
-	return outbox_mark_cancelled(
-	           options->store, options->key, jobs, count, error) &&
-	       (!has_digest || digests_load_shared(options->store, mailer->paper_cache,
-	                           slots, count, error));
 }
 
 /* Start the first claimed messages. */
@@ -873,18 +872,16 @@ static bool
 start_group(struct mailer *mailer, struct mailer_report *report, GError **error)
 {
 	struct outbox_job *jobs[GROUP_MESSAGES] = {0};
-	struct digests_slot slots[GROUP_MESSAGES] = {0};
 	unsigned count = 0;
 	bool is_ok;
 
 	for (GList *at = mailer->claimed.head; at && count < GROUP_MESSAGES;
 	     at = at->next)
 		jobs[count++] = at->data;
-	is_ok = load_group(mailer, jobs, slots, count, error);
-	for (unsigned i = 0; i < count; i++) {
-		is_ok = is_ok && start_next(mailer, &slots[i], report, error);
-		digests_slot_clear(&slots[i]);
-	}
+	is_ok = outbox_mark_cancelled(
+	    mailer->options.store, mailer->options.key, jobs, count, error);
+	for (unsigned i = 0; is_ok && i < count; i++)
+		is_ok = start_next(mailer, report, error);
 	return is_ok;
 }
 

@@ -61,58 +61,22 @@ find_newest_day(const struct digest_record *digest_record)
 	return newest;
 }
 
-#define DIGEST_VALUES 8
-
-/* @return what the values borrow */
-static GByteArray *
-fill_values(const struct digest_record *digest_record, struct sql_value *values)
+static bool
+insert(struct store *store, struct digest_record *digest_record, GError **error)
 {
+	static const char sql[] =
+	    "INSERT INTO digest (subscriber_id, slot, date, created_at, state,"
+	    " message_token, papers, newest_day, contents)"
+	    " VALUES (?1, ?2, ?3, ?4, 'live', ?5, ?6, ?7, ?8) RETURNING id";
 	const struct digest_contents *contents = digest_record->contents;
-	GByteArray *packed = digest_contents_pack(contents);
-	const struct sql_value filled[DIGEST_VALUES] = {
+	g_autoptr(GByteArray) packed = digest_contents_pack(contents);
+
+	return sql_number(store, sql, &digest_record->id, error,
 	    SQL_INT(digest_record->subscriber_id), SQL_TEXT(digest_record->slot),
 	    SQL_TEXT(digest_record->date), SQL_INT(digest_record->created_at),
 	    SQL_TEXT(digest_record->message_token), SQL_INT(contents->papers->len),
 	    SQL_TEXT(find_newest_day(digest_record)),
-	    SQL_BLOB(packed->data, packed->len)};
-
-	memcpy(values, filled, sizeof(filled));
-	return packed;
-}
-
-/* @param count  at most SQL_LIST_MAX */
-static bool
-insert_some(struct store *store, struct digest_record *const *digest_records,
-    unsigned count, GError **error)
-{
-	static const char sql[] = SQL_WITH_LIST(
-	    "WITH j (subscriber_id, slot, date, created_at, message_token, papers,"
-	    " newest_day, contents) AS (VALUES ",
-	    "(CAST(? AS BIGINT), ?, ?, CAST(? AS BIGINT), ?, CAST(? AS BIGINT), ?,"
-	    " ?" SQL_SERVER("::BYTEA") ")",
-	    "(?, ?, ?, ?, ?, ?, ?, ?)",
-	    ") INSERT INTO digest (subscriber_id, slot, date, created_at, state,"
-	    " message_token, papers, newest_day, contents) SELECT subscriber_id, slot,"
-	    " date, created_at, 'live', message_token, papers, newest_day, contents"
-	    " FROM j WHERE subscriber_id IS NOT NULL RETURNING id, subscriber_id");
-	g_autofree struct sql_value *values =
-	    g_new0(struct sql_value, DIGEST_VALUES * SQL_LIST_MAX + 1);
-	g_autoptr(GPtrArray) packed =
-	    g_ptr_array_new_with_free_func((GDestroyNotify)g_byte_array_unref);
-	g_autoptr(GArray) ids = NULL;
-
-	for (unsigned i = 0; i < count; i++)
-		g_ptr_array_add(
-		    packed, fill_values(digest_records[i], &values[DIGEST_VALUES * i]));
-	for (unsigned i = DIGEST_VALUES * count; i < DIGEST_VALUES * SQL_LIST_MAX; i++)
-		values[i] = SQL_NULL;
-	ids = sql_load_numbers_values(store, sql, values, error);
-	for (unsigned at = 0; ids && at < ids->len; at += 2)
-		for (unsigned i = 0; i < count; i++)
-			if (digest_records[i]->subscriber_id ==
-			    g_array_index(ids, int64_t, at + 1))
-				digest_records[i]->id = g_array_index(ids, int64_t, at);
-	return ids != NULL;
+	    SQL_BLOB(packed->data, packed->len));
 }
 
 bool
@@ -125,11 +89,9 @@ digests_insert(struct store *store, struct digest_record *const *digest_records,
 		if (contents->style.attach != PREFERENCE_ATTACH_NONE &&
 		    !load_references(store, contents, error))
 			return false;
-	}
-	for (unsigned i = 0; i < count; i += SQL_LIST_MAX)
-		if (!insert_some(
-		        store, digest_records + i, MIN(count - i, SQL_LIST_MAX), error))
+		if (!insert(store, digest_records[i], error))
 			return false;
+	}
 	return true;
 }
 
@@ -280,82 +242,27 @@ load_row(struct store *store, struct paper_cache *paper_cache,
 	return g_steal_pointer(&digest);
 }
 
-/* Not of the store. */
-static bool
-is_of_digest(const GError *problem)
+struct digest *
+digests_load_shared(struct store *store, struct paper_cache *paper_cache,
+    int64_t digest_id, GError **error)
 {
-	return g_error_matches(problem, PB_ERROR, PB_ERROR_DAMAGED) ||
-	       g_error_matches(problem, PB_ERROR, PB_ERROR_NOT_FOUND);
-}
-
-static struct digests_slot *
-find_slot(struct digests_slot *slots, unsigned count, int64_t id)
-{
-	for (unsigned i = 0; i < count; i++)
-		if (slots[i].id == id)
-			return &slots[i];
-	g_assert_not_reached();
-}
-
-/* @param count  at most SQL_LIST_MAX */
-static bool
-load_list(struct store *store, struct paper_cache *paper_cache,
-    struct digests_slot *slots, unsigned count, GError **error)
-{
-	static const char sql[] = SQL_WITH_LIST(
-	    HEAD_COLUMNS ", d.contents" HEAD_TABLES "IN (", "?", "?", ")");
-	struct sql_value values[SQL_LIST_MAX + 1] = {0};
-	int64_t ids[SQL_LIST_MAX];
+	static const char sql[] = HEAD_COLUMNS ", d.contents" HEAD_TABLES "= ?1";
 	sql_auto *row = NULL;
 	enum sql_step step;
 
-	for (unsigned i = 0; i < count; i++)
-		ids[i] = slots[i].id;
-	sql_fill_list(values, ids, count);
-	row = sql_bind_values(store, sql, values, error);
-	if (!row)
-		return false;
-	while ((step = sql_step(row, error)) == SQL_STEP_ROW) {
-		struct digests_slot *slot =
-		    find_slot(slots, count, sql_get_int(row, 0));
-
-		slot->digest = load_row(store, paper_cache, row, &slot->problem);
-		if (slot->problem && !is_of_digest(slot->problem))
-			return pb_error_forward(error, &slot->problem);
-	}
-	return step == SQL_STEP_DONE;
-}
-
-void
-digests_slot_clear(struct digests_slot *slot)
-{
-	g_clear_pointer(&slot->digest, digest_free);
-	g_clear_error(&slot->problem);
-}
-
-bool
-digests_load_shared(struct store *store, struct paper_cache *paper_cache,
-    struct digests_slot *slots, unsigned count, GError **error)
-{
 	if (paper_cache && !paper_cache_refresh(paper_cache, error))
-		return false;
-	for (unsigned i = 0; i < count; i += SQL_LIST_MAX)
-		if (!load_list(store, paper_cache, &slots[i],
-		        MIN(count - i, SQL_LIST_MAX), error))
-			return false;
-	return true;
+		return NULL;
+	row = sql_bind(store, sql, error, SQL_INT(digest_id));
+	step = row ? sql_step(row, error) : SQL_STEP_FAILED;
+	if (step == SQL_STEP_DONE)
+		pb_fail(error, PB_ERROR_NOT_FOUND, "no such digest");
+	return step == SQL_STEP_ROW ? load_row(store, paper_cache, row, error) : NULL;
 }
 
 struct digest *
 digests_load(struct store *store, int64_t digest_id, GError **error)
 {
-	struct digests_slot slot = {.id = digest_id};
-
-	if (!digests_load_shared(store, NULL, &slot, 1, error))
-		return NULL;
-	if (!slot.digest && !slot.problem)
-		pb_fail(&slot.problem, PB_ERROR_NOT_FOUND, "no such digest");
-	return pb_error_forward(error, &slot.problem) ? slot.digest : NULL;
+	return digests_load_shared(store, NULL, digest_id, error);
 }
 
 GPtrArray *

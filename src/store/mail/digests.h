@@ -66,25 +66,15 @@ bool digests_find_head(
  */
 struct digest *digests_load(struct store *store, int64_t digest_id, GError **error);
 
-/* A digest of digests_load_shared(). */
-struct digests_slot {
-	int64_t id;
-	struct digest *digest; /* set if it exists */
-	GError *problem;       /* set for PB_ERROR_DAMAGED and PB_ERROR_NOT_FOUND */
-};
-
 /**
- * Load several digests, as digests_load().  Their papers are shared with the cache,
- * except those of a digest with an attached file, which shows papers as they were.
+ * Load a digest, as digests_load().  Its papers are shared with the cache, except those
+ * of a digest with an attached file, which shows papers as they were.
  *
  * @param paper_cache  of that store; NULL: no papers are shared
- * @param slots        with their ids only; to be cleared by the caller in any case
- * @return false if the store failed
+ * @return NULL also with PB_ERROR_DAMAGED
  */
-bool digests_load_shared(struct store *store, struct paper_cache *paper_cache,
-    struct digests_slot *slots, unsigned count, GError **error);
-
-void digests_slot_clear(struct digests_slot *slot);
+struct digest *digests_load_shared(struct store *store, struct paper_cache *paper_cache,
+    int64_t digest_id, GError **error);
 
 /* A line of paperboyctl digest list. */
 struct digest_row {
