@@ -17,8 +17,8 @@ fnv1a_mix(uint64_t sum, uint64_t word)
 
 /**
  * Compute a 64-bit hash without its sign bit: FNV-1a (Fowler, Noll, Vo) with words of 8
- * bytes instead of bytes, in four sums that do not wait for each other.  It is not
- * collision-resistant and must only be used to detect accidental changes.
+ * bytes instead of bytes.  It is not collision-resistant and must only be used to
+ * detect accidental changes.
  *
  * @return 0 or more, the same on all machines
  */
@@ -26,19 +26,8 @@ static inline int64_t
 fnv1a_hash(const void *start, size_t size)
 {
 	const uint8_t *data = start;
-	uint64_t sum = UINT64_C(0xcbf29ce484222325) ^ size;
-	/* No array: the sums stay in registers. */
-	uint64_t sum1 = sum, sum2 = sum, sum3 = sum, sum4 = sum, words[4], word;
+	uint64_t sum = UINT64_C(0xcbf29ce484222325) ^ size, word;
 
-	for (; size >= sizeof(words); size -= sizeof(words), data += sizeof(words)) {
-		memcpy(words, data, sizeof(words));
-		sum1 = fnv1a_mix(sum1, GUINT64_FROM_LE(words[0]));
-		sum2 = fnv1a_mix(sum2, GUINT64_FROM_LE(words[1]));
-		sum3 = fnv1a_mix(sum3, GUINT64_FROM_LE(words[2]));
-		sum4 = fnv1a_mix(sum4, GUINT64_FROM_LE(words[3]));
-	}
-	sum = fnv1a_mix(fnv1a_mix(sum, sum1), sum2);
-	sum = fnv1a_mix(fnv1a_mix(sum, sum3), sum4);
 	for (; size >= sizeof(word); size -= sizeof(word), data += sizeof(word)) {
 		memcpy(&word, data, sizeof(word));
 		sum = fnv1a_mix(sum, GUINT64_FROM_LE(word));
