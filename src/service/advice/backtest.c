@@ -831,15 +831,6 @@ count_others(struct store *store, const struct backtest_request *request,
 	return own != NULL;
 }
 
-static bool
-count_match(void *data, struct search_match *match, GError **error)
-{
-	(void)match;
-	(void)error;
-	++*(unsigned *)data;
-	return true;
-}
-
 /* @param days  set to the number of days from the archive's first to today */
 static bool
 load_known_days(struct store *store, int64_t now, int64_t *days, GError **error)
@@ -882,7 +873,8 @@ add_nothing_note(struct store *store, const struct query *query, int64_t now,
 	char day[DAY_BYTES];
 	const struct search_scope scope = {
 	    .oldest_day = day, .sample = BOUNDS_SEARCH_EVALUATED, .now = now};
-	unsigned found = 0, step;
+	g_autoptr(GArray) seqs = g_array_new(FALSE, FALSE, sizeof(int64_t));
+	unsigned found, step;
 	int64_t known, more;
 
 	if (!load_known_days(store, now, &known, error))
@@ -891,9 +883,9 @@ add_nothing_note(struct store *store, const struct query *query, int64_t now,
 	if (backtest->covered_days >= more)
 		return true;
 	day_format(now - BACKTEST_LONG_DAYS * (int64_t)CLOCK_DAY_S, day);
-	if (!search_foreach(store, query, &scope, count_match, &found, &step, error))
+	if (!search_foreach(store, query, &scope, add_seq, seqs, &step, error))
 		return false;
-	found *= step;
+	found = seqs->len * step;
 	add_note(backtest,
 	    found
 	        ? msg_new(N_("no papers in {days} days, but {count} in {more} days"),
@@ -1025,29 +1017,19 @@ backtest_run(struct store *store, const struct backtest_request *request,
 	return is_ok ? g_steal_pointer(&backtest) : NULL;
 }
 
-static bool
-add_paper(void *data, struct search_match *match, GError **error)
-{
-	(void)error;
-	g_hash_table_add(data, g_memdup2(&match->seq, sizeof(match->seq)));
-	return true;
-}
-
-/* @return the numbers of the papers, NULL with an error */
-static GHashTable *
+/* @return int64_t: the matches, newest first; NULL with an error */
+static GArray *
 collect(struct store *store, const char *canonical, unsigned days, int64_t now,
     GError **error)
 {
-	g_autoptr(GHashTable) seqs =
-	    g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+	g_autoptr(GArray) seqs = g_array_new(FALSE, FALSE, sizeof(int64_t));
 	pb_auto(query) query =
 	    query_parse_canonical(canonical, store_get_tokenizer(store), error);
 	char day[DAY_BYTES];
 	const struct search_scope scope = {.oldest_day = day, .now = now};
 
 	day_format(now - days * (int64_t)CLOCK_DAY_S, day);
-	if (!query ||
-	    !search_foreach(store, query, &scope, add_paper, seqs, NULL, error))
+	if (!query || !search_foreach(store, query, &scope, add_seq, seqs, NULL, error))
 		return NULL;
 	return g_steal_pointer(&seqs);
 }
@@ -1056,21 +1038,16 @@ bool
 backtest_compare(struct store *store, const char *before, const char *after,
     unsigned days, int64_t now, struct backtest_difference *difference, GError **error)
 {
-	g_autoptr(GHashTable) one = collect(store, before, days, now, error);
-	g_autoptr(GHashTable) other =
-	    one ? collect(store, after, days, now, error) : NULL;
-	GHashTableIter iter;
-	gpointer seq;
-	unsigned both = 0;
+	g_autoptr(GArray) one = collect(store, before, days, now, error);
+	g_autoptr(GArray) other = one ? collect(store, after, days, now, error) : NULL;
 
 	if (!other)
 		return false;
-	g_hash_table_iter_init(&iter, one);
-	while (g_hash_table_iter_next(&iter, &seq, NULL))
-		both += g_hash_table_contains(other, seq);
-	difference->before = g_hash_table_size(one);
-	difference->after = g_hash_table_size(other);
-	difference->both = both;
+	*difference =
+	    (struct backtest_difference){.before = one->len, .after = other->len};
+	for (guint i = 0; i < one->len; i++)
+		difference->both += g_array_binary_search(
+		    other, &g_array_index(one, int64_t, i), compare_seqs, NULL);
 	return true;
 }
 
@@ -1078,10 +1055,10 @@ bool
 backtest_count(struct store *store, const char *canonical, unsigned days, int64_t now,
     unsigned *found, GError **error)
 {
-	g_autoptr(GHashTable) seqs = collect(store, canonical, days, now, error);
+	g_autoptr(GArray) seqs = collect(store, canonical, days, now, error);
 
 	if (seqs)
-		*found = g_hash_table_size(seqs);
+		*found = seqs->len;
 	return seqs != NULL;
 }
 
