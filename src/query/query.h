@@ -221,7 +221,6 @@ enum query_verdict query_evaluate(const struct query *query,
  */
 GPtrArray *
 query_explain(const struct query *query, const struct query_document *document);
-void query_hit_free(struct query_hit *hit);
 
 /**
  * List the nodes of the tree in reading order: an operator before its operands, which
@@ -231,7 +230,6 @@ void query_hit_free(struct query_hit *hit);
  */
 GPtrArray *
 query_explain_tree(const struct query *query, const struct query_document *document);
-void query_step_free(struct query_step *step);
 
 /**
  * List the hits to store with a match: each word with the first field that has it,

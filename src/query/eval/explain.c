@@ -12,7 +12,7 @@
 
 /* ---- finds where a clause of a filter matches a paper ---- */
 
-void
+static void
 query_hit_free(struct query_hit *hit)
 {
 	if (!hit)
@@ -474,7 +474,7 @@ query_explain_text(const struct query *query, const struct query_document *docum
 	return hits_format(hits, po);
 }
 
-void
+static void
 query_step_free(struct query_step *step)
 {
 	if (!step)

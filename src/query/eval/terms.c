@@ -32,7 +32,7 @@ choice_clear(struct choice *choice)
 	g_clear_pointer(&choice->terms, g_ptr_array_unref);
 }
 
-void
+static void
 term_free(struct term *term)
 {
 	if (!term)

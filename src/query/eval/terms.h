@@ -37,8 +37,6 @@ struct document_frequency {
 	void *data;
 };
 
-void term_free(struct term *term);
-
 /**
  * Choose the required terms of a filter.
  *
