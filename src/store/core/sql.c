@@ -52,12 +52,17 @@ sql_int64_values(struct store *store, const char *sql, const struct sql_value *v
     int64_t *number, GError **error)
 {
 	sql_auto *statement = sql_bind_values(store, sql, values, error);
+	int64_t found;
 
 	if (!statement)
 		return false;
 	switch (sql_step(statement, error)) {
 	case SQL_STEP_ROW:
-		*number = sql_get_int(statement, 0);
+		found = sql_get_int(statement, 0);
+		/* INSERT ... RETURNING may still fail, and end the transaction. */
+		if (sql_step(statement, error) == SQL_STEP_FAILED)
+			return false;
+		*number = found;
 		return true;
 	case SQL_STEP_DONE:
 		return pb_fail(error, PB_ERROR_PERMANENT, "store: a row is missing");
