@@ -182,11 +182,17 @@ put_links(struct view *view, const struct locale_format *format,
 	bool has_byline = view_is_true(view_find(view, "byline"));
 	g_autofree char *pdf_url = paper_id_format_arxiv_url(paper->id, "pdf");
 	g_autofree char *pdf = locale_format_text(format, N_("PDF"));
+	g_autofree char *pubmed = g_strconcat("https://pubmed.ncbi.nlm.nih.gov/",
+	    paper->pmid, paper->pmid ? "/" : NULL, NULL);
+	g_autofree char *pmc = g_strconcat("https://pmc.ncbi.nlm.nih.gov/articles/",
+	    paper->pmcid, paper->pmcid ? "/" : NULL, NULL);
 	g_autofree char *code = format_code_label(format, entry->stars);
 	g_autofree char *project = locale_format_text(format, N_("Project"));
 	g_autofree char *video = locale_format_text(format, N_("Video"));
 
 	add_link(links, pdf, pdf_url, has_byline);
+	add_link(links, "PubMed", paper->pmid ? pubmed : NULL, has_byline);
+	add_link(links, "PMC", paper->pmcid ? pmc : NULL, has_byline);
 	add_link(links, code, paper->code_url, has_byline);
 	add_link(links, project, paper->project_url, has_byline);
 	add_link(links, video, paper->video_url, has_byline);

@@ -386,6 +386,8 @@ find_changes(const struct paper *reported, const struct paper *stored, bool is_s
 	                   is_new_list(reported->authors, stored->authors);
 	changes->are_links = is_new_text(reported->id, stored->id) ||
 	                     is_new_text(reported->url, stored->url) ||
+	                     is_new_text(reported->pmid, stored->pmid) ||
+	                     is_new_text(reported->pmcid, stored->pmcid) ||
 	                     is_new_text(reported->code_url, stored->code_url) ||
 	                     is_new_text(reported->project_url, stored->project_url) ||
 	                     is_new_text(reported->video_url, stored->video_url) ||
@@ -551,12 +553,13 @@ update_links(
 	static const char sql[] =
 	    "UPDATE paper SET id = ?6, url = ?2, code_url = coalesce(?3, code_url),"
 	    " project_url = coalesce(?4, project_url),"
-	    " video_url = coalesce(?5, video_url), summary = coalesce(?7, summary)"
-	    " WHERE seq = ?1";
+	    " video_url = coalesce(?5, video_url), summary = coalesce(?7, summary),"
+	    " pmid = ?8, pmcid = ?9 WHERE seq = ?1";
 
 	return sql_exec(store, sql, error, SQL_INT(seq), SQL_TEXT(paper->url),
 	    SQL_TEXT(paper->code_url), SQL_TEXT(paper->project_url),
-	    SQL_TEXT(paper->video_url), SQL_TEXT(paper->id), SQL_TEXT(paper->summary));
+	    SQL_TEXT(paper->video_url), SQL_TEXT(paper->id), SQL_TEXT(paper->summary),
+	    SQL_TEXT(paper->pmid), SQL_TEXT(paper->pmcid));
 }
 
 static bool
@@ -613,15 +616,14 @@ update_looked_up(
 {
 	static const char sql[] =
 	    "UPDATE paper SET categories = ?2, comment = ?3, journal = ?4, doi = ?5,"
-	    " pmid = ?6, pmcid = ?7, mesh = ?8, looked_up = ?9, awaited = ?10"
-	    " WHERE seq = ?1";
+	    " mesh = ?6, looked_up = ?7, awaited = ?8 WHERE seq = ?1";
 	g_autofree char *categories = paper_row_join(paper->categories);
 	g_autofree char *mesh = paper_row_join(paper->mesh);
 
 	return sql_exec(store, sql, error, SQL_INT(seq), SQL_TEXT(categories),
 	    SQL_TEXT(paper->comment), SQL_TEXT(paper->journal), SQL_TEXT(paper->doi),
-	    SQL_TEXT(paper->pmid), SQL_TEXT(paper->pmcid), SQL_TEXT(mesh),
-	    SQL_INT(paper->looked_up), SQL_INT(paper_find_lookups(paper)));
+	    SQL_TEXT(mesh), SQL_INT(paper->looked_up),
+	    SQL_INT(paper_find_lookups(paper)));
 }
 
 static bool
