@@ -230,6 +230,33 @@ def file_is_the_servers(machine, _server):
     assert "restore a dump there" in found and "paperboyctl restore" not in found, found
 
 
+def standbys(machine, server):
+    "a standby that is missing is a problem, as is a commit that waits for one"
+
+    def find():
+        said = json.loads(machine.ctl("--json", "status", wanted=PROBLEMS))["problems"]
+        return [one["text"] for one in said if one["check"] == "standby"]
+
+    assert find() == []
+    assert "paperboy_standbys_missing 0\n" in machine.ctl("metrics")
+    server.run("SELECT pg_create_physical_replication_slot('two', true)")
+    (text,) = find()
+    assert text.startswith("1 standby is not connected to the database server and "), text
+    said = machine.ctl("metrics")
+    assert "paperboy_standbys_missing 1\n" in said and "paperboy_standby_behind_bytes " in said, said
+    assert 'problems{check="standby"} 1\n' in said, said
+    server.run("SELECT pg_drop_replication_slot('two')")
+    assert find() == []
+    # Nothing is committed then: each command says so.
+    server.run("ALTER SYSTEM SET synchronous_standby_names = 'two'")
+    server.run("SELECT pg_reload_conf()")
+    wait_until(lambda: "each commit waits for a standby that is not connected" in machine.ctl(
+        "status", wanted=(*PROBLEMS, 69)), "the setting")
+    server.run("ALTER SYSTEM RESET synchronous_standby_names")
+    server.run("SELECT pg_reload_conf()")
+    wait_until(lambda: "paperboyd" in machine.ctl("status", wanted=(*PROBLEMS, 69)), "the setting")
+
+
 def wrong_settings(machine, server):
     "a missing right or password file is named, and no key is missed then"
     server.run("CREATE ROLE reader LOGIN")
@@ -256,5 +283,5 @@ if __name__ == "__main__":
                 store__url=f"postgresql:///paperboy?host={server.directory}&user=postgres")
             for test in (nobody, leases, second, runs_elsewhere, collects,
                          waits, ends_while_copying, busy, silent, expired,
-                         file_is_the_servers, wrong_settings):
+                         file_is_the_servers, standbys, wrong_settings):
                 tap.run(test, machine, server)

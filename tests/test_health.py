@@ -340,8 +340,28 @@ def paused_delivery(tap):
         assert instance.value("SELECT count(*) FROM audit_log WHERE what LIKE 'delivery %'") == 2
 
 
+def old_backup(tap):
+    """a backup that is not made any more is reported, and ends with the next one"""
+    instance = Instance(tap.subdirectory("old-backup"))
+    instance.add_people(1, now=at_hour(DAY, 6))
+    path = os.path.join(instance.state, "..", "backup.db")
+    assert "backup" not in problems_of(instance, "status", now=at_hour("2026-12-20"))
+    instance.ctl("backup", path, now=at_hour(DAY, 7))
+    assert "backup" not in problems_of(instance, "status", now=at_hour("2026-11-28", 6))
+    for command in ("status", "doctor"):
+        found = problems_of(instance, command, now=at_hour("2026-11-28", 8))
+        assert "timer" in found["backup"], found
+    assert 'paperboy_problems{check="backup"} 1\n' in instance.ctl(
+        "metrics", now=at_hour("2026-11-28", 8))
+    instance.set(alerts__backup_days=0)
+    assert "backup" not in problems_of(instance, "status", now=at_hour("2026-11-28", 8))
+    instance.set(alerts__backup_days=None)
+    instance.ctl("backup", path, "--yes", now=at_hour("2026-11-28", 8))
+    assert "backup" not in problems_of(instance, "status", now=at_hour("2026-11-28", 9))
+
+
 with Tap() as tap:
-    for test in (paused_delivery, relay_access_denied, greylisting, refusing_domain, broken_configuration,
+    for test in (old_backup, paused_delivery, relay_access_denied, greylisting, refusing_domain, broken_configuration,
                  paused_relay, doctor_covers_the_service, exit_status, alert_waits, unprocessed_mail,
                  shipped_addresses, page_needs_the_daemon):
         tap.run(test, tap)

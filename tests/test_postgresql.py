@@ -524,7 +524,7 @@ def test_same_results(tap, server, store):
         try:
             wanted = [[plain(cell) for cell in cells] for cells in store.execute(sql, row)]
         except sqlite3.Error as error:
-            if re.search("syntax|no such function", str(error)):
+            if re.search("syntax|no such function|no such table: pg_", str(error)):
                 continue  # of PostgreSQL only
             wanted = [str(error)]
         text = "\n".join(lines)

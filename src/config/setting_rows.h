@@ -37,6 +37,8 @@ TEXT(alerts_secret_file, "alerts.secret_file", "", 0,
     "file with the key of X-Hub-Signature, as smtp.password_file; empty: none")
 TEXT(alerts_ping_url, "alerts.ping_url", "", 0,
     "URL requested every two minutes while there is no alert; empty: none")
+INT(alerts_backup_days, "alerts.backup_days", 8, 0, 3650,
+    "days after which the last backup is reported as old; 0: never")
 TEXT(commands_address, "commands.address", "", 0,
     "address for commands by mail; empty: none")
 TEXT(commands_delimiter, "commands.delimiter", "+", 0,

@@ -85,5 +85,7 @@ void check_receivers(struct health *health);
 void check_skipped(struct health *health);
 void check_confirmations(struct health *health);
 void check_commands(struct health *health);
+void check_backup(struct health *health);
+void check_standby(struct health *health);
 void check_one_click(struct health *health);
 void check_clock_jump(struct health *health);

@@ -564,6 +564,40 @@ check_confirmations(struct health *health)
 
 /* Add the result of the last test, which a copy of this process may have made. */
 void
+check_backup(struct health *health)
+{
+	int64_t days = health->options->settings->alerts_backup_days;
+	int64_t made_at = health->status->restore.last_made_at;
+	g_autofree char *at = day_format_minute(made_at);
+
+	if (days && made_at >= 0 && health->options->now - made_at > days * CLOCK_DAY_S)
+		health_add(health, NULL, "the last backup was made at %s", at)->since =
+		    made_at + days * CLOCK_DAY_S;
+}
+
+/* A standby that lacks more than this is reported. */
+#define STANDBY_BEHIND_BYTES (INT64_C(1) << 30)
+
+void
+check_standby(struct health *health)
+{
+	const struct instances_standbys *standbys = &health->status->standbys;
+	g_autofree char *behind = g_format_size((guint64)standbys->behind);
+
+	if (standbys->gone)
+		health_add(health,
+		    "start it; of one that does not return drop the replication slot, "
+		    "which fills the disk",
+		    "%" G_GINT64_FORMAT " %s not connected to the database server and "
+		    "%s behind",
+		    standbys->gone,
+		    plural(standbys->gone, "standby is", "standbys are"), behind);
+	else if (standbys->behind > STANDBY_BEHIND_BYTES)
+		health_add(health, "check the network and the disk of the standby",
+		    "a standby of the database server is %s behind", behind);
+}
+
+void
 check_one_click(struct health *health)
 {
 	const struct settings *settings = health->options->settings;

@@ -140,6 +140,12 @@ const struct health_check health_checks[] = {
         .subject = "received mail is not processed"),
     CHECK("one-click", ALERT, check_one_click, .ok = "no page is configured (web.url)",
         .subject = "one-click unsubscribing does not work", .needs_users = true),
+    CHECK("backup", ALERT, check_backup, .ok = "the last backup is not old",
+        .action = "see why the timer or the script that runs paperboyctl backup "
+                  "fails",
+        .subject = "the last backup is old", .needs_store = true),
+    CHECK("standby", ALERT, check_standby, .ok = "no standby is missing",
+        .subject = "a standby of the database is missing", .needs_store = true),
     CHECK("clock-jump", ALERT, check_clock_jump, .ok = "the clock has not jumped",
         .action = "check the clock (timedatectl)", .subject = "the clock jumped",
         .needs_store = true),

@@ -170,9 +170,15 @@ add_machine(GString *text, const struct status *status)
 	    status->wal_bytes);
 	add_one(text, "backup_time_seconds", GAUGE, "Time of the last backup.",
 	    status->restore.last_made_at);
-	if (status->instances)
-		add_one(text, "instances", GAUGE, "Instances with a lease.",
-		    status_count_live(status));
+	if (!status->instances)
+		return;
+	add_one(text, "instances", GAUGE, "Instances with a lease.",
+	    status_count_live(status));
+	add_one(text, "standbys_missing", GAUGE,
+	    "Standbys of the database server that are not connected.",
+	    status->standbys.gone);
+	add_one(text, "standby_behind_bytes", GAUGE,
+	    "What a standby of the database server lacks.", status->standbys.behind);
 }
 
 static void

@@ -292,7 +292,8 @@ load_instances(struct store *store, int64_t now, struct status *status, GError *
 	status->instances = instances_load_all(store, error);
 	status->jobs = status->instances ? jobs_load_all(store, error) : NULL;
 	return status->jobs &&
-	       instances_load_time(store, now, &status->store_now, error);
+	       instances_load_time(store, now, &status->store_now, error) &&
+	       instances_load_standbys(store, &status->standbys, error);
 }
 
 int64_t

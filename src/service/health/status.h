@@ -12,6 +12,7 @@
 #include "service/delivery/mailer.h"
 #include "service/state/clock_watch.h"
 #include "store/admin/backup.h"
+#include "store/core/instances.h"
 #include "store/core/store.h"
 #include "store/mail/bounces.h"
 #include "store/mail/outbox.h"
@@ -98,6 +99,7 @@ struct status {
 	GPtrArray *instances; /* struct instance * */
 	GPtrArray *jobs;      /* struct job_holder * */
 	int64_t store_now;    /* the time of leases */
+	struct instances_standbys standbys;
 };
 
 /** @return false if the store fails; there is nothing to clear then */

@@ -19,6 +19,23 @@ instances_load_time(
 	return true;
 }
 
+bool
+instances_load_standbys(
+    struct store *store, struct instances_standbys *standbys, GError **error)
+{
+	static const char sql_gone[] = "SELECT count(*) FROM pg_replication_slots"
+	                               " WHERE slot_type = 'physical' AND NOT active";
+	static const char sql_behind[] =
+	    "SELECT CASE WHEN pg_is_in_recovery() THEN 0 ELSE CAST((SELECT coalesce("
+	    "  max(pg_wal_lsn_diff(pg_current_wal_lsn(), restart_lsn)), 0)"
+	    " FROM pg_replication_slots WHERE slot_type = 'physical') AS BIGINT) END";
+
+	*standbys = (struct instances_standbys){0};
+	return !store->postgresql ||
+	       (sql_number(store, sql_gone, &standbys->gone, error) &&
+	           sql_number(store, sql_behind, &standbys->behind, error));
+}
+
 static bool
 delete_others(struct store *store, int64_t id, GError **error)
 {

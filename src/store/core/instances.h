@@ -82,6 +82,16 @@ bool instances_delete_expired(
 /** Load all instances, by id. @return of struct instance * */
 GPtrArray *instances_load_all(struct store *store, GError **error);
 
+/* Servers that follow that of a shared store. */
+struct instances_standbys {
+	int64_t gone;   /* have a replication slot, and are not connected */
+	int64_t behind; /* bytes that they lack, at most; 0 of a local store */
+};
+
+/** Load how servers follow. @param standbys  set; all zero of a local store */
+bool instances_load_standbys(
+    struct store *store, struct instances_standbys *standbys, GError **error);
+
 /** Check that no instance holds a lease of a shared store. @return false: set to
  * TEMPORARY */
 bool instances_check_none(struct store *store, int64_t now, GError **error);
