@@ -348,6 +348,12 @@ TEST(refusals_are_quoted_with_advice)
 		/* Ended, unless the message after it is refused as well. */
 		answer(&test, test.now + DAY, "ok", "NULL");
 		g_assert_cmpuint(run_alerts(&test, test.now + DAY), ==, 1);
+		g_free(text);
+		text = store_fixture_text(test.fixture,
+		    "SELECT CAST(message AS TEXT) FROM outbox ORDER BY "
+		    "id DESC LIMIT 1");
+		g_assert_nonnull(
+		    strstr(text, "ended: a domain refuses our mail: big.example"));
 	}
 }
 

@@ -256,6 +256,12 @@ def test_sources(config_directory):
         GOOD + 'huggingface: { url = "ftp://example.org/"; };',
         "paperboy.conf:3: huggingface: url: 'ftp://example.org/' is not a URL (expected"
         " https://, http:// or file:///PATH)")
+    # Nothing can be posted to a file.
+    for name in ("url", "ping_url"):
+        config_directory.expect(
+            GOOD + f'alerts: {{ {name} = "file:///tmp/alerts"; }};',
+            f"paperboy.conf:3: alerts.{name}: 'file:///tmp/alerts' is a file (expected"
+            " https:// or http://)")
     # Two of each kind, in an included file and on several lines.
     config_directory.write("""sources = (
   { name = "hf"; kind = "huggingface"; private = true; },

@@ -179,7 +179,7 @@ def at_info(tap):
     for pattern in (
         r"info    paperboyd \S+ started", r"warning fetch failed source=hf day=\S+: .*invalid JSON",
         r"info    digests built due=\d", r"info    collector done answers=",
-        r"info    delivery sent outbox=1 attempt=1 code=250 status=2.0.0$",
+        r"info    deliveries sent sent=\d+ first=1 last=\d+$",
         r"warning delivery failed outbox=\d+ attempt=1 scope=message stage=rcpt "
         r"code=550 status=5.1.1: paperboyctl queue --all",
         r"info    delivery deferred outbox=\d+ attempt=1 scope=message stage=rcpt "
@@ -293,7 +293,7 @@ def journal(tap):
     assert re.fullmatch(r"\d+", deferred["PAPERBOY_NEXT_IN"]), deferred
     assert f"next_in={deferred['PAPERBOY_NEXT_IN']}s" in deferred["MESSAGE"]
     assert by_name["digests-built"]["PAPERBOY_DIGESTS"] == "3"
-    assert by_name["delivery-sent"]["PRIORITY"] == "6"
+    assert by_name["deliveries-sent"]["PRIORITY"] == "6"
     # the manual lists each of them with the same id
     with open(os.path.join(top_builddir(), "man", "paperboyd.8"), encoding="utf-8") as page:
         listed = dict(re.findall(r"^\.It Sy ([a-z-]+) Pq .*?^\.Li ([0-9a-f]{32})$",

@@ -950,6 +950,25 @@ drop_results(struct mailer *mailer)
 	domain_throttle_drop(mailer->domains);
 }
 
+/* One line for the messages of a commit: the queue has each of them. */
+static void
+log_sent(const struct mailer *mailer)
+{
+	int64_t count = 0, first = -1, last = -1;
+
+	for (unsigned i = 0; i < mailer->results->len; i++) {
+		const struct outbox_result *result = mailer->results->pdata[i];
+
+		if (result->end != OUTBOX_SENT)
+			continue;
+		first = count++ ? MIN(first, result->id) : result->id;
+		last = MAX(last, result->id);
+	}
+	if (count)
+		event_log(EVENT_DELIVERIES_SENT, EVENT_INT("sent", count),
+		    EVENT_INT("first", first), EVENT_INT("last", last));
+}
+
 static bool
 commit_results(struct mailer *mailer, GError **error)
 {
@@ -957,6 +976,7 @@ commit_results(struct mailer *mailer, GError **error)
 		return true;
 	if (!store_transact_rows(mailer->options.store, save_results, mailer, error))
 		return false;
+	log_sent(mailer);
 	drop_results(mailer);
 	return true;
 }
@@ -1158,6 +1178,7 @@ commit_round(struct mailer *mailer, struct mailer_report *report, GError **error
 	if (is_ok) {
 		domain_throttle_commit(mailer->domains);
 		mailer->is_more = round.is_more;
+		log_sent(mailer);
 		drop_results(mailer);
 		take_claimed(mailer, round.jobs, report);
 	} else {

@@ -112,13 +112,22 @@ has_problem(const struct report *report, const GPtrArray *problems, const char *
 	return false;
 }
 
-/* The title of a problem by the end of its cursor: "relay", "source hf". */
+/* The title of a problem by the end of its cursor: "relay", "source hf",
+ * "domain-paused example.org". */
 static char *
 format_ended(const char *name)
 {
-	for (const struct health_check *check = health_checks; check->name; check++)
-		if (check->subject && strcmp(check->name, name) == 0)
+	for (const struct health_check *check = health_checks; check->name; check++) {
+		size_t size = strlen(check->name);
+
+		if (!check->subject || !g_str_has_prefix(name, check->name))
+			continue;
+		if (!name[size])
 			return g_strdup(check->subject);
+		if (name[size] == ' ')
+			return g_strdup_printf(
+			    "%s: %s", check->subject, name + size + 1);
+	}
 	return g_strdup(name);
 }
 

@@ -141,6 +141,17 @@ check_url(const struct check *check, const char *name, const char *url)
 		    url);
 }
 
+/* A file could be read, but nothing can be posted to it. */
+static void
+check_web_address(const struct check *check, const char *name, const char *url)
+{
+	if (has_valid_value(check, name, url) && g_str_has_prefix(url, "file:"))
+		add_problem(
+		    check, name, "'%s' is a file (expected https:// or http://)", url);
+	else
+		check_url(check, name, url);
+}
+
 /* A host name or an address, without a port. */
 static void
 check_host(const struct check *check, const char *name, const char *host)
@@ -373,8 +384,8 @@ factory_check(
 	check_domain(&check, "mail.domain", settings->mail_domain);
 	check_domain(&check, "mail.list_id", settings->mail_list_id);
 	check_policy(&check);
-	check_url(&check, "alerts.url", settings->alerts_url);
-	check_url(&check, "alerts.ping_url", settings->alerts_ping_url);
+	check_web_address(&check, "alerts.url", settings->alerts_url);
+	check_web_address(&check, "alerts.ping_url", settings->alerts_ping_url);
 	check_password(
 	    &check, credentials, "alerts.secret_file", settings->alerts_secret_file);
 	check_url(&check, "enrich.arxiv_url", settings->enrich_arxiv_url);
