@@ -424,6 +424,15 @@ def test_archive(ctl_fixture):
         ctl_fixture.ctl("search", "mamba", "--limit", limit).expect(DATA, "", "1 to 200")
 
     ctl_fixture.ctl("preview", "ada@example.org").expect(OK)
+    templates = os.path.join(ctl_fixture.directory, "other-templates")
+    shutil.copytree(TEMPLATES, templates)
+    with open(os.path.join(templates, "digest.txt"), "a", encoding="utf-8") as file:
+        file.write("Another look.\n")
+    for more in ([], ["--raw"]):
+        ctl_fixture.ctl("preview", "ada@example.org", "--templates", templates, *more).expect(
+            OK, "Another look.")
+    ctl_fixture.ctl("preview", "ada@example.org", "--templates", "/missing").expect(
+        NOUSER, "", "/missing/")
     why = ctl_fixture.ctl("why", "ada@example.org", "2611.11340").expect(
         OK, ["answer   block 3 excludes it", "listed   hf on 2026-11-18 as new",
              "filter 1, mamba: true; matched at 2026-11-20", "block 3, memory: true",
@@ -431,6 +440,14 @@ def test_archive(ctl_fixture):
     assert all(len(line) <= 160 for line in why.out.splitlines()), why.text
     reason = ctl_fixture.json("why", "ada@example.org", "2611.11340v1")
     assert reason["outcome"] == "blocked" and len(reason["filters"]) == 3
+    # By its title, or words of it.
+    title = ctl_fixture.json("search", "id:2611.11340")["results"][0]["title"]
+    for words in (title, title.upper(), " ".join(title.split()[:2])):
+        same = ctl_fixture.ctl("why", "ada@example.org", words)
+        assert same.out == why.out, same.text
+    ctl_fixture.ctl("why", "ada@example.org", "no such title").expect(
+        NOUSER, "", "no paper has these words in its title: no such title")
+    ctl_fixture.ctl("why", "ada@example.org", "language model").expect(DATA, "", ["several papers", ", 26"])
     ctl_fixture.ctl("why", "nobody@example.org", "2611.11340").expect(
         NOUSER, "", "is not a subscriber")
 

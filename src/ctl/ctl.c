@@ -96,6 +96,7 @@ static const struct {
     OPTION("skip-bad", NONE, is_skip_bad),
     OPTION("socket", FILENAME, socket_path),
     OPTION("state", STRING, state),
+    OPTION("templates", STRING, templates),
     OPTION("take-back", NONE, is_take_back),
     OPTION("until", STRING, until),
     OPTION("wait", INT, wait),

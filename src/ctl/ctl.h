@@ -30,7 +30,7 @@
 struct ctl_options {
 	char *address, *answers_path, *at, *consent, *day, *frequency, *from_path,
 	    *language, *name, *note, *reason, *recipient, *sender, *since, *socket_path,
-	    *state, *token_path, *until, *zone;
+	    *state, *templates, *token_path, *until, *zone;
 	char *words[PREFERENCE_COUNT];
 	char **filters, **settings;
 	int catch_up, days, limit, max, wait; /* or CTL_UNSET */

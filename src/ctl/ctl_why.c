@@ -221,7 +221,9 @@ ctl_run_why(struct ctl *ctl, GError **error)
 	g_autofree char *id = NULL;
 	pb_auto(why) why = NULL;
 
-	id = why_clean_id(ctl->argv[2]);
+	id = why_find_id(ctl->store, ctl->argv[2], clock_get_now(&ctl->clock), error);
+	if (!id)
+		return false;
 	why = why_find_outcome(
 	    ctl->store, ctl->argv[1], id, clock_get_now(&ctl->clock), error);
 	if (!why)
@@ -246,8 +248,9 @@ ctl_run_filter_explain(struct ctl *ctl, GError **error)
 
 	has_paper = ctl->argc == 3;
 	if (has_paper) {
-		id = why_clean_id(ctl->argv[2]);
-		stored = papers_load_id(ctl->store, id, error);
+		id = why_find_id(
+		    ctl->store, ctl->argv[2], clock_get_now(&ctl->clock), error);
+		stored = id ? papers_load_id(ctl->store, id, error) : NULL;
 		if (!stored)
 			return false;
 	}

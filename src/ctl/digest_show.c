@@ -22,8 +22,11 @@ static struct renderer *
 new_renderer(struct ctl *ctl, GError **error)
 {
 	g_autoptr(GBytes) key = startup_load_key(ctl->settings, ctl->store, error);
+	struct settings settings = *ctl->settings;
 
-	return key ? factory_new_renderer(ctl->settings, key, error) : NULL;
+	if (ctl->options.templates)
+		settings.template_dir = ctl->options.templates;
+	return key ? factory_new_renderer(&settings, key, error) : NULL;
 }
 
 static bool

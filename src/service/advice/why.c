@@ -13,6 +13,7 @@
 #include "model/subscriber.h"
 #include "service/digest/digest_decide.h"
 #include "service/match/paper_batch.h"
+#include "service/match/search.h"
 #include "store/paper/filter_progress.h"
 #include "store/paper/matches.h"
 #include "store/paper/paper_history.h"
@@ -69,6 +70,49 @@ why_clean_id(const char *text)
 
 	return paper_id_parse_arxiv(link ? link : text, &id, NULL) ? id
 	                                                           : g_strdup(text);
+}
+
+/* Papers that are named when a title is not enough. */
+#define TITLES_NAMED 5
+
+/* @return the id, or NULL */
+static char *
+choose_title(const GPtrArray *results, const char *text, GError **error)
+{
+	g_autoptr(GString) ids = g_string_new(NULL);
+
+	for (unsigned i = 0; i < results->len; i++) {
+		const struct search_result *result = results->pdata[i];
+		const struct paper *paper = result->stored->paper;
+
+		if (results->len == 1 || g_ascii_strcasecmp(paper->title, text) == 0)
+			return g_strdup(paper->id);
+		g_string_append_printf(ids, "%s%s", i ? ", " : "", paper->id);
+	}
+	if (results->len)
+		pb_error_set(error, PB_ERROR_INPUT,
+		    N_("several papers have these words in their title: {ids}"), "ids",
+		    ids->str, NULL);
+	else
+		pb_error_set(error, PB_ERROR_NOT_FOUND,
+		    N_("no paper has these words in its title: {title}"), "title", text,
+		    NULL);
+	return NULL;
+}
+
+char *
+why_find_id(struct store *store, const char *text, int64_t now, GError **error)
+{
+	const struct search_scope scope = {.now = now};
+	g_autofree char *words = g_strdup(text);
+	g_autofree char *query = NULL;
+	pb_auto(search_answer) answer = NULL;
+
+	if (!strchr(text, ' '))
+		return why_clean_id(text);
+	query = g_strdup_printf("title:\"%s\"", g_strdelimit(words, "\"*\\", ' '));
+	answer = search_run(store, query, &scope, TITLES_NAMED, NULL, error);
+	return answer ? choose_title(answer->results, text, error) : NULL;
 }
 
 const char *

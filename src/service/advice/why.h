@@ -100,6 +100,15 @@ PB_DEFINE_AUTO(why_filter, why_filter_free);
 /** "sent", "no-clause" ... for scripts */
 const char *why_outcome_name(enum why_outcome outcome);
 
+/**
+ * Find the paper that somebody means: by its id or a link to it, or, if there is a
+ * blank in the text, by words of its title.
+ *
+ * @return its id, perhaps of no paper; NULL with PB_ERROR_NOT_FOUND if no title has
+ *         these words, or PB_ERROR_INPUT, with their ids, if several have them
+ */
+char *why_find_id(struct store *store, const char *text, int64_t now, GError **error);
+
 /** Reduce "arXiv:2611.10010v2" or a link to it to the id 2611.10010. */
 char *why_clean_id(const char *text);
 

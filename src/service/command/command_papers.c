@@ -145,7 +145,7 @@ command_find_paper(
 	guint64 number;
 
 	if (!g_ascii_string_to_unsigned(word, 10, 1, 9999, &number, NULL))
-		return why_clean_id(word);
+		return why_find_id(request->store, word, request->now, error);
 	if (!request->digest_id) {
 		command_fail(request, error,
 		    N_("which digest is meant? A number works in a reply to a digest. "
