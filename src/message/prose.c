@@ -108,7 +108,8 @@ trim_topic(const struct phrases *language, struct phrases_span *span)
 	}
 }
 
-/* Whether the first or last word is one that means nothing: "them", "later". */
+/* Whether the first or last word is one that means nothing: "them", "later"; in
+ * "post-quantum" it does not stand for itself. */
 static bool
 has_filler_at_end(const struct phrases *language, const struct phrases_span *span)
 {
@@ -117,6 +118,7 @@ has_filler_at_end(const struct phrases *language, const struct phrases_span *spa
 	const struct phrases_span last = make_span(span->text, span->to - 1, span->to);
 
 	return (!get_word(span, span->from)->mark &&
+	           *get_word(span, span->from)->end != '-' &&
 	           phrases_is_filler(language, &first)) ||
 	       (!get_word(span, span->to - 1)->mark &&
 	           phrases_is_filler(language, &last));
@@ -608,12 +610,17 @@ find_language(const char *code)
 	g_assert_not_reached();
 }
 
-/* The language of which a sentence has the most words. @return NULL: none */
+/*
+ * Find the language of which words have the most.
+ *
+ * @param first  is preferred; or NULL
+ * @return NULL if no language has so many
+ */
 static const struct phrases *
-guess_of_sentence(const char *first, const struct phrases_span *span)
+guess_language(const char *first, const struct phrases_span *span, unsigned least)
 {
 	const struct phrases *best = NULL;
-	unsigned most = 0;
+	unsigned most = least - 1;
 
 	/* Chinese has the same characters, but for these. */
 	for (unsigned at = span->from; at < span->to; at++)
@@ -651,7 +658,7 @@ has_one_of_authors(const struct parse *parse)
 static void
 parse_by_cues(const char *first, const struct phrases_span *span, struct parse *parse)
 {
-	const struct phrases *language = guess_of_sentence(first, span);
+	const struct phrases *language = guess_language(first, span, 1);
 	struct parse again;
 	bool is_better_read;
 
@@ -709,6 +716,18 @@ prose_has(const char *section, const char *line)
 	const struct phrases_span span = make_whole(text);
 
 	return phrases_has(section, &span);
+}
+
+bool
+prose_is_answer(const char *line)
+{
+	pb_auto(phrases_text) text = phrases_text_new(line);
+	struct phrases_span rest = make_whole(text);
+
+	while (rest.to && get_word(&rest, rest.to - 1)->mark)
+		rest.to--;
+	return rest.to && (phrases_skip_any("yes", &rest) == rest.to ||
+	                      phrases_skip_any("no", &rest) == rest.to);
 }
 
 /* In a language or in English: Portuguese "se" is "if", Spanish "se" is not. */
@@ -1241,8 +1260,9 @@ add_parts(struct reading *reading, struct parse *parse, const struct phrases_spa
 	}
 	for (unsigned i = 0; i < parse->count; i++) {
 		struct part *part = &parse->parts[i];
-		const struct phrases_span words =
-		    make_span(span->text, part->from, part->to);
+		const struct phrases_span words = make_span(span->text,
+		    part->from + (unsigned)MAX(g_bit_nth_lsf(part->match.used, -1), 0),
+		    part->to);
 		bool goes_on = g_strcmp0(part->match.intent, "exclude") == 0 &&
 		               part->match.literal < 3 &&
 		               phrases_skip_any("break", &words) > words.from;
@@ -1457,29 +1477,19 @@ prose_is_topic(const char *line)
 
 /* ---- the mail ---- */
 
-/* Whether the text has a wish; that of an automatic reply is not one. */
+/* @param is_of_text  in the subject there is none, nor is "I am away" one, which an
+ *                    automatic reply says */
 static bool
-has_wish(const struct prose *prose)
+has_wish(const struct prose *prose, bool is_of_text)
 {
 	for (guint i = 0; i < prose->items->len; i++) {
 		const struct prose_item *item = prose->items->pdata[i];
 
-		if (item->is_in_subject)
-			continue;
-		if (item->kind == PROSE_COMMAND ||
-		    (item->kind == PROSE_WISH &&
-		        strcmp(item->wish.intent, "away") != 0))
+		if (item->kind <= PROSE_WISH &&
+		    !(is_of_text && (item->is_in_subject ||
+		                        g_strcmp0(item->wish.intent, "away") == 0)))
 			return true;
 	}
-	return false;
-}
-
-static bool
-has_any_wish(const struct prose *prose)
-{
-	for (guint i = 0; i < prose->items->len; i++)
-		if (((struct prose_item *)prose->items->pdata[i])->kind <= PROSE_WISH)
-			return true;
 	return false;
 }
 
@@ -1499,32 +1509,16 @@ is_automatic_subject(const char *subject)
 	           get_word(&span, end)->start;
 }
 
-/* The language whose patterns have the most words of a mail that was not understood. */
-static const char *
-guess_language(const struct reading *reading)
+/* Guess the language of a mail of which no sentence was understood. */
+static void
+guess_of_mail(struct prose *prose, const struct prose_mail *mail)
 {
-	const char *best = NULL;
-	unsigned most = GUESS_WORDS - 1;
+	g_autofree char *whole = g_strconcat(mail->subject, "\n", mail->text, NULL);
+	pb_auto(phrases_text) text = phrases_text_new(whole);
+	const struct phrases_span span = make_whole(text);
+	const struct phrases *language = guess_language(NULL, &span, GUESS_WORDS);
 
-	FOREACH_LANGUAGE(language)
-	{
-		unsigned known = 0;
-
-		for (guint i = 0; i < reading->units->len; i++) {
-			const struct unit *unit = reading->units->pdata[i];
-			pb_auto(phrases_text) text = phrases_text_new(unit->text);
-
-			for (guint at = 0; at < text->words->len; at++)
-				known += !phrases_get_word(text, at)->mark &&
-				         phrases_knows(
-				             *language, phrases_get_word(text, at));
-		}
-		if (known > most) {
-			best = phrases_get_language(*language);
-			most = known;
-		}
-	}
-	return best;
+	prose->language = language ? phrases_get_language(language) : NULL;
 }
 
 /* Cues count in the subject, too, if the text says nothing: it is read again. */
@@ -1574,11 +1568,11 @@ prose_read(const struct prose_mail *mail)
 	find_units(&reading, mail->text);
 	for (guint i = 0; i < units->len; i++)
 		read_unit(&reading, units->pdata[i]);
-	if (*mail->subject && !has_any_wish(prose))
+	if (*mail->subject && !has_wish(prose, false))
 		read_subject_again(&reading);
 	read_all_topics(&reading);
 	if (!prose->language)
-		prose->language = guess_language(&reading);
+		guess_of_mail(prose, mail);
 	first = units->len > (*mail->subject ? 1 : 0)
 	            ? ((struct unit *)units->pdata[*mail->subject ? 1 : 0])->text
 	            : "";
@@ -1586,7 +1580,7 @@ prose_read(const struct prose_mail *mail)
 	prose->is_automatic =
 	    is_automatic_subject(
 	        mail->whole_subject ? mail->whole_subject : mail->subject) ||
-	    (!has_wish(prose) &&
+	    (!has_wish(prose, true) &&
 	        (prose_has("automatic", mail->subject) ||
 	            (mail->is_reply && prose_has("automatic", first))));
 	return prose;

@@ -74,6 +74,9 @@ bool prose_is_topic(const char *line);
 /** Whether a line starts with a phrase of a section of any language. */
 bool prose_starts_with(const char *section, const char *line);
 
+/** Whether a line is a yes or no, and nothing else. */
+bool prose_is_answer(const char *line);
+
 /** Whether a section of any language has a phrase in a line. */
 bool prose_has(const char *section, const char *line);
 

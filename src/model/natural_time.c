@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/day.h"
 #include "model/schedule.h"
 
 #define HALF_DAY_HOURS 12
@@ -170,14 +171,28 @@ find_day(const struct phrases_match *match, GDateTime *here, char day[DAY_BYTES]
 	return weekday && find_weekday(weekday, here, day);
 }
 
-/* The values of the first of two days end with "start". @return 0: there is one day */
+/*
+ * The values of the first of two days end with "start", or with the first of two
+ * months: "from 25 November pause until 4 December".
+ *
+ * @return 0: there is one day
+ */
 static guint
 find_start(const struct phrases_match *match)
 {
-	for (guint i = 0; match->values && i < match->values->len; i++)
-		if (strcmp(g_array_index(match->values, struct phrases_value, i).name,
-		        "start") == 0)
+	guint month = 0;
+
+	for (guint i = 0; match->values && i < match->values->len; i++) {
+		const char *name =
+		    g_array_index(match->values, struct phrases_value, i).name;
+		bool is_month = strcmp(name, "month") == 0;
+
+		if (strcmp(name, "start") == 0)
 			return i + 1;
+		if (is_month && month)
+			return month;
+		month = is_month ? i + 1 : month;
+	}
 	return 0;
 }
 
@@ -201,8 +216,19 @@ bool
 natural_time_find_day(
     const struct phrases_match *match, GDateTime *here, char day[DAY_BYTES])
 {
-	return find_day_among(match, find_start(match),
-	    match->values ? match->values->len : 0, here, day);
+	const char *more = phrases_get_value(match, "until", 0);
+	g_autoptr(GTimeZone) utc = g_time_zone_new_utc();
+	g_autoptr(GDateTime) then = NULL;
+	int64_t at;
+
+	if (!find_day_among(match, find_start(match),
+	        match->values ? match->values->len : 0, here, day))
+		return false;
+	/* "until 4 December inclusive" */
+	if (!more || !day_parse(day, utc, &at, NULL))
+		return true;
+	then = g_date_time_new_from_unix_utc(at);
+	return parse_relative(more, then, day);
 }
 
 bool

@@ -1166,7 +1166,8 @@ get_flagged(struct phrases_text *text, const struct phrases *language)
 		return tokens;
 	tokens = g_strdup(text->tokens->str);
 	flag(text, language, "never", tokens, 1, '!');
-	flag(text, *phrases_get_all(), "never", tokens, 1, '!');
+	if (language->number)
+		flag(text, *phrases_get_all(), "never", tokens, 1, '!');
 	flag(text, language, "filler", tokens, 0, '~');
 	flag(text, language, "courtesy", tokens, 0, '^');
 	flag(text, language, "no", tokens, 2, '#');

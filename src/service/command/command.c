@@ -160,8 +160,9 @@ run_row(struct request *request, const struct command_row *row, const char *argu
 /* Show a proposal as the command that it is, a filter with what it finds. */
 static bool
 add_proposed(struct request *request, const struct command_row *row,
-    const char *arguments, const char *filter, GError **error)
+    const char *arguments, const struct command_decision *decision, GError **error)
 {
+	bool is_english = strcmp(request->text_language, "en") == 0;
 	g_autofree char *line =
 	    g_strconcat(row->verb, *arguments ? " " : "", arguments, NULL);
 	g_autofree char *shown = reply_text_quote(&request->text, line);
@@ -174,18 +175,27 @@ add_proposed(struct request *request, const struct command_row *row,
 	if (!request->has_proposals)
 		reply_text_add_paragraph(&request->text, N_("I understood:"));
 	request->has_proposals = true;
-	if (!filter) {
+	if (!decision->filter) {
 		reply_text_add(&request->text, "-", shown);
+		if (decision->what) {
+			g_autofree char *what =
+			    reply_text_quote(&request->text, decision->what);
+
+			reply_text_add(&request->text, "", what);
+		}
 		return true;
 	}
-	if (!backtest_count(
-	        request->store, filter, BACKTEST_DAYS, request->now, &found, error))
+	if (!backtest_count(request->store, decision->filter, BACKTEST_DAYS,
+	        request->now, &found, error))
 		return false;
 	papers = reply_text_format_count(
 	    &request->text, PL_("1 paper", "{count} papers"), found);
 	reply_phrase(&request->text, "-",
 	    found ? N_("{line}  ({papers} in {days} days)")
-	          : N_("{line}  (nothing in {days} days; it is kept for later papers)"),
+	    : is_english
+	        ? N_("{line}  (nothing in {days} days; it is kept for later papers)")
+	        : N_("{line}  (nothing in {days} days; it is kept for later papers, "
+	             "and nearly all papers are in English)"),
 	    "line", shown, "papers", papers, "days", G_STRINGIFY(BACKTEST_DAYS));
 	return true;
 }
@@ -214,7 +224,7 @@ save_decision(struct request *request, const struct command_row *row,
 	}
 	request->reply.confirm = MAX(request->reply.confirm, get_confirm(request, row));
 	request->reply.waiting++;
-	return add_proposed(request, row, arguments, decision->filter, error);
+	return add_proposed(request, row, arguments, decision, error);
 }
 
 static bool
@@ -230,6 +240,7 @@ decide_row(struct request *request, const struct command_row *row,
 		save_decision(request, row, arguments, &decision, &problem);
 	g_free(decision.arguments);
 	g_free(decision.filter);
+	g_free(decision.what);
 	if (!problem)
 		return true;
 	if (!is_user_error(problem))
@@ -509,6 +520,7 @@ bool
 command_run(struct request *request, GError **error)
 {
 	bool is_ok = begin(request, request->mail, false, error) &&
+	             request_find_digest(request, error) &&
 	             run_message(request, error) && command_finish(request, error);
 
 	return end(request, is_ok);

@@ -475,15 +475,21 @@ command_decide_like(struct request *request, const char *arguments,
     struct command_decision *decision, GError **error)
 {
 	g_autoptr(GPtrArray) papers = load_papers(request, arguments, error);
-	GString *ids;
+	GString *ids, *titles;
 
 	if (!papers)
 		return false;
 	ids = g_string_new(NULL);
-	for (unsigned i = 0; i < papers->len; i++)
-		g_string_append_printf(ids, "%s%s", i ? " " : "",
-		    ((struct stored_paper *)papers->pdata[i])->paper->id);
+	titles = g_string_new(NULL);
+	for (unsigned i = 0; i < papers->len; i++) {
+		const struct paper *one =
+		    ((struct stored_paper *)papers->pdata[i])->paper;
+
+		g_string_append_printf(ids, "%s%s", i ? " " : "", one->id);
+		g_string_append_printf(titles, "%s%s", i ? "; " : "", one->title);
+	}
 	decision->arguments = g_string_free(ids, FALSE);
+	decision->what = g_string_free(titles, FALSE);
 	return true;
 }
 

@@ -23,6 +23,16 @@ find_filters(struct request *request, const GPtrArray *own, const char *argument
 {
 	g_autoptr(GPtrArray) found = g_ptr_array_new();
 
+	/* "del protein folding" */
+	for (guint i = 0; i < own->len && !found->len; i++) {
+		struct subscription *one = own->pdata[i];
+
+		if ((one->is_block || !blocks_only) &&
+		    command_has_same_words(arguments, one->text))
+			g_ptr_array_add(found, one);
+	}
+	if (found->len)
+		return g_steal_pointer(&found);
 	for (unsigned i = 0; *arguments; i++) {
 		g_autofree char *word = command_take_word(&arguments);
 		struct subscription *one;
@@ -177,18 +187,22 @@ command_decide_del(struct request *request, const char *arguments,
 {
 	g_autoptr(GPtrArray) found = find_filters(
 	    request, request->planned_filters, arguments, is_of_blocks(request), error);
-	GString *line;
+	GString *line, *what;
 
 	if (!found)
 		return false;
 	line = g_string_new(NULL);
+	what = g_string_new(NULL);
 	for (unsigned i = 0; i < found->len; i++) {
-		g_autofree char *reference = command_format_reference(found->pdata[i]);
+		struct subscription *one = found->pdata[i];
+		g_autofree char *reference = command_format_reference(one);
 
 		g_string_append_printf(line, "%s%s", i ? " " : "", reference);
-		g_ptr_array_remove(request->planned_filters, found->pdata[i]);
+		g_string_append_printf(what, "%s%s", i ? "; " : "", one->text);
+		g_ptr_array_remove(request->planned_filters, one);
 	}
 	decision->arguments = g_string_free(line, FALSE);
+	decision->what = g_string_free(what, FALSE);
 	return true;
 }
 

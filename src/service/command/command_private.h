@@ -36,6 +36,7 @@ enum command_arity {
 struct command_decision {
 	char *arguments; /* with the same meaning later; NULL: as typed */
 	char *filter;    /* the canonical filter to confirm, or NULL */
+	char *what;      /* the filters or papers that are meant, or NULL */
 };
 
 /*
@@ -242,6 +243,12 @@ command_format_references(struct request *request, const char *line, GError **er
  *
  * @return an element of own; NULL with PB_ERROR_INPUT
  */
+/* Fold a text for comparison: words in lower case with one blank between them. */
+char *command_fold_words(const char *text);
+
+/* Whether texts have the same words, but for their case, marks and short endings. */
+bool command_has_same_words(const char *one, const char *other);
+
 struct subscription *command_find_filter(
     struct request *request, const GPtrArray *own, const char *word, GError **error);
 

@@ -31,10 +31,6 @@
 /* A longer line that starts with a yes has something else in it. */
 #define CONSENT_BYTES 30
 
-/* Words of filters may differ by an ending: from so many bytes, of so many. */
-#define STEM_BYTES   4
-#define ENDING_BYTES 2
-
 /* ---- what intents do ---- */
 
 /* The commands for a wish, separated by LF; NULL: it cannot be done as it is said. */
@@ -63,7 +59,6 @@ static const struct wish {
 	const char *brief; /* of a key of `set`; NULL: that of the verb */
 } wishes[] = {
     {"leave", "unsubscribe", EFFECT_DONE, NULL, "unsubscribe", NULL},
-    {"forget", "forget", EFFECT_PROPOSED, NULL, "forget me", NULL},
     {"pause", "pause", EFFECT_PROPOSED, format_pause, "pause 14d", NULL},
     {"away", "pause", EFFECT_NONE, NULL, "pause 14d", NULL},
     {"resume", "resume", EFFECT_PROPOSED, NULL, "resume", NULL},
@@ -94,6 +89,7 @@ static const struct wish {
     {"subscribe", "subscribe", EFFECT_PROPOSED, format_topics, "subscribe", NULL},
     {"add", "add", EFFECT_PROPOSED, format_topics, "add diffusion", NULL},
     {"field", "subscribe", EFFECT_NONE, format_topics, "subscribe", NULL},
+    {"forget", "forget", EFFECT_PROPOSED, NULL, "forget me", NULL},
     {"complaint", "info", EFFECT_DONE, NULL, "info", NULL},
     {"human", "info", EFFECT_DONE, NULL, "info", NULL},
     {"sources", "info", EFFECT_DONE, NULL, "info", NULL},
@@ -165,58 +161,21 @@ format_author(struct request *request, const struct prose_item *item)
 	    "add author:\"%s\"", phrases_get_value(&item->wish, "author", 0));
 }
 
-/* Lower case, letters and digits only, for comparison. */
-static char *
-fold(const char *text)
-{
-	pb_auto(phrases_text) words = phrases_text_new(text);
-	GString *folded = g_string_new(NULL);
-
-	for (guint i = 0; i < words->words->len; i++)
-		if (!phrases_get_word(words, i)->mark)
-			g_string_append_printf(folded, "%s%s", folded->len ? " " : "",
-			    phrases_get_word(words, i)->plain);
-	return g_string_free(folded, FALSE);
-}
-
-/* "proteine" is "protein". */
-static bool
-is_same_word(const char *one, const char *other)
-{
-	size_t a = strlen(one), b = strlen(other), least = MIN(a, b);
-
-	return strcmp(one, other) == 0 ||
-	       (least >= STEM_BYTES && MAX(a, b) - least <= ENDING_BYTES &&
-	           strncmp(one, other, least) == 0);
-}
-
-static bool
-is_same_text(const char *one, const char *other)
-{
-	g_auto(GStrv) a = g_strsplit(one, " ", -1), b = g_strsplit(other, " ", -1);
-	unsigned i = 0;
-
-	while (a[i] && b[i] && is_same_word(a[i], b[i]))
-		i++;
-	return i && !a[i] && !b[i];
-}
-
 /* The filter that a person means by its number, name or words. @return 0: none */
 static int
 find_filter(struct request *request, const struct prose_item *item, const char *named)
 {
 	int number = natural_time_find_number(&item->wish, 0), found = 0;
-	g_autofree char *wanted = named ? fold(named) : NULL;
 	g_autoptr(GPtrArray) own =
 	    request->subscriber ? command_load_filters(request, NULL) : NULL;
 
 	for (guint i = 0; own && i < own->len; i++) {
 		const struct subscription *one = own->pdata[i];
-		g_autofree char *name = fold(one->name ? one->name : "");
-		g_autofree char *text = fold(one->text);
 
-		if (!wanted ? one->number == number
-		            : is_same_text(wanted, name) || is_same_text(wanted, text))
+		if (!named
+		        ? one->number == number
+		        : command_has_same_words(named, one->text) ||
+		              (one->name && command_has_same_words(named, one->name)))
 			found = found ? -1 : one->number;
 	}
 	return MAX(found, 0);
@@ -421,13 +380,13 @@ load_digest(struct request *request)
 static int
 find_title(const struct digest *digest, const char *words)
 {
-	g_autofree char *wanted = fold(words);
+	g_autofree char *wanted = command_fold_words(words);
 	g_auto(GStrv) parts = g_strsplit(wanted, " ", -1);
 	int found = 0;
 
 	for (guint i = 0; digest && i < digest->entries->len; i++) {
 		const struct digest_entry *entry = digest->entries->pdata[i];
-		g_autofree char *title = fold(entry->paper->title);
+		g_autofree char *title = command_fold_words(entry->paper->title);
 		g_auto(GStrv) of_title = g_strsplit(title, " ", -1);
 		bool has_all = true;
 
@@ -520,6 +479,7 @@ has_change(const struct prose *prose, bool has_commands)
 
 		if ((item->kind == PROSE_COMMAND && has_commands &&
 		        !is_leaving(item->line)) ||
+		    phrases_get_value(&item->wish, "topic", 0) ||
 		    (wish && wish->effect == EFFECT_PROPOSED &&
 		        (strcmp(wish->intent, "remove") != 0 ||
 		            natural_time_find_number(&item->wish, 0))))
@@ -630,18 +590,20 @@ is_open_wish(const struct prose_item *item)
 	       !phrases_get_value(&item->wish, "topic", 0);
 }
 
-/* Whether a wish names what is so now: "Daily is too much" */
+/* Whether a wish names no value, or the one that is so now: "Daily is too much" */
 static bool
-is_current_frequency(const struct request *request, const struct prose_item *item)
+is_vague(const struct request *request, const struct prose_item *item)
 {
+	const char *value = phrases_get_value(&item->wish, "value", 0);
 	const char *every = phrases_get_value(&item->wish, "every", 0);
 	const struct subscriber *subscriber = request->subscriber;
 	const char *now = subscriber
 	                      ? schedule_frequency_name(subscriber->schedule.frequency)
 	                      : "daily";
 
-	return !phrases_get_value(&item->wish, "weekday", 0) &&
-	       (!every || strcmp(every, now) == 0);
+	return g_strcmp0(value, "less") == 0 || g_strcmp0(value, "fewer") == 0 ||
+	       (g_strcmp0(every, now) == 0 &&
+	           !phrases_get_value(&item->wish, "weekday", 0));
 }
 
 /* Whether there is a wish besides what the sender works on that has topics, or that has
@@ -673,7 +635,6 @@ static int
 compare_settings(const struct mail *mail, const struct prose_item *item)
 {
 	const struct wish *wish = find_wish(item->wish.intent);
-	bool is_frequency = wish->format == format_frequency;
 	g_autofree char *own = NULL;
 	int result = 0;
 
@@ -688,10 +649,9 @@ compare_settings(const struct mail *mail, const struct prose_item *item)
 		g_autofree char *line =
 		    is_same ? wish->format(mail->request, other) : NULL;
 
-		if (!line || strcmp(line, own) == 0 ||
-		    (is_frequency && is_current_frequency(mail->request, other)))
+		if (!line || strcmp(line, own) == 0 || is_vague(mail->request, other))
 			continue;
-		if ((is_frequency && is_current_frequency(mail->request, item)) ||
+		if (is_vague(mail->request, item) ||
 		    (g_str_has_prefix(line, own) && line[strlen(own)] == ' '))
 			return -1;
 		if (!g_str_has_prefix(own, line) || own[strlen(line)] != ' ')
@@ -721,7 +681,10 @@ is_redundant(const struct mail *mail, const struct prose_item *item)
 	if (is_field(item))
 		return has_topics(prose) ||
 		       (mail->request->subscriber && !has_item(prose, is_open_wish));
+	/* "Two more" above a text is a heading. */
 	return is_heading(prose, item) ||
+	       (item->is_in_subject && !mail->request->digest_id &&
+	           find_wish(item->wish.intent)->format == format_papers) ||
 	       (strcmp(item->wish.intent, "help") == 0 && has_change(prose, true)) ||
 	       compare_settings(mail, item) < 0;
 }
@@ -811,14 +774,11 @@ run_wish(struct mail *mail, const struct prose_item *item, GError **error)
 	        prose_find(mail->prose, "frequency")))
 		wish = find_wish("add");
 	lines = wish->format ? wish->format(request, item) : g_strdup(wish->example);
-	if (lines && wish == find_wish("pause") && begins_later(request, item, start)) {
-		mail->answered++;
+	if (lines && wish == find_wish("pause") && begins_later(request, item, start))
 		reply_text_add_paragraph(&request->text,
-		    N_("Shall the pause begin now, and not on {day}? Then reply with "
-		       "the line below; or send it on that day:\n\n{line}"),
+		    N_("Shall the pause begin now, and not on {day}? Otherwise send "
+		       "this line on that day: {line}"),
 		    "day", start, "line", lines);
-		return true;
-	}
 	if (!lines) {
 		if (!item->is_in_subject)
 			g_ptr_array_add(mail->unread, (gpointer)item);
@@ -843,6 +803,10 @@ run_unread(struct mail *mail, const struct prose_item *item, GError **error)
 	g_autofree char *word = command_table_split(item->line, &arguments);
 	const struct command_row *row =
 	    strstr(word, "scri") ? command_table_find_closest(word) : NULL;
+
+	/* "No, I meant a pause" */
+	if (!item->is_whole && prose_is_answer(item->line))
+		return true;
 
 	if (row && !*arguments && row->run == command_run_unsubscribe)
 		return run_lines(mail, "unsubscribe", EFFECT_DONE, error);
@@ -960,6 +924,10 @@ run_leave(struct mail *mail, bool *is_done, GError **error)
 	*is_done = false;
 	if (prose_find(prose, "forget")) {
 		*is_done = true;
+		/* "This account will be closed. Please write to ..." */
+		mail->is_doubt = prose_find(prose, "address");
+		if (mail->is_doubt)
+			return true;
 		return run_lines(mail, "forget me", EFFECT_PROPOSED, error);
 	}
 	/* "Unsubscribe" above "or once a week, if that is possible" */
@@ -1104,9 +1072,12 @@ add_example(struct request *request, struct reply_text *reply, const struct wish
 	const struct command_row *row = command_table_find(wish->verb);
 	g_autofree char *brief = row ? command_table_find_text(row, "brief") : NULL;
 	g_autofree char *text = NULL;
+	bool is_of_papers = wish->format == format_papers;
+	pb_auto(digest) digest = is_of_papers ? load_digest(request) : NULL;
 
 	if (!brief || g_hash_table_size(shown) == EXAMPLES_MAX ||
 	    (!request->subscriber && !row->is_for_unknown) ||
+	    (is_of_papers && !digest) ||
 	    !g_hash_table_add(shown, (gpointer)wish->example))
 		return;
 	text = reply_text_format(reply, wish->brief ? wish->brief : brief);
@@ -1230,7 +1201,7 @@ finish_text(struct mail *mail)
 		mail->request->reply.silence = "automatic";
 	/* Thanks need no answer, nor do remarks beside them. */
 	else if (prose_find(mail->prose, "thanks") && !mail->is_doubt &&
-	         !has_unread(mail, may_ask))
+	         !has_unread(mail, is_request))
 		mail->request->reply.silence = "thanks";
 	else
 		add_not_understood(mail);

@@ -5,6 +5,7 @@
 
 #include "base/bounds.h"
 #include "message/sanitize.h"
+#include "model/phrases.h"
 #include "query/query.h"
 #include "service/advice/backtest.h"
 #include "service/advice/suggest.h"
@@ -50,6 +51,47 @@ command_format_references(struct request *request, const char *line, GError **er
 		text = g_strjoinv(number, parts);
 	}
 	return text;
+}
+
+/* Words of filters may differ by an ending: from so many bytes, of so many. */
+#define STEM_BYTES   4
+#define ENDING_BYTES 2
+
+char *
+command_fold_words(const char *text)
+{
+	pb_auto(phrases_text) words = phrases_text_new(text);
+	GString *folded = g_string_new(NULL);
+
+	for (guint i = 0; i < words->words->len; i++)
+		if (!phrases_get_word(words, i)->mark)
+			g_string_append_printf(folded, "%s%s", folded->len ? " " : "",
+			    phrases_get_word(words, i)->plain);
+	return g_string_free(folded, FALSE);
+}
+
+/* "proteine" is "protein". */
+static bool
+is_same_word(const char *one, const char *other)
+{
+	size_t a = strlen(one), b = strlen(other), least = MIN(a, b);
+
+	return strcmp(one, other) == 0 ||
+	       (least >= STEM_BYTES && MAX(a, b) - least <= ENDING_BYTES &&
+	           strncmp(one, other, least) == 0);
+}
+
+bool
+command_has_same_words(const char *one, const char *other)
+{
+	g_autofree char *left = command_fold_words(one);
+	g_autofree char *right = command_fold_words(other);
+	g_auto(GStrv) a = g_strsplit(left, " ", -1), b = g_strsplit(right, " ", -1);
+	unsigned i = 0;
+
+	while (a[i] && b[i] && is_same_word(a[i], b[i]))
+		i++;
+	return i && !a[i] && !b[i];
 }
 
 /*

@@ -44,6 +44,9 @@ request_set_requester(struct request *request, const char *text, GError **error)
 	return true;
 }
 
+/* Start of the Message-ID of a digest. */
+#define DIGEST_ID "digest."
+
 bool
 request_reload(struct request *request, GError **error)
 {
@@ -97,7 +100,32 @@ request_find_answered(const struct request *request, char **answered, GError **e
 	if (!digests_find_head(request->store, request->digest_id, &digest, error))
 		return false;
 	if (digest)
-		*answered = g_strconcat("digest.", digest->message_token, NULL);
+		*answered = g_strconcat(DIGEST_ID, digest->message_token, NULL);
+	return true;
+}
+
+bool
+request_find_digest(struct request *request, GError **error)
+{
+	const GPtrArray *ids = request->mail ? request->mail->references : NULL;
+	guint left = ids && request->has_token && request->subscriber ? ids->len : 0;
+
+	while (left-- && !request->digest_id) {
+		const char *whole = ids->pdata[left];
+		g_autofree char *own = parse_own_id(request, whole);
+		g_autofree char *token = NULL;
+		int64_t id, subscriber_id;
+
+		if (!own || !g_str_has_prefix(own, DIGEST_ID))
+			continue;
+		whole += strlen(DIGEST_ID);
+		token = g_strndup(whole, strcspn(whole, "@"));
+		if (!digests_find_by_token(
+		        request->store, token, &id, &subscriber_id, error))
+			return false;
+		if (subscriber_id == request->subscriber->id)
+			request->digest_id = id;
+	}
 	return true;
 }
 

@@ -170,6 +170,14 @@ bool request_set_requester(struct request *request, const char *text, GError **e
 bool
 request_find_answered(const struct request *request, char **answered, GError **error);
 
+/**
+ * Find the digest with which a conversation began, if the mail answers another mail:
+ * "why 1" in a reply to the answer to "more 1".
+ *
+ * @return false if the store fails
+ */
+bool request_find_digest(struct request *request, GError **error);
+
 /** Reload the subscriber after a change. */
 bool request_reload(struct request *request, GError **error);
 

@@ -126,6 +126,26 @@ skip_consent(const struct phrases_span *span)
 	return phrases_has("yes-anyway", span) ? end : span->from;
 }
 
+/* "Yes, but the other one instead", "Yes, but filter 2": a wish that is not understood.
+ */
+static bool
+is_corrected(const struct phrases_span *line)
+{
+	struct phrases_span rest = {line->text, skip_consent(line), line->to};
+	unsigned end = rest.from;
+	g_autofree char *wish = NULL;
+	pb_auto(prose_item) item = NULL;
+
+	while (rest.from < rest.to &&
+	       (end = phrases_skip_any("contrast", &rest)) == rest.from)
+		rest.from++;
+	if (rest.from == rest.to)
+		return phrases_has("correction", line);
+	wish = phrases_copy(rest.text, end, rest.to);
+	item = prose_read_line(wish);
+	return !item || phrases_has("correction", line);
+}
+
 /*
  * Whether a condition or refusal follows a consent.  A question after it has neither:
  * "Yes. Can I change topics if I want?"
@@ -141,7 +161,7 @@ is_limited(const struct phrases_span *consent)
 		part.to = consent->to;
 		part.to = find_mark(&part, ".?");
 		if ((is_first || get_mark(consent, part.to) != '?') &&
-		    (has_refusal(&part) ||
+		    (has_refusal(&part) || (is_first && is_corrected(&part)) ||
 		        (is_first ? is_conditional(&part, skip_consent(&part), "yes")
 		                  : phrases_has("doubt", &part))))
 			return true;

@@ -302,22 +302,32 @@ report_declined(
 	    NULL, NULL, error);
 }
 
+/* "No, I meant a pause until Friday", of a subscriber. @param has_more  set */
+static bool
+find_new_request(struct request *request, const struct confirmation *confirmation,
+    bool *has_more, GError **error)
+{
+	*has_more =
+	    confirmation->purpose == CONFIRMATION_CONFIRM && command_has_wish(request);
+	if (!*has_more)
+		return true;
+	request_clear(request);
+	if (!request_set_requester(request, confirmation->recipient, error))
+		return false;
+	*has_more = request->subscriber;
+	return true;
+}
+
 /* A plain refusal needs no reply; a question or another wish beside it does. */
 static bool
 answer_refusal(
     struct request *request, const struct confirmation *confirmation, GError **error)
 {
 	const char *verb = command_find_question(request);
-	bool has_more =
-	    confirmation->purpose == CONFIRMATION_CONFIRM && command_has_wish(request);
+	bool has_more;
 
-	/* "No, I meant a pause until Friday", of a subscriber */
-	if (has_more) {
-		request_clear(request);
-		if (!request_set_requester(request, confirmation->recipient, error))
-			return false;
-		has_more = request->subscriber;
-	}
+	if (!find_new_request(request, confirmation, &has_more, error))
+		return false;
 	if ((verb || has_more) &&
 	    !answer(request, confirmation, has_more ? NULL : verb, NULL, error))
 		return false;
@@ -328,23 +338,28 @@ answer_refusal(
 	           report_declined(request, confirmation, error));
 }
 
-/* Once for each confirmation, or two programs could reply to each other forever. */
+/* Once for each confirmation, or two programs could reply to each other forever; a new
+ * request is one of a person. */
 static bool
 ask_again(struct request *request, const struct confirmation *confirmation,
     const char *token, GError **error)
 {
 	const char *verb = command_find_question(request);
+	bool has_more;
 
-	if (confirmation->questioned_at >= 0) {
+	if (!find_new_request(request, confirmation, &has_more, error))
+		return false;
+	if (confirmation->questioned_at >= 0 && !has_more) {
 		handler_drop(request, HANDLER_IGNORED, "unclear");
 		return true;
 	}
 	if (!confirmations_save_questioned(
 	        request->store, confirmation->id, request->now, error))
 		return false;
-	return verb ? answer(request, confirmation, verb, token, error)
-	            : reply_to_recipient(
-	                  request, confirmation, still_waiting, NULL, token, error);
+	return verb || has_more ? answer(request, confirmation, has_more ? NULL : verb,
+	                              has_more ? NULL : token, error)
+	                        : reply_to_recipient(request, confirmation,
+	                              still_waiting, NULL, token, error);
 }
 
 enum consent
