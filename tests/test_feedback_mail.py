@@ -68,7 +68,7 @@ class Reader:
                         file, policy=email.policy.default))
         return found
 
-    def write(self, address, subject, text=""):
+    def write(self, address, subject, text="", answered=None):
         mail = email.message.EmailMessage()
         mail["Delivered-To"] = mail["To"] = address
         mail["Return-Path"] = f"<{EVA}>"
@@ -76,6 +76,9 @@ class Reader:
         mail["Subject"] = subject
         mail["Date"] = "Fri, 20 Nov 2026 09:00:00 +0000"
         mail["Message-ID"] = f"<m{self.sent}@home.example>"
+        if answered:
+            mail["In-Reply-To"] = answered["Message-ID"]
+            mail["References"] = f"{answered['References'] or ''} {answered['Message-ID']}"
         mail.set_content(text)
         self.sent += 1
         name = f"{1000000000 + self.sent}.M{self.sent}P1.mail"
@@ -89,6 +92,13 @@ class Reader:
         address, _, query = link.removeprefix("mailto:").partition("?")
         (subject,) = urllib.parse.parse_qs(query)["subject"]
         self.write(urllib.parse.unquote(address), subject)
+
+
+    def answer(self, mail, text, hour):
+        """Reply to a mail of paperboy.  @return its answer"""
+        self.write(mail["Reply-To"], "Re: " + mail["Subject"], text, mail)
+        (found,) = self.run(at_hour(DAY, hour))
+        return found
 
 
 def text_of(mail):
@@ -166,6 +176,34 @@ def links_answer_at_once(tap):
     assert text_of(second).index(titles[0]) < text_of(second).index(titles[1])
 
 
+def a_dialogue_in_ordinary_words(tap):
+    """numbers in a reply to an answer, proposals with their words, and corrections"""
+    reader = Reader(tap.subdirectory("dialogue"))
+    digest = first_digest(reader)
+    answer = reader.answer(reader.answer(digest, "more 1", 5), "Why number 1?", 6)
+    assert "It was mailed to you on" in text_of(answer), text_of(answer)
+    reader.write(HOME, "", "I liked number 2")
+    (answer,) = reader.run(at_hour(DAY, 7))
+    assert order(reader)[1] in text_of(answer), text_of(answer)
+    reader.write(HOME, "", "del Agents or speech or vision")
+    (answer,) = reader.run(at_hour(DAY, 8))
+    assert re.search(r"^- +del .*\n +agents OR speech", text_of(answer), re.M), text_of(answer)
+    again = reader.answer(answer, "Yes, but filter 2 instead", 9)
+    assert "Nothing was done yet" in text_of(again), text_of(again)
+    assert reader.instance.value("SELECT count(*) FROM subscription") == 1
+    answer = reader.answer(
+        again, "No, I meant: please pause from 25 November until 4 December.", 10)
+    text = text_of(answer)
+    assert "pause until 2026-12-04" in text and "not on 2026-11-25" in text, text
+    assert "Not understood" not in text and "left aside" not in text, text
+    answer = reader.answer(answer, "Yes, starting now", 11)
+    assert "no mail until Fri 4 Dec 2026" in text_of(answer), text_of(answer)
+    reader.write(HOME, "", "resume")
+    reader.run(at_hour(DAY, 12))
+    assert reader.instance.value("SELECT count(*) FROM subscription") == 1
+
+
 with Tap() as tap:
+    tap.run(a_dialogue_in_ordinary_words, tap)
     tap.run(replies_order_the_next_digest, tap)
     tap.run(links_answer_at_once, tap)

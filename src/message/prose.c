@@ -1201,10 +1201,11 @@ static bool
 has_unused_value(const struct parse *parse, const struct phrases_span *span)
 {
 	static const char *const intents[] = {"leave", "pause", "away", "resume",
-	    "frequency", "time", "fewer", "remove", "edit", NULL};
-	static const char *const topics[] = {"subscribe", "add", "author", NULL};
+	    "frequency", "time", "remove", "edit", NULL};
+	static const char *const topics[] = {
+	    "subscribe", "add", "author", "fewer", NULL};
 	static const char *const sections[] = {
-	    "day", "unit", "filter-word", "weekday", "hour", "every", NULL};
+	    "day", "unit", "filter-word", "every", "weekday", "hour", NULL};
 	const char *const *wanted = NULL;
 
 	for (unsigned i = 0; i < parse->count; i++) {
@@ -1213,7 +1214,7 @@ has_unused_value(const struct parse *parse, const struct phrases_span *span)
 		if (intent && g_strv_contains(intents, intent))
 			wanted = sections;
 		else if (intent && !wanted && g_strv_contains(topics, intent))
-			wanted = sections + 3;
+			wanted = sections + 4;
 	}
 	for (unsigned i = 0; wanted && i < parse->count; i++) {
 		const struct part *part = &parse->parts[i];
@@ -1478,13 +1479,16 @@ prose_is_topic(const char *line)
 /* ---- the mail ---- */
 
 /* @param is_of_text  in the subject there is none, nor is "I am away" one, which an
- *                    automatic reply says */
+ *                    automatic reply says; but a question, which it does not ask */
 static bool
 has_wish(const struct prose *prose, bool is_of_text)
 {
 	for (guint i = 0; i < prose->items->len; i++) {
 		const struct prose_item *item = prose->items->pdata[i];
 
+		if (is_of_text && !item->is_in_subject &&
+		    g_str_has_suffix(item->line, "?"))
+			return true;
 		if (item->kind <= PROSE_WISH &&
 		    !(is_of_text && (item->is_in_subject ||
 		                        g_strcmp0(item->wish.intent, "away") == 0)))

@@ -1171,6 +1171,7 @@ get_flagged(struct phrases_text *text, const struct phrases *language)
 	flag(text, language, "filler", tokens, 0, '~');
 	flag(text, language, "courtesy", tokens, 0, '^');
 	flag(text, language, "no", tokens, 2, '#');
+	flag(text, language, "not-no", tokens, 2, '-');
 	flag(text, language, "doubt", tokens, 2, '#');
 	text->flagged->pdata[language->number] = tokens;
 	return tokens;

@@ -912,6 +912,26 @@ has_doubtful(const struct prose *prose)
 	return false;
 }
 
+/* Whether words of an intent are in a line: etc/phrases, sections "hint ...". */
+static bool
+has_hint(const struct prose_item *item, const struct wish *wish)
+{
+	g_autofree char *section = g_strconcat("hint ", wish->intent, NULL);
+
+	return prose_has(section, item->line);
+}
+
+/* Whether a text that was not understood may ask for something else than to leave. */
+static bool
+suggests_change(const struct prose_item *item)
+{
+	for (const struct wish *wish = wishes; wish->intent; wish++)
+		if (wish->effect == EFFECT_PROPOSED && is_unread_text(item) &&
+		    has_hint(item, wish))
+			return true;
+	return false;
+}
+
 /* Leaving never waits; with another wish it is asked about. @param is_done  set */
 static bool
 run_leave(struct mail *mail, bool *is_done, GError **error)
@@ -944,7 +964,8 @@ run_leave(struct mail *mail, bool *is_done, GError **error)
 	*is_done = true;
 	/* "I am away until Monday. Stop the mails for that time." */
 	if (has_change(prose, is_leave) || prose_find(prose, "away") ||
-	    has_doubtful(prose)) {
+	    has_doubtful(prose) ||
+	    (is_leave && leave->is_in_subject && has_item(prose, suggests_change))) {
 		mail->is_doubt = true;
 		return true;
 	}
@@ -998,15 +1019,6 @@ run_items(struct mail *mail, GError **error)
 
 /* ---- what was not understood ---- */
 
-/* Whether words of an intent are in a line: etc/phrases, sections "hint ...". */
-static bool
-has_hint(const struct prose_item *item, const struct wish *wish)
-{
-	g_autofree char *section = g_strconcat("hint ", wish->intent, NULL);
-
-	return prose_has(section, item->line);
-}
-
 /* Whether a line that was not understood may ask for something. */
 static bool
 may_ask(const struct prose_item *item)
@@ -1033,7 +1045,8 @@ has_unread(const struct mail *mail, item_test_fn *test)
 	for (guint i = 0; i < mail->unread->len; i++)
 		if (test(mail->unread->pdata[i]))
 			return true;
-	return mail->is_subscribing && mail->unread->len;
+	return (mail->is_subscribing || mail->request->subscribe_name) &&
+	       mail->unread->len;
 }
 
 static void
@@ -1201,7 +1214,7 @@ finish_text(struct mail *mail)
 		mail->request->reply.silence = "automatic";
 	/* Thanks need no answer, nor do remarks beside them. */
 	else if (prose_find(mail->prose, "thanks") && !mail->is_doubt &&
-	         !has_unread(mail, is_request))
+	         !has_unread(mail, may_ask))
 		mail->request->reply.silence = "thanks";
 	else
 		add_not_understood(mail);
