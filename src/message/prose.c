@@ -1170,18 +1170,6 @@ is_short_question(const struct phrases_span *span)
 	       count_words(span) <= QUESTION_WORDS && !phrases_has("courtesy", span);
 }
 
-/* Whether a part is all that is before a mark or a word such as "so". */
-static bool
-ends_before_clause(const struct phrases *language, const struct part *part,
-    const struct phrases_span *span)
-{
-	const struct phrases_span rest = make_span(span->text, part->to, span->to);
-
-	return part->loose && (part->to == span->to || get_word(span, part->to)->mark ||
-	                          get_word(span, part->to - 1)->mark ||
-	                          phrases_skip(language, "clause", &rest) > part->to);
-}
-
 /* Find the value of a section at the start of words that a reading makes no use of. */
 static bool
 has_value(const struct phrases *language, const struct phrases_span *rest,
@@ -1271,8 +1259,7 @@ add_parts(struct reading *reading, struct parse *parse, const struct phrases_spa
 		/* "robots without surveys", not "I tried without success" */
 		if (part->match.intent && (has_topics || !goes_on) &&
 		    (part->loose || !(parse->unread && is_weak(part, span))) &&
-		    !(parse->unread > part->match.literal &&
-		        !ends_before_clause(parse->language, part, span) &&
+		    !(parse->unread > part->match.literal && !part->loose &&
 		        phrases_get_value(&part->match, "topics", 0)))
 			add_wish(reading, part, span->text, unit);
 		else if (part->unread || part->match.intent)

@@ -108,6 +108,13 @@ find_wish(const char *intent)
 	return NULL;
 }
 
+/* @return NULL: the item is none */
+static const struct wish *
+get_wish(const struct prose_item *item)
+{
+	return item->kind == PROSE_WISH ? find_wish(item->wish.intent) : NULL;
+}
+
 bool
 command_prose_is_verb(const char *intent, const char *verb)
 {
@@ -474,8 +481,7 @@ has_change(const struct prose *prose, bool has_commands)
 {
 	for (guint i = 0; i < prose->items->len; i++) {
 		const struct prose_item *item = prose->items->pdata[i];
-		const struct wish *wish =
-		    item->kind == PROSE_WISH ? find_wish(item->wish.intent) : NULL;
+		const struct wish *wish = get_wish(item);
 
 		if ((item->kind == PROSE_COMMAND && has_commands &&
 		        !is_leaving(item->line)) ||
@@ -557,8 +563,7 @@ is_heading(const struct prose *prose, const struct prose_item *heading)
 		return false;
 	for (guint i = 0; i < prose->items->len; i++) {
 		const struct prose_item *item = prose->items->pdata[i];
-		const struct wish *wish =
-		    item->kind == PROSE_WISH ? find_wish(item->wish.intent) : NULL;
+		const struct wish *wish = get_wish(item);
 
 		if (wish && !item->is_in_subject && wish->effect != EFFECT_NONE &&
 		    (phrases_get_value(&item->wish, "topic", 0) ||
@@ -613,8 +618,7 @@ has_topics(const struct prose *prose)
 {
 	for (guint i = 0; i < prose->items->len; i++) {
 		const struct prose_item *item = prose->items->pdata[i];
-		const struct wish *wish =
-		    item->kind == PROSE_WISH ? find_wish(item->wish.intent) : NULL;
+		const struct wish *wish = get_wish(item);
 
 		if (wish && !is_field(item) && wish->format != format_block &&
 		    (phrases_get_value(&item->wish, "topic", 0) ||
@@ -849,8 +853,7 @@ is_title(struct mail *mail, const struct prose_item *title)
 		return false;
 	for (guint i = 0; i < items->len; i++) {
 		const struct prose_item *item = items->pdata[i];
-		const struct wish *wish =
-		    item->kind == PROSE_WISH ? find_wish(item->wish.intent) : NULL;
+		const struct wish *wish = get_wish(item);
 
 		if (item->is_in_subject)
 			continue;
@@ -926,9 +929,8 @@ static bool
 suggests_change(const struct prose_item *item)
 {
 	for (const struct wish *wish = wishes; wish->intent; wish++)
-		if (wish->effect == EFFECT_PROPOSED && is_unread_text(item) &&
-		    has_hint(item, wish))
-			return true;
+		if (wish->effect == EFFECT_PROPOSED && has_hint(item, wish))
+			return item->kind > PROSE_CUT && !item->is_in_subject;
 	return false;
 }
 
@@ -1294,8 +1296,7 @@ command_get_reply_kind(const struct prose *prose)
 		return "none, automatic";
 	for (guint i = 0; i < prose->items->len; i++) {
 		const struct prose_item *item = prose->items->pdata[i];
-		const struct wish *wish =
-		    item->kind == PROSE_WISH ? find_wish(item->wish.intent) : NULL;
+		const struct wish *wish = get_wish(item);
 
 		has_doubt = has_doubt || item->kind == PROSE_DOUBT;
 		has_unread = has_unread || item->kind == PROSE_UNREAD;
@@ -1314,8 +1315,7 @@ command_get_reply_kind(const struct prose *prose)
 char *
 command_format_wish(struct request *request, const struct prose_item *item)
 {
-	const struct wish *wish =
-	    item->kind == PROSE_WISH ? find_wish(item->wish.intent) : NULL;
+	const struct wish *wish = get_wish(item);
 
 	if (!wish || wish->effect == EFFECT_NONE)
 		return NULL;
@@ -1394,8 +1394,7 @@ command_has_wish(const struct request *request)
 
 	for (guint i = 0; i < prose->items->len; i++) {
 		const struct prose_item *item = prose->items->pdata[i];
-		const struct wish *wish =
-		    item->kind == PROSE_WISH ? find_wish(item->wish.intent) : NULL;
+		const struct wish *wish = get_wish(item);
 
 		if (wish && wish->effect == EFFECT_PROPOSED &&
 		    strcmp(wish->intent, "forget") != 0)
@@ -1409,8 +1408,7 @@ static bool
 run_more(struct mail *mail, struct prose_item *item, GError **error)
 {
 	struct request *request = mail->request;
-	const struct wish *wish =
-	    item->kind == PROSE_WISH ? find_wish(item->wish.intent) : NULL;
+	const struct wish *wish = get_wish(item);
 	g_autofree char *lines = item->kind == PROSE_COMMAND
 	                             ? g_strdup(item->line)
 	                             : command_format_wish(request, item);
