@@ -780,12 +780,13 @@ struct reading {
 	unsigned cue_sentences; /* in which cues were looked for */
 	bool has_closed;        /* after a closing formula */
 	bool is_disclaimer;
-	bool is_open;            /* topics may follow on lines of their own */
-	bool has_topics;         /* in a sentence */
-	bool has_thanked;        /* by the sentence before */
-	bool has_read;           /* a sentence or command of the text */
-	unsigned last_paragraph; /* that can have such lines; 0: any */
-	bool is_subject_only;    /* the text has no wish */
+	bool is_open;               /* topics may follow on lines of their own */
+	bool has_topics;            /* in a sentence */
+	bool has_thanked;           /* by the sentence before */
+	bool has_read;              /* a sentence or command of the text */
+	unsigned last_paragraph;    /* that can have such lines; 0: any */
+	bool is_subject_only;       /* the text has no wish */
+	struct phrases_span before; /* the sentence before, if it was not understood */
 };
 
 static void
@@ -1280,10 +1281,30 @@ is_thanks(const struct parse *parse)
 	       g_strcmp0(parse->parts[0].match.intent, "thanks") == 0;
 }
 
+/* "I read on Fridays. Could it come then?" @param span  set to both sentences then */
 static void
-read_sentence(
-    struct reading *reading, const struct phrases_span *span, const struct unit *unit)
+join_sentences(struct reading *reading, struct phrases_span *span, struct parse *parse)
 {
+	GPtrArray *items = reading->prose->items;
+	const struct prose_item *last =
+	    items->len ? items->pdata[items->len - 1] : NULL;
+	const struct phrases_span both =
+	    make_span(span->text, reading->before.from, span->to);
+
+	if (!last || last->kind != PROSE_UNREAD || !last->is_whole)
+		return;
+	parse_by_cues(reading->prose->language, &both, parse);
+	if (!parse->wishes)
+		return;
+	g_ptr_array_remove_index(items, items->len - 1);
+	*span = both;
+}
+
+static void
+read_sentence(struct reading *reading, const struct phrases_span *sentence,
+    const struct unit *unit)
+{
+	struct phrases_span both = *sentence, *span = &both;
 	struct parse parse;
 	bool has_cues = !unit->is_subject || reading->is_subject_only;
 	bool is_contact_line =
@@ -1299,6 +1320,10 @@ read_sentence(
 	if (parse.unread && !reading->has_closed && has_cues &&
 	    reading->cue_sentences++ < CUE_SENTENCES)
 		parse_by_cues(reading->prose->language, span, &parse);
+	if (!parse.wishes && has_cues && reading->before.text &&
+	    reading->before.to == span->from)
+		join_sentences(reading, span, &parse);
+	reading->before = parse.wishes ? make_span(NULL, 0, 0) : *span;
 	if (parse.wishes || !parse.unread)
 		count_language(reading, parse.language);
 	has_thanked = is_thanks(&parse);
@@ -1354,6 +1379,7 @@ read_unit(struct reading *reading, const struct unit *unit)
 	const struct phrases_span span = make_whole(text);
 	unsigned from;
 
+	reading->before = make_span(NULL, 0, 0);
 	phrases_correct(text);
 	reading->is_disclaimer =
 	    reading->is_disclaimer || phrases_skip_any("disclaimer", &span) > 0;

@@ -47,9 +47,10 @@
 #define ANY_WORD    "(?=[-~^])..."
 /* Other words in a sentence. */
 #define GAP         "(?:(?=[-~^])..[^#][^ ]* ){0,6}?"
-#define CUE_GAP     "(?:(?:(?=[-~^])..[^#][^ ]*|,) ){0,8}?"
-/* Other words beside a cue, up to a comma; none that refuses or doubts. */
-#define LOOSE       "(?:(?:(?=[-~^])..[^#][^ ]*|[:()]) ){0,30}?"
+#define CUE_GAP     "(?:(?:(?=[-~^])..[^#][^ ]*|[,.]) ){0,8}?"
+/* Other words beside a cue, up to a comma; none that refuses or doubts.  A stop is
+ * there if two sentences are one wish. */
+#define LOOSE       "(?:(?:(?=[-~^])..[^#][^ ]*|[.:()]) ){0,30}?"
 /* Text after a topic beside a cue: it begins with a word that no topic has. */
 #define AFTER_TOPIC "(?:(?=.!)" LOOSE "[,.?]? ?)?"
 /* Before the form with accents. */

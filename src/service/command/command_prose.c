@@ -915,23 +915,12 @@ has_doubtful(const struct prose *prose)
 	return false;
 }
 
-/* Whether words of an intent are in a line: etc/phrases, sections "hint ...". */
+/* "The filter is done with", below "Away with it" */
 static bool
-has_hint(const struct prose_item *item, const struct wish *wish)
+names_filter(const struct prose_item *item)
 {
-	g_autofree char *section = g_strconcat("hint ", wish->intent, NULL);
-
-	return prose_has(section, item->line);
-}
-
-/* Whether a text that was not understood may ask for something else than to leave. */
-static bool
-suggests_change(const struct prose_item *item)
-{
-	for (const struct wish *wish = wishes; wish->intent; wish++)
-		if (wish->effect == EFFECT_PROPOSED && has_hint(item, wish))
-			return item->kind > PROSE_CUT && !item->is_in_subject;
-	return false;
+	return item->kind > PROSE_CUT && !item->is_in_subject &&
+	       prose_has("filter-word", item->line);
 }
 
 /* Leaving never waits; with another wish it is asked about. @param is_done  set */
@@ -967,7 +956,7 @@ run_leave(struct mail *mail, bool *is_done, GError **error)
 	/* "I am away until Monday. Stop the mails for that time." */
 	if (has_change(prose, is_leave) || prose_find(prose, "away") ||
 	    has_doubtful(prose) ||
-	    (is_leave && leave->is_in_subject && has_item(prose, suggests_change))) {
+	    (is_leave && leave->is_in_subject && has_item(prose, names_filter))) {
 		mail->is_doubt = true;
 		return true;
 	}
@@ -1020,6 +1009,15 @@ run_items(struct mail *mail, GError **error)
 }
 
 /* ---- what was not understood ---- */
+
+/* Whether words of an intent are in a line: etc/phrases, sections "hint ...". */
+static bool
+has_hint(const struct prose_item *item, const struct wish *wish)
+{
+	g_autofree char *section = g_strconcat("hint ", wish->intent, NULL);
+
+	return prose_has(section, item->line);
+}
 
 /* Whether a line that was not understood may ask for something. */
 static bool
