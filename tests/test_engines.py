@@ -21,7 +21,7 @@ from tap import IS_LONG, Skip, Tap, run, skip_all, top_builddir, top_srcdir
 SHORT = {
     "helper_postgresql", "helper_concurrent", "test_archive_cache", "test_store",
     "test_inbox_store", "test_instances", "test_send_limits", "test_one_click",
-    "test_subscribe", "test_filters", "test_maintenance",
+    "test_subscribe", "test_filters", "test_maintenance", "test_works",
 }
 
 # Tests that are of SQLite only.

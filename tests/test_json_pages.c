@@ -222,6 +222,46 @@ TEST(other_records_of_a_work_are_read)
 	}
 }
 
+/* A notice is not a paper; what it retracts is marked in the store. */
+TEST(retractions_are_read)
+{
+	static const struct {
+		const char *kind, *json, *title, *records;
+	} rows[] = {
+	    {"crossref",
+	        WORKS(WORK(
+	            ",\"update-to\":[{\"type\":\"retraction\",\"DOI\":\"10.5555/A\"},"
+	            "{\"type\":\"correction\",\"DOI\":\"10.5555/B\"}]")),
+	        "T", "doi:10.5555/a"},
+	    {"crossref",
+	        WORKS(WORK(",\"updated-by\":[{\"type\":\"correction\"},{\"type\":"
+	                   "\"retraction\",\"DOI\":\"10.5555/c\"}]")),
+	        "RETRACTED: T", NULL},
+	    {"crossref", WORKS(WORK(",\"updated-by\":[{\"type\":\"erratum\"}]")), "T",
+	        NULL},
+	    {"europepmc",
+	        ARTICLES(ARTICLE(",\"commentCorrectionList\":{\"commentCorrection\":[{"
+	                         "\"type\":\"Retraction in\",\"source\":\"MED\"}]}")),
+	        "RETRACTED: T", NULL},
+	    {"europepmc",
+	        ARTICLES(ARTICLE(",\"commentCorrectionList\":{\"commentCorrection\":[{"
+	                         "\"type\":\"Retraction of\",\"source\":\"MED\","
+	                         "\"id\":\"2\"}]}")),
+	        "T", "europepmc:MED/2"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		pb_auto(listing) listing = parse_one(rows[i].kind, rows[i].json);
+		const struct paper *paper = listing->paper;
+		g_autofree char *records =
+		    paper->records ? texts_join(paper->records) : NULL;
+
+		g_assert_cmpstr(paper->title, ==, rows[i].title);
+		g_assert_cmpstr(records, ==, rows[i].records);
+		g_assert_true(paper->is_notice == (records != NULL));
+	}
+}
+
 TEST(only_some_records_of_a_work_are_read)
 {
 	pb_auto(paper) paper = paper_new();
@@ -421,7 +461,7 @@ TEST(requests_have_the_parameters_of_the_service)
 	        ",until-created-date:" DAY
 	        ",type:journal-article,issn:0092-8674&select=DOI,URL,title,abstract,"
 	        "author,container-title,created,issued,published-online,relation,"
-	        "update-to"
+	        "update-to,updated-by"
 	        "&rows=200&cursor=*&mailto=postmaster%2Bpapers%40example.org"},
 	};
 

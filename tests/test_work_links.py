@@ -153,6 +153,25 @@ def recorded_pairs(tap):
         archive.instance.check_store()
 
 
+def operators(tap):
+    """an operator shows, splits and joins the records of a work"""
+    archive = Archive(tap, "operators")
+    archive.add([(True, "10.1101/1", "On a made-up model of robots", "Ada Example", 2025),
+                 (False, "10.5555/1", "On a made-up model of robots", "Ada Example", 2026)])
+    ctl = archive.instance.ctl
+    at = {"now": at_hour(DAY, 10)}
+    shown = ctl("work", "show", "doi:10.1101/1", **at)
+    assert "doi:10.1101/1" in shown and "doi:10.5555/1" in shown and "Made Up" in shown, shown
+    ctl("work", "split", "https://doi.org/10.5555/1", **at)
+    assert archive.links() == set()
+    shown = ctl("work", "show", "doi:10.1101/1", **at)
+    assert shown == "The paper has no other records.\n", shown
+    assert "no other records" in ctl("work", "split", "doi:10.1101/1", wanted=65, **at)
+    assert "doi:10.5555/1" in ctl("work", "join", "doi:10.5555/1", "doi:10.1101/1", **at)
+    assert len(archive.links()) == 1
+
+
 with Tap() as tap:
     tap.run(no_false_link, tap)
     tap.run(recorded_pairs, tap)
+    tap.run(operators, tap)

@@ -10,9 +10,11 @@
 #include "lib/unit.h"
 #include "model/paper_id.h"
 #include "service/jobs/maintenance.h"
+#include "service/match/search.h"
 #include "store/core/store.h"
 #include "store/paper/papers.h"
 #include "store/paper/works.h"
+#include "store/subscriber/private_feeds.h"
 
 #define ADA "ada@example.org"
 
@@ -371,6 +373,119 @@ STORE_TEST(a_record_in_delivery_excludes_the_others)
 	assert_digests(fixture, now + 2 * CLOCK_DAY_S, 1);
 	assert_rows(fixture, SENT,
 	    "doi:10.1101/|- doi:10.1091/|preprint: 10.1101/2025.09.17.676679");
+}
+
+/* A search counts a work once, as does a private feed, which keeps the record that was
+ * found first. */
+STORE_TEST(a_work_is_shown_once)
+{
+	struct record soon = article;
+	const struct search_scope scope = {.now = day_start("2025-09-20")};
+	g_autoptr(GError) error = NULL;
+
+	soon.day = "2025-09-19";
+	send_preprint(fixture, "SELECT 1");
+	save(fixture, &soon);
+	for (int i = 0; i < 2; i++) {
+		/* Decided by FTS5, and by the evaluator. */
+		pb_auto(search_answer) answer = search_run(fixture->store,
+		    i ? "yeast AND NOT upvotes:>5" : "yeast", &scope, 10, NULL, &error);
+
+		g_assert_no_error(error);
+		g_assert_cmpuint(answer->found, ==, 1);
+		g_assert_cmpuint(answer->results->len, ==, 1);
+	}
+	assert_digests_at(fixture, "2025-09-19T12:00:00Z", 0);
+	{
+		g_autoptr(GPtrArray) entries =
+		    private_feeds_load(fixture->store, 1, 0, 10, &error);
+
+		g_assert_no_error(error);
+		g_assert_cmpuint(entries->len, ==, 1);
+		g_assert_cmpint(
+		    ((const struct private_feed_entry *)entries->pdata[0])->paper_seq,
+		    ==, 1);
+	}
+}
+
+/* ---- retractions ---- */
+
+static void
+save_notice(struct store_fixture *fixture, const char *of, const char *at)
+{
+	struct record notice = {
+	    "doi:10.5555/notice", "Retraction notice", "Editors", "2025-10-01", of};
+	struct paper *paper = make(&notice);
+
+	paper->is_notice = true;
+	store_fixture_save(
+	    fixture, "journal", "2025-10-01", store_fixture_time(at), paper);
+}
+
+#define NOTICES                                                                  \
+	"SELECT g.id, h.notices FROM digest g JOIN digest_head h ON h.id = g.id" \
+	" ORDER BY g.id"
+#define RETRACTED                                                                     \
+	"A paper that you were sent on 2025-09-18 was retracted: \"RETRACTED: " TITLE \
+	"\" (" PREPRINT ")"
+
+/* Once, to whom the paper was sent, also if nothing else is new. */
+STORE_TEST(a_retraction_is_reported_once)
+{
+	send_preprint(fixture, "SELECT 1");
+	/* Somebody who was sent nothing. */
+	store_fixture_subscribe(fixture, "bob@example.org", "UTC", "robots",
+	    store_fixture_time("2025-09-18T12:00:00Z"));
+	save_notice(fixture, "10.1101/2025.09.17.676679", "2025-10-01T09:00:00Z");
+	save_notice(fixture, "10.1101/2025.09.17.676679", "2025-10-01T10:00:00Z");
+	save_notice(fixture, "10.5555/unknown", "2025-10-01T10:00:00Z");
+	assert_rows(fixture, "SELECT count(*) FROM paper", "1");
+	assert_digests_at(fixture, "2025-10-01T12:00:00Z", 1);
+	assert_rows(fixture, NOTICES " DESC LIMIT 1", "2|" RETRACTED);
+	/* The digest is lost, and so comes again. */
+	store_fixture_run(fixture,
+	    "UPDATE outbox SET state = 'FAILED', ended_at = queued_at,"
+	    " next_try_at = NULL WHERE ended_at IS NULL;"
+	    " UPDATE digest SET state = 'failed' WHERE state = 'live'");
+	assert_digests_at(fixture, "2025-10-02T12:00:00Z", 1);
+	assert_rows(fixture, NOTICES " DESC LIMIT 1", "3|" RETRACTED);
+	send_all(fixture, store_fixture_time("2025-10-02T12:00:00Z"));
+	/* The source still lists it under its old title. */
+	save(fixture, &preprint);
+	assert_rows(fixture, "SELECT title FROM paper", "RETRACTED: " TITLE);
+	assert_digests_at(fixture, "2025-10-03T12:00:00Z", 0);
+}
+
+/* The article is retracted; the preprint was sent. */
+STORE_TEST(a_retraction_is_that_of_the_work)
+{
+	struct record soon = article;
+
+	soon.day = "2025-09-25";
+	send_preprint(fixture, "SELECT 1");
+	save(fixture, &soon);
+	save_notice(fixture, "10.1091/mbc.E25-09-0454", "2025-10-01T09:00:00Z");
+	assert_digests_at(fixture, "2025-10-01T12:00:00Z", 1);
+	g_assert_cmpint(store_fixture_number(fixture,
+	                    "SELECT count(*) FROM digest_head WHERE notices LIKE"
+	                    " '%was retracted%' AND id = 2"),
+	    ==, 1);
+}
+
+/* A publisher changes the title itself; what is new has no report. */
+STORE_TEST(a_title_says_that_a_paper_was_retracted)
+{
+	struct record changed = preprint;
+
+	changed.title = "RETRACTED: " TITLE;
+	save(fixture, &changed);
+	assert_rows(fixture, "SELECT count(*) FROM retraction", "0");
+	store_fixture_run(fixture, "UPDATE paper SET title = 'On yeast'");
+	save(fixture, &changed);
+	assert_rows(fixture, "SELECT paper_seq FROM retraction", "1");
+	g_assert_true(paper_is_retracted("[Retracted] On yeast"));
+	g_assert_true(paper_is_retracted("RETRACTED ARTICLE: On yeast"));
+	g_assert_false(paper_is_retracted("Retracted horns of snails"));
 }
 
 UNIT_MAIN

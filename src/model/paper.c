@@ -68,6 +68,32 @@ paper_free(struct paper *paper)
 	g_free(paper);
 }
 
+bool
+paper_is_retracted(const char *title)
+{
+	const char *at = title;
+
+	while (g_ascii_ispunct(*at) || g_ascii_isspace(*at))
+		at++;
+	if (g_ascii_strncasecmp(at, "retracted", 9) != 0 &&
+	    g_ascii_strncasecmp(at, "withdrawn", 9) != 0)
+		return false;
+	at += 9;
+	if (g_ascii_strncasecmp(at, " article", 8) == 0)
+		at += 8;
+	return *at == ':' || *at == ']';
+}
+
+void
+paper_mark_retracted(struct paper *paper)
+{
+	g_autofree char *title = paper->title;
+
+	paper->title = paper_is_retracted(title)
+	                   ? g_steal_pointer(&title)
+	                   : g_strconcat("RETRACTED: ", title, NULL);
+}
+
 unsigned
 paper_find_lookups(const struct paper *paper)
 {

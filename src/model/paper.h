@@ -86,6 +86,7 @@ struct paper {
 	 * (paper_id_add_record()); only in what a source returned, and NULL for none.
 	 */
 	GPtrArray *records;
+	bool is_notice;   /* not a paper, but a notice that retracts the records */
 	GArray *listings; /* of struct paper_listing, by day; empty until stored */
 };
 
@@ -100,6 +101,12 @@ struct listing {
 /** Allocate a paper with unknown numbers, no authors, and all else NULL. */
 struct paper *paper_new(void);
 void paper_free(struct paper *paper);
+
+/** Whether a title says that the paper was retracted: "RETRACTED: On robots". */
+bool paper_is_retracted(const char *title);
+
+/** Make its title say so. */
+void paper_mark_retracted(struct paper *paper);
 
 /**
  * Find the services that know an identity of a paper and have not reported it.

@@ -20,7 +20,7 @@
  * hundred kilobytes at times, come along. */
 #define MEMBERS                                                         \
 	"DOI,URL,title,abstract,author,container-title,created,issued," \
-	"published-online,relation,update-to"
+	"published-online,relation,update-to,updated-by"
 
 /* Texts that are longer stay without the changes of format_html(). */
 #define JATS_BYTES (4 * BOUNDS_PAPER_ABSTRACT_BYTES)
@@ -162,14 +162,39 @@ find_date(const json_t *item)
 	return day && day_start(day) >= 0 ? day_start(day) : PAPER_UNKNOWN;
 }
 
-/* Whether a work is about another one, or was registered more than a year late. */
+/*
+ * Count the retractions in a list of updates.
+ *
+ * @param paper  NULL, or gets the works that they are about as its records
+ */
+static unsigned
+count_retractions(const json_t *list, struct paper *paper)
+{
+	static const char *const types[] = {
+	    "retraction", "withdrawal", "removal", NULL};
+	unsigned count = 0;
+
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const json_t *update = json_array_get(list, i);
+		const char *type = json_string_value(json_object_get(update, "type"));
+
+		if (!type || !g_strv_contains(types, type))
+			continue;
+		count++;
+		if (paper)
+			paper_id_add_record(
+			    paper, json_string_value(json_object_get(update, "DOI")));
+	}
+	return count;
+}
+
+/* Whether a work was registered more than a year late. */
 static bool
-is_unwanted(const json_t *item, const char *day)
+is_late(const json_t *item, const char *day)
 {
 	int parts[3];
 
-	return json_array_size(json_object_get(item, "update-to")) > 0 ||
-	       (get_date(item, "issued", parts) > 0 && parts[0] < atoi(day) - 1);
+	return get_date(item, "issued", parts) > 0 && parts[0] < atoi(day) - 1;
 }
 
 static char *
@@ -187,13 +212,16 @@ static void
 add_records(struct paper *paper, const json_t *item)
 {
 	static const char *const types[] = {"has-preprint", "is-preprint-of"};
-	const json_t *relation = json_object_get(item, "relation"), *one;
-	size_t i;
+	const json_t *relation = json_object_get(item, "relation");
 
-	for (size_t at = 0; at < G_N_ELEMENTS(types); at++)
-		json_array_foreach(json_object_get(relation, types[at]), i, one)
-		    paper_id_add_record(
-		        paper, json_string_value(json_object_get(one, "id")));
+	for (size_t i = 0; i < G_N_ELEMENTS(types); i++) {
+		const json_t *list = json_object_get(relation, types[i]);
+
+		for (size_t at = 0; at < json_array_size(list); at++)
+			paper_id_add_record(paper,
+			    json_string_value(
+			        json_object_get(json_array_get(list, at), "id")));
+	}
 }
 
 static const char *
@@ -209,13 +237,23 @@ parse_item(const json_t *item, const struct source_options *options, const char 
 	if (title && !json_is_array(title))
 		return "title is not a list";
 	paper->title = get_line(item, "title", BOUNDS_PAPER_TITLE_BYTES);
-	if (!paper->title || is_unwanted(item, day))
+	if (!paper->title)
 		return NULL;
+	/* Other updates are about papers that stay. */
+	count_retractions(json_object_get(item, "update-to"), paper);
+	paper->is_notice = paper->records != NULL;
+	if (!paper->is_notice &&
+	    (json_array_size(json_object_get(item, "update-to")) > 0 ||
+	        is_late(item, day)))
+		return NULL;
+	if (count_retractions(json_object_get(item, "updated-by"), NULL))
+		paper_mark_retracted(paper);
 	paper->abstract = get_line(item, "abstract", BOUNDS_PAPER_ABSTRACT_BYTES);
 	paper->journal = get_line(item, "container-title", BOUNDS_PAPER_TITLE_BYTES);
 	paper->published_at = find_date(item);
 	add_authors(paper, json_object_get(item, "author"));
-	add_records(paper, item);
+	if (!paper->is_notice)
+		add_records(paper, item);
 	paper->url = format_page_url(item, doi);
 	if (!paper->url)
 		return "DOI is too long";

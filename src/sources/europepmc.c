@@ -156,10 +156,13 @@ get_number(const json_t *element, const char *key, const char *form)
 	return text && g_regex_match_simple(form, text, 0, 0) ? g_strdup(text) : NULL;
 }
 
-/* Add "Preprint in" and "Preprint of", which name records of this service; a record has
- * such a name as its GUID. */
+/*
+ * Read comments about other records of this service, which have such names as their
+ * GUIDs: "Preprint in" and "Preprint of" name those of the same work, "Retraction of"
+ * those that a notice retracts.  "Retraction in" is a notice about this one.
+ */
 static void
-add_records(
+read_comments(
     struct paper *paper, const json_t *element, const struct source_options *options)
 {
 	const json_t *list = json_object_get(
@@ -173,8 +176,13 @@ add_records(
 		const char *source = json_string_value(json_object_get(one, "source"));
 		const char *id = json_string_value(json_object_get(one, "id"));
 
-		if (type && g_str_has_prefix(type, "Preprint ") &&
-		    is_identifier(source) && is_identifier(id))
+		if (g_strcmp0(type, "Retraction in") == 0)
+			paper_mark_retracted(paper);
+		if (!type || !is_identifier(source) || !is_identifier(id))
+			continue;
+		paper->is_notice |= strcmp(type, "Retraction of") == 0;
+		if (g_str_has_prefix(type, "Preprint ") ||
+		    strcmp(type, "Retraction of") == 0)
 			paper_id_add_name(paper,
 			    g_strdup_printf("%s:%s/%s", options->name, source, id));
 	}
@@ -204,7 +212,7 @@ parse_element(const json_t *element, const struct source_options *options,
 	paper->looked_up = PAPER_LOOKUP_EUROPEPMC;
 	paper->pmid = get_number(element, "pmid", "^[1-9][0-9]{0,8}\\z");
 	paper->pmcid = get_number(element, "pmcid", "^PMC[1-9][0-9]{0,9}\\z");
-	add_records(paper, element, options);
+	read_comments(paper, element, options);
 	json_pages_complete(paper, json_string_value(json_object_get(element, "doi")),
 	    options->name, own);
 	*listing = listing_new(g_steal_pointer(&paper), day);

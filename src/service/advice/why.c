@@ -66,10 +66,12 @@ char *
 why_clean_id(const char *text)
 {
 	g_autofree char *link = paper_id_format_link(text);
+	g_autofree char *doi = paper_id_parse_doi(text);
 	char *id = NULL;
 
-	return paper_id_parse_arxiv(link ? link : text, &id, NULL) ? id
-	                                                           : g_strdup(text);
+	if (paper_id_parse_arxiv(link ? link : text, &id, NULL))
+		return id;
+	return doi ? g_strconcat("doi:", doi, NULL) : g_strdup(text);
 }
 
 /* Papers that are named when a title is not enough. */

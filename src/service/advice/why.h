@@ -109,7 +109,8 @@ const char *why_outcome_name(enum why_outcome outcome);
  */
 char *why_find_id(struct store *store, const char *text, int64_t now, GError **error);
 
-/** Reduce "arXiv:2611.10010v2" or a link to it to the id 2611.10010. */
+/** Reduce "arXiv:2611.10010v2" or a link to it to the id 2611.10010, a DOI or a link to
+ * it to "doi:10.1101/1". */
 char *why_clean_id(const char *text);
 
 /** "true", "false", "unknown" */

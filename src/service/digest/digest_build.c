@@ -425,11 +425,17 @@ add_liked(
 	contents->notices = digest_contents_keep(contents, line);
 }
 
-/* @param contents  empty; gets the papers, and unless there is nothing to send, what a
- * digest says about itself */
+/*
+ * Decide what is in a digest.
+ *
+ * @param contents  empty; gets the papers, and unless there is nothing to send, what a
+ *                  digest says about itself
+ * @param is_made   set, whether there is something to send
+ */
 static bool
 make_contents(struct digest_cache *cache, const struct subscriber *subscriber,
-    const GPtrArray *filters, struct digest_contents *contents, GError **error)
+    const GPtrArray *filters, struct digest_contents *contents, bool *is_made,
+    GError **error)
 {
 	pb_auto(digest_rules) rules =
 	    digest_rules_load(cache, subscriber, filters, error);
@@ -438,6 +444,7 @@ make_contents(struct digest_cache *cache, const struct subscriber *subscriber,
 	g_autoptr(GPtrArray) matches = g_ptr_array_new();
 	g_autoptr(GPtrArray) items = g_ptr_array_new_with_free_func(g_free);
 	g_autofree char *liked = NULL;
+	g_autoptr(GString) retracted = g_string_new(NULL);
 
 	contents->style = make_style(subscriber);
 	contents->style.is_failed =
@@ -445,13 +452,17 @@ make_contents(struct digest_cache *cache, const struct subscriber *subscriber,
 	if (!candidates ||
 	    !choose_papers(cache, rules, candidates, matches, items, error) ||
 	    (!rules->wants_records && !unite_records(cache, items, error)) ||
-	    !digest_order_items(cache, subscriber, matches, items, &liked, error))
+	    !digest_order_items(cache, subscriber, matches, items, &liked, error) ||
+	    !digest_news_find_retractions(cache, subscriber->id, retracted, error))
 		return false;
 	if (liked)
 		add_liked(cache, liked, contents);
-	if ((items->len || wants_note(subscriber)) &&
+	*is_made = items->len || retracted->len || wants_note(subscriber);
+	if (*is_made &&
 	    !digest_overview_add(cache, subscriber, matches, items, contents, error))
 		return false;
+	if (retracted->len)
+		digest_news_prepend(contents, retracted->str);
 	for (unsigned i = 0; i < items->len; i++)
 		if (!add_paper(cache, matches, items->pdata[i], contents, error))
 			return false;
@@ -575,14 +586,18 @@ plan_digest(struct digest_cache *cache, const GPtrArray *filters, struct plan *p
     GError **error)
 {
 	const struct subscriber *subscriber = plan->subscriber;
+	const GPtrArray *retractions;
 
 	choose_language(cache, subscriber);
 	digest_contents_init(&plan->contents);
-	if (!make_contents(cache, subscriber, filters, &plan->contents, error))
+	if (!make_contents(
+	        cache, subscriber, filters, &plan->contents, &plan->is_made, error))
 		return false;
-	plan->is_made = plan->contents.papers->len > 0 || wants_note(subscriber);
 	if (!plan->is_made)
 		return true;
+	retractions = digest_cache_get_retractions(cache, error);
+	if (!retractions)
+		return false;
 	if (cache->has_news) {
 		plan->reported = g_array_new(FALSE, FALSE, sizeof(struct digest_news));
 		if (!digest_news_add(cache->store, subscriber->id, cache->now,
@@ -596,6 +611,11 @@ plan_digest(struct digest_cache *cache, const GPtrArray *filters, struct plan *p
 	    .created_at = cache->now,
 	    .contents = &plan->contents,
 	};
+	if (retractions->len)
+		plan->digest.retraction_id =
+		    ((const struct retraction *)
+		            retractions->pdata[retractions->len - 1])
+		        ->id;
 	plan->token = format_message_token(cache, &plan->digest, error);
 	plan->digest.message_token = plan->token;
 	return plan->token != NULL;
@@ -961,7 +981,7 @@ digest_build_preview(struct store *store, const struct catalog *book,
 	pb_auto(coverage) coverage = NULL;
 	pb_local(digest_contents) contents = {0};
 	struct digest_cache cache;
-	bool is_made;
+	bool is_made, is_due;
 
 	if (!subscriber)
 		return NULL;
@@ -973,8 +993,8 @@ digest_build_preview(struct store *store, const struct catalog *book,
 	if (coverage)
 		filters =
 		    candidates_load_filters(store, &(gpointer){subscriber}, 1, error);
-	is_made =
-	    filters && make_contents(&cache, subscriber, filters, &contents, error);
+	is_made = filters &&
+	          make_contents(&cache, subscriber, filters, &contents, &is_due, error);
 	if (is_made) {
 		digest = digest_new();
 		digest_contents_fill_digest(&contents, digest);
@@ -998,6 +1018,6 @@ digest_build_preview(struct store *store, const struct catalog *book,
 		digest_contents_add_entry(
 		    &contents, i, g_steal_pointer(&stored->paper), digest);
 	}
-	digest->is_note = digest->entries->len == 0 && wants_note(subscriber);
+	digest->is_note = digest->entries->len == 0 && is_due;
 	return g_steal_pointer(&digest);
 }

@@ -116,6 +116,7 @@ digest_cache_clear(struct digest_cache *cache)
 	g_hash_table_unref(cache->filters);
 	g_hash_table_unref(cache->listed);
 	g_hash_table_unref(cache->works);
+	g_clear_pointer(&cache->retractions, g_ptr_array_unref);
 	g_clear_pointer(&cache->corpus, corpus_free);
 	scorer_free(cache->scorer);
 	g_hash_table_unref(cache->previous);
@@ -139,6 +140,7 @@ refresh(struct digest_cache *cache, GError **error)
 	g_hash_table_remove_all(cache->filters);
 	g_hash_table_remove_all(cache->listed);
 	g_hash_table_remove_all(cache->works);
+	g_clear_pointer(&cache->retractions, g_ptr_array_unref);
 	scorer_forget(cache->scorer);
 	cache->filter_bytes = 0;
 	cache->changes = changes;
@@ -222,6 +224,15 @@ digest_cache_get_records(struct digest_cache *cache, int64_t work, GError **erro
 		g_hash_table_insert(
 		    cache->works, g_memdup2(&work, sizeof(work)), records);
 	return records;
+}
+
+const GPtrArray *
+digest_cache_get_retractions(struct digest_cache *cache, GError **error)
+{
+	if (!cache->retractions)
+		cache->retractions = papers_load_retractions(cache->store,
+		    cache->now - DIGEST_ELIGIBLE_DAYS * (int64_t)CLOCK_DAY_S, error);
+	return cache->retractions;
 }
 
 /* Get a filter, which may have no matches and no query yet. */

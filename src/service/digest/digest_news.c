@@ -1,16 +1,24 @@
 /*
- * digest_news.c - lines of a digest about filters that the subscriber follows.
+ * digest_news.c - lines of a digest about filters that the subscriber follows, and
+ * about retracted papers.
  */
 #include "service/digest/digest_news.h"
 
+#include "base/day.h"
 #include "base/msg.h"
 #include "base/text.h"
+#include "store/paper/paper_history.h"
+#include "store/paper/papers.h"
+#include "store/paper/works.h"
 #include "store/subscriber/proposals.h"
 #include "store/subscriber/shares.h"
 
 /* Maximum characters of the clauses that are added, and of those removed. */
 #define CLAUSES_CHARS 100
 #define LABEL_CHARS   60
+
+/* Maximum characters of the title of a retracted paper. */
+#define RETRACTED_CHARS 100
 
 /* Append "adds A, B", or nothing. */
 static void
@@ -65,6 +73,85 @@ format_news(const struct share_news *news, const struct po *po)
 	return msg_format(msg, po);
 }
 
+void
+digest_news_prepend(struct digest_contents *contents, const char *lines)
+{
+	const char *notices = contents->notices;
+	g_autofree char *all =
+	    g_strconcat(lines, *lines && *notices ? "\n" : "", notices, NULL);
+
+	contents->notices = digest_contents_keep(contents, all);
+}
+
+/* Find when a paper, or another record of its work, was delivered. @param at  -1: never
+ */
+static bool
+find_delivery(struct digest_cache *cache, int64_t subscriber_id,
+    const struct retraction *retraction, int64_t *at, GError **error)
+{
+	struct paper_history_delivery delivery;
+	const GPtrArray *records;
+
+	if (!paper_history_load_delivery(
+	        cache->store, subscriber_id, retraction->paper_seq, &delivery, error))
+		return false;
+	*at = delivery.at;
+	if (*at >= 0 || !retraction->work)
+		return true;
+	records = digest_cache_get_records(cache, retraction->work, error);
+	for (unsigned i = 0; records && i < records->len && *at < 0; i++) {
+		const struct work_record *record = records->pdata[i];
+
+		if (!paper_history_load_delivery(
+		        cache->store, subscriber_id, record->seq, &delivery, error))
+			return false;
+		*at = delivery.at;
+	}
+	return records != NULL;
+}
+
+/* Append the line of a retraction. @param at  when the paper was delivered, s */
+static void
+append_retraction(GString *lines, const struct retraction *retraction, int64_t at,
+    const struct po *po)
+{
+	g_autofree char *title = text_quote(retraction->title, RETRACTED_CHARS);
+	char day[DAY_BYTES];
+	pb_auto(msg) msg = NULL;
+	g_autofree char *line = NULL;
+
+	day_format(at, day);
+	msg = msg_new(N_("A paper that you were sent on {sent} was retracted: "
+	                 "\"{title}\" ({id})"),
+	    "sent", day, "title", title, "id", retraction->paper_id, NULL);
+	line = msg_format(msg, po);
+	g_string_append_printf(lines, "%s%s", lines->len ? "\n" : "", line);
+}
+
+bool
+digest_news_find_retractions(
+    struct digest_cache *cache, int64_t subscriber_id, GString *lines, GError **error)
+{
+	const GPtrArray *all = digest_cache_get_retractions(cache, error);
+	int64_t reported, at;
+
+	if (!all || !all->len)
+		return all != NULL;
+	if (!digests_load_retraction(cache->store, subscriber_id, &reported, error))
+		return false;
+	for (unsigned i = 0; i < all->len; i++) {
+		const struct retraction *retraction = all->pdata[i];
+
+		if (retraction->id <= reported)
+			continue;
+		if (!find_delivery(cache, subscriber_id, retraction, &at, error))
+			return false;
+		if (at >= 0)
+			append_retraction(lines, retraction, at, cache->po);
+	}
+	return true;
+}
+
 /* Whether it can be reported: its effect is known, and it is proposed. */
 static bool
 is_ready(const struct share_news *news)
@@ -95,10 +182,7 @@ digest_news_add(struct store *store, int64_t subscriber_id, int64_t now,
 	}
 	if (!all || !reported->len)
 		return all != NULL;
-	/* First, since a digest shows a few lines only. */
-	if (*contents->notices)
-		g_string_append_printf(notices, "\n%s", contents->notices);
-	contents->notices = digest_contents_keep(contents, notices->str);
+	digest_news_prepend(contents, notices->str);
 	return true;
 }
 

@@ -1,5 +1,6 @@
 /*
- * digest_news.h - lines of a digest about filters that the subscriber follows.
+ * digest_news.h - lines of a digest about filters that the subscriber follows, and
+ * about retracted papers.
  */
 #pragma once
 
@@ -10,6 +11,7 @@
 #include "base/clock.h"
 #include "base/po.h"
 #include "model/digest_contents.h"
+#include "service/digest/digest_cache.h"
 #include "store/core/store.h"
 #include "store/mail/digests.h"
 
@@ -35,6 +37,18 @@ struct digest_news {
 bool digest_news_add(struct store *store, int64_t subscriber_id, int64_t now,
     const struct po *po, struct digest_contents *contents, GArray *reported,
     GError **error);
+
+/**
+ * Find what a digest reports about papers that were retracted after the subscriber was
+ * sent them, or another record of their work.
+ *
+ * @param lines  gets a line for each
+ */
+bool digest_news_find_retractions(
+    struct digest_cache *cache, int64_t subscriber_id, GString *lines, GError **error);
+
+/** Put lines before the notices of a digest, of which only a few are shown. */
+void digest_news_prepend(struct digest_contents *contents, const char *lines);
 
 /** Record what a digest reports; in the transaction that stores it. */
 bool digest_news_save(struct store *store, const struct digest_record *digest,

@@ -81,6 +81,15 @@ CREATE TABLE paper_link (
 CREATE INDEX paper_link_name ON paper_link (name);
 CREATE INDEX paper_link_split ON paper_link (paper_seq) WHERE is_same = 0;
 
+-- Papers that were retracted after they were stored, in the order in which that was
+-- noticed.
+CREATE TABLE retraction (
+	id        INTEGER PRIMARY KEY AUTOINCREMENT,
+	paper_seq INTEGER NOT NULL UNIQUE REFERENCES paper (seq),
+	at        INTEGER NOT NULL
+) STRICT;
+CREATE INDEX retraction_at ON retraction (at);
+
 -- The last change of each paper or its listings, also of papers that were deleted.
 CREATE TABLE paper_change (
 	paper_seq INTEGER PRIMARY KEY, -- of paper
@@ -300,6 +309,7 @@ CREATE TABLE digest (
 	newest_day    TEXT NOT NULL, -- of the papers; without any, its own date
 	-- Style, filters, papers and reasons (src/model/digest_contents.h).
 	contents      BLOB NOT NULL CHECK (contents <> x''),
+	retraction_id INTEGER NOT NULL DEFAULT 0, -- the newest when it was made; 0: none
 	UNIQUE (subscriber_id, slot)
 ) STRICT;
 CREATE INDEX digest_created ON digest (created_at) WHERE state <> 'live';

@@ -268,6 +268,9 @@ static const char *const sql_move[] = {
     " (SELECT 1 FROM feedback f WHERE f.subscriber_id = feedback.subscriber_id"
     "  AND f.paper_seq = ?2)",
     "DELETE FROM feedback WHERE paper_seq = ?1 AND ?1 <> ?2",
+    "UPDATE retraction SET paper_seq = ?2 WHERE paper_seq = ?1 AND NOT EXISTS"
+    " (SELECT 1 FROM retraction r WHERE r.paper_seq = ?2)",
+    "DELETE FROM retraction WHERE paper_seq = ?1 AND ?1 <> ?2",
     /* Packed values are not changed: readers follow the move. */
     "UPDATE paper_moved SET new_seq = ?2 WHERE new_seq = ?1",
     "INSERT INTO paper_moved (old_seq, new_seq) VALUES (?1, ?2)",
@@ -575,6 +578,25 @@ update_text(struct store *store, const struct paper *paper,
 	       archive_index(store, stored->paper, paper, error);
 }
 
+/* Note that a stored paper was retracted, for those who were sent it. */
+static bool
+add_retraction(struct store *store, int64_t seq, int64_t now, GError **error)
+{
+	static const char sql[] = "INSERT INTO retraction (paper_seq, at)"
+	                          " VALUES (?1, ?2)"
+	                          " ON CONFLICT (paper_seq) DO NOTHING";
+
+	return sql_exec(store, sql, error, SQL_INT(seq), SQL_INT(now));
+}
+
+/* A retracted paper stays one, whatever other sources call it. */
+static void
+retain_mark(struct paper *merged, const struct paper *stored)
+{
+	if (paper_is_retracted(stored->title))
+		paper_mark_retracted(merged);
+}
+
 /* Retain the last votes of the day before, if they were read then. */
 static bool
 start_votes_day(struct store *store, int64_t seq, int64_t now, GError **error)
@@ -664,6 +686,9 @@ update_paper(struct saving *saving, const struct paper *paper,
 	changes.is_changed |= changes.are_links;
 	if ((changes.are_links && !update_links(store, paper, stored->seq, error)) ||
 	    (changes.is_text && !update_text(store, paper, stored, error)) ||
+	    (changes.is_text && paper_is_retracted(paper->title) &&
+	        !paper_is_retracted(stored->paper->title) &&
+	        !add_retraction(store, stored->seq, now, error)) ||
 	    !update_reported(store, paper, now, stored->seq, error) ||
 	    !update_looked_up(store, paper, stored->seq, error) ||
 	    (changes.is_changed && !mark_changed(store, stored->seq, error)))
@@ -766,6 +791,8 @@ unite(struct saving *saving, struct stored_paper **stored, struct stored_paper *
 		*other = swap;
 	}
 	merged = paper_dedup_merge((*stored)->paper, (*other)->paper);
+	retain_mark(merged, (*stored)->paper);
+	retain_mark(merged, (*other)->paper);
 	/* Delete it first, since the other may get its id. */
 	return paper_aliases_move(store, *other, (*stored)->seq, error) &&
 	       update_paper(saving, merged, *stored, &saved, &is_revision, error) &&
@@ -857,6 +884,30 @@ is_first_elsewhere(struct store *store, const struct source_fetch *fetch, int64_
 	                                 SQL_INT(seq), SQL_TEXT(fetch->source));
 }
 
+/* Mark the papers that a notice retracts, if they are stored. */
+static bool
+save_notice(struct saving *saving, const struct paper *notice,
+    struct papers_saved *saved, GError **error)
+{
+	for (unsigned i = 0; i < notice->records->len; i++) {
+		pb_auto(stored_paper) stored = NULL;
+		pb_auto(paper) merged = NULL;
+		bool is_revision = false;
+
+		if (!papers_find(
+		        saving->store, notice->records->pdata[i], &stored, error))
+			return false;
+		if (!stored || paper_is_retracted(stored->paper->title))
+			continue;
+		merged = paper_dedup_merge(stored->paper, stored->paper);
+		paper_mark_retracted(merged);
+		if (!update_paper(saving, merged, stored, saved, &is_revision, error) ||
+		    (is_revision && !renew_revision(saving->store, stored->seq, error)))
+			return false;
+	}
+	return true;
+}
+
 static bool
 save_listing(struct saving *saving, const struct source_fetch *fetch,
     const struct listing *listing, struct papers_saved *saved, GError **error)
@@ -868,6 +919,8 @@ save_listing(struct saving *saving, const struct source_fetch *fetch,
 	bool is_revision = false, is_listed, is_elsewhere, is_retitled;
 	int64_t seq;
 
+	if (paper->is_notice)
+		return save_notice(saving, paper, saved, error);
 	if (!find_one(saving, paper, &stored, error))
 		return false;
 	if (!stored) {
@@ -882,6 +935,9 @@ save_listing(struct saving *saving, const struct source_fetch *fetch,
 		return false;
 	merged = is_elsewhere ? paper_dedup_merge(paper, stored->paper)
 	                      : paper_dedup_merge(stored->paper, paper);
+	retain_mark(merged, stored->paper);
+	if (paper_is_retracted(paper->title))
+		paper_mark_retracted(merged);
 	is_retitled = strcmp(merged->title, stored->paper->title) != 0 ||
 	              is_new_list(merged->authors, stored->paper->authors);
 	return is_listed_before(store, fetch, stored->seq, &is_listed, error) &&

@@ -262,6 +262,7 @@ const char *const personal_data_other_tables[] = {
     "paper_duplicate",
     "paper_link",
     "paper_moved",
+    "retraction",
     "rate_log",        /* HMACs; deleted after two days */
     "skipped_message", /* message names in a mailbox */
     "source_fetch",
