@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/bounds.h"
 #include "base/error.h"
 #include "base/tex.h"
 
@@ -285,4 +286,42 @@ int
 text_compare_pointers(const void *a, const void *b)
 {
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* @param n_line  set: bytes without the line end @return NULL, or an error description
+ */
+static const char *
+check_line(const char *at, const char *end, size_t *n_line)
+{
+	const char *stop = memchr(at, '\n', (size_t)(end - at));
+	size_t n = (size_t)((stop ? stop : end) - at);
+
+	if (stop) {
+		if (n == 0 || at[n - 1] != '\r')
+			return "a bare LF";
+		n--;
+	}
+	if (n > BOUNDS_LINE_BYTES)
+		return "a line that is too long";
+	if (memchr(at, '\r', n))
+		return "a bare CR";
+	*n_line = n;
+	return NULL;
+}
+
+const char *
+text_find_bad_line(const char *bytes, size_t size)
+{
+	const char *at = bytes, *end = bytes + size;
+	size_t n;
+
+	if (size && memchr(bytes, '\0', size))
+		return "a NUL";
+	for (; at < end; at += MIN(n + 2, (size_t)(end - at))) {
+		const char *wrong = check_line(at, end, &n);
+
+		if (wrong)
+			return wrong;
+	}
+	return NULL;
 }

@@ -79,3 +79,11 @@ text_check_line(const char *what, const char *text, size_t max_bytes, GError **e
 
 /** strcmp() of two pointers to strings, for g_ptr_array_sort(). */
 int text_compare_pointers(const void *a, const void *b);
+
+/**
+ * Check the lines of a message, which end with CRLF; the last one need not.
+ *
+ * @return NULL, or what is wrong: "a bare CR", "a bare LF", "a NUL", or "a line that is
+ *         too long" (BOUNDS_LINE_BYTES)
+ */
+const char *text_find_bad_line(const char *bytes, size_t size);

@@ -7,6 +7,7 @@
 
 #include "base/bounds.h"
 #include "base/error.h"
+#include "base/text.h"
 
 static bool
 check_address(const char *address, const char *whose, GError **error)
@@ -44,50 +45,12 @@ envelope_needs_smtputf8(const struct envelope *envelope)
 	       !g_str_is_ascii(envelope->recipient);
 }
 
-/* @param n_line  set: bytes without the line end @return NULL, or an error description
- */
-static const char *
-check_line(const char *at, const char *end, size_t *n_line)
-{
-	const char *stop = memchr(at, '\n', (size_t)(end - at));
-	size_t n = (size_t)((stop ? stop : end) - at);
-
-	if (stop) {
-		if (n == 0 || at[n - 1] != '\r')
-			return "a bare LF";
-		n--;
-	}
-	if (n > BOUNDS_LINE_BYTES)
-		return "a line that is too long";
-	if (memchr(at, '\r', n))
-		return "a bare CR";
-	*n_line = n;
-	return NULL;
-}
-
-/* @return NULL, or an error description */
-static const char *
-check_lines(const char *at, const char *end)
-{
-	size_t n;
-
-	if (memchr(at, '\0', (size_t)(end - at)))
-		return "a NUL";
-	for (; at < end; at += MIN(n + 2, (size_t)(end - at))) {
-		const char *wrong = check_line(at, end, &n);
-
-		if (wrong)
-			return wrong;
-	}
-	return NULL;
-}
-
 bool
 envelope_check_message(const struct envelope *envelope, bool *is_8bit, GError **error)
 {
 	size_t size;
 	const char *bytes = g_bytes_get_data(envelope->message, &size);
-	const char *wrong = size ? check_lines(bytes, bytes + size) : NULL;
+	const char *wrong = text_find_bad_line(bytes, size);
 
 	*is_8bit = false;
 	for (size_t i = 0; i < size; i++)

@@ -8,47 +8,28 @@
 #include "base/bounds.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "store/core/record.h"
 
-/* @param n  bytes without the line end @return the problem, or NULL */
+/* Check the header. @return the problem, or NULL */
 static const char *
-check_line(const char *line, size_t n)
-{
-	if (n > BOUNDS_LINE_BYTES)
-		return "an overlong line";
-	if (memchr(line, '\0', n))
-		return "a NUL";
-	if (memchr(line, '\r', n) || memchr(line, '\n', n))
-		return "a bare CR or LF";
-	return NULL;
-}
-
-/* @return the problem, or NULL */
-static const char *
-check_lines(const char *bytes, size_t size)
+check_header(const char *bytes, size_t size)
 {
 	static const char name[] = "Message-ID:";
-	const char *at = bytes, *end = bytes + size;
-	bool is_in_headers = true, has_id = false;
+	bool has_id = false;
 
-	while (at < end) {
+	for (const char *at = bytes, *end = bytes + size; at < end;) {
 		const char *stop = memmem(at, (size_t)(end - at), "\r\n", 2);
-		const char *wrong = check_line(at, (size_t)((stop ? stop : end) - at));
 
-		if (wrong)
-			return wrong;
-		if (!stop)
-			return "no CRLF at the end";
 		if (stop == at)
-			is_in_headers = false;
-		else if (is_in_headers && (size_t)(stop - at) > strlen(name) &&
-		         g_ascii_strncasecmp(at, name, strlen(name)) == 0)
-			has_id = true;
+			return has_id ? NULL : "no Message-ID";
+		if (!stop)
+			break;
+		has_id |= (size_t)(stop - at) > strlen(name) &&
+		          g_ascii_strncasecmp(at, name, strlen(name)) == 0;
 		at = stop + 2;
 	}
-	if (is_in_headers)
-		return "no empty line after the headers";
-	return has_id ? NULL : "no Message-ID";
+	return "no empty line after the headers";
 }
 
 static bool
@@ -61,7 +42,11 @@ check_message(GBytes *message, GError **error)
 	if (size > BOUNDS_STORED_BYTES)
 		return pb_fail(error, PB_ERROR_INPUT,
 		    "a message of %" G_GSIZE_FORMAT " bytes is too large", size);
-	wrong = check_lines(bytes, size);
+	wrong = text_find_bad_line(bytes, size);
+	if (!wrong)
+		wrong = check_header(bytes, size);
+	if (!wrong && bytes[size - 1] != '\n')
+		wrong = "no CRLF at the end";
 	if (!wrong)
 		return true;
 	return pb_fail(error, PB_ERROR_INPUT, "the message has %s", wrong);
