@@ -125,15 +125,18 @@ class Week:
     papers_per_day = 4
     days = 5
 
-    def __init__(self, directory, source_order, api):
+    def __init__(self, directory, source_order, server):
         self.source_order = source_order
         papers = os.path.join(directory, "papers")
         self.settings = {
             "collect__interval_s": HOUR_S // 2, "collect__wait_min": 0,
             "sources__arxiv__kind": "arxiv", "sources__arxiv__categories": ["cs.CL"],
             "sources__arxiv__url": f"file://{papers}",
-            "enrich__arxiv": True, "enrich__arxiv_url": api,
-            "enrich__arxiv_interval_s": 0,
+            **{f"enrich__{service}{option}": value for service, mode in (
+                ("arxiv", "feed-api"), ("europepmc", "find-articles"),
+                ("crossref", "find-works"))
+               for option, value in (
+                   ("", True), ("_url", f"{server}/{mode}"), ("_interval_s", 0))},
             "sources__group__kind": "feed",
             "sources__group__url": f"file://{papers}/group.xml",
         }
@@ -226,7 +229,11 @@ def check_week(week, simulation):
     assert rows("SELECT categories, count(*) FROM paper GROUP BY 1 ORDER BY 1") == [
         ("cs.CL", 5), ("cs.LG\nstat.ML", 15)]
     assert value("SELECT count(*) FROM paper WHERE comment = 'Accepted at NeurIPS'"
-                 " AND journal = '' AND doi = '10.1000/' || id") == total
+                 " AND doi = '10.1000/' || id AND awaited = 0") == total
+    assert rows("SELECT journal, mesh, pmcid = 'PMC' || pmid, count(*) FROM paper"
+                " GROUP BY 1, 2, 3 ORDER BY 4") == [
+        (None, None, None, week.days),
+        ("Made-Up Letters", "Alzheimer Disease", 1, total - week.days)]
     assert value("SELECT count(*) FROM match_pending") == 0
     for subscriber, expected in zip(week.subscribers, (20, 15, 5, 20, 0)):
         counts = simulation.delivered(subscriber)
@@ -243,7 +250,7 @@ def test_week(tap):
               "group hf arxiv/cs.CL")
     for number, order in enumerate(orders):
         directory = tap.subdirectory(f"week-{number}")
-        week = Week(directory, order, f"http://127.0.0.1:{port}/feed-api")
+        week = Week(directory, order, f"http://127.0.0.1:{port}")
         simulation = Simulation(directory, week)
         simulation.run()
         check_week(week, simulation)

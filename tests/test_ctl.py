@@ -43,7 +43,7 @@ template_dir = "{templates}";
 mail: {{ from = "paperboy@news.example"; owner = "owner@example.org"; }};
 delivery: {{ method = "maildir"; maildir = "{directory}/Maildir"; }};
 sources = ( {{ name = "hf"; kind = "huggingface"; url = "file://{samples}"; }} );
-enrich: {{ arxiv = false; }};
+enrich: {{ arxiv = false; europepmc = false; crossref = false; }};
 {store}
 {more}
 """

@@ -38,7 +38,7 @@ EXTRA = f"""commands: {{{{ address = "{FROM}"; }}}};
 web: {{{{ url = "https://papers.example.org"; }}}};
 sources = ( {{{{ name = "hf"; kind = "huggingface"; url = "file://{{0}}"; }}}},
   {{{{ name = "arxiv"; kind = "arxiv"; categories = [ "cs.AI" ]; url = "file://{{0}}"; }}}} );
-enrich: {{{{ arxiv = false; }}}};"""
+enrich: {{{{ arxiv = false; europepmc = false; crossref = false; }}}};"""
 PEOPLE = 30 if IS_LONG else 8
 DAYS = 60 if IS_LONG else 6
 

@@ -116,13 +116,13 @@ WORLD_TEST(each_service_is_asked_once_for_what_it_knows)
 	assert_rows(world->store,
 	    "SELECT id, doi, pmid, pmcid, mesh, journal, abstract, comment, categories,"
 	    " looked_up, awaited FROM paper WHERE id LIKE '2611%'",
-	    "2611.00003|10.1000/2611.00003|4173|PMC1293|Alzheimer Disease|"
+	    "2611.00003|10.1000/2611.00003|461100003|PMC461100003|Alzheimer Disease|"
 	    "Made-Up Letters|Its abstract|Accepted at NeurIPS|cs.CL|7|0");
 	/* The first to tell is kept; names become fuller. */
 	assert_rows(world->store,
 	    "SELECT doi, pmid, pmcid, mesh, journal, abstract, looked_up, awaited"
 	    " FROM paper WHERE authors LIKE 'Ada Example_Bo C. Li'",
-	    "10.5555/1|4171|PMC1291|Alzheimer Disease|Made-Up Letters|"
+	    "10.5555/1|41|PMC41|Alzheimer Disease|Made-Up Letters|"
 	    "Aim Told by Europe PMC.|6|0");
 	assert_rows(world->store,
 	    "SELECT count(*) FROM paper WHERE doi IS NULL AND awaited = 0", "1");
@@ -153,11 +153,11 @@ WORLD_TEST(a_pmid_identifies_a_paper)
 	store_fixture_save(world->store, "lab", DAY, world->now, paper);
 	run(world, all, world->now);
 	assert_rows(world->store, "SELECT doi, pmcid, looked_up, awaited FROM paper",
-	    "10.5555/7|PMC1297|6|0");
+	    "10.5555/4177|PMC4177|6|0");
 	stored = papers_load_id(world->store->store, "pmid:4177", NULL);
 	g_assert_nonnull(stored);
 	/* The journal's feed has the DOI: it is the same paper. */
-	save(world, "journal", "10.5555/7");
+	save(world, "journal", "10.5555/4177");
 	assert_rows(world->store, "SELECT count(*) FROM paper", "1");
 }
 
@@ -222,7 +222,7 @@ WORLD_TEST(a_service_that_fails_is_waited_for)
 	    "Letters, Made Up|-|2");
 	run(world, recovered, world->now + 5 * CLOCK_DAY_S);
 	assert_rows(world->store, "SELECT journal, pmid, awaited FROM paper",
-	    "Letters, Made Up|4171|0");
+	    "Letters, Made Up|41|0");
 }
 
 /* After its time nobody waits for it again. */

@@ -55,6 +55,7 @@ class Site:
             f"template_dir={os.path.join(top_srcdir(), 'etc', 'templates')}",
             "smtp.tls=starttls", f"smtp.ca_file={ca}", "receive.imap_tls=implicit",
             f"receive.imap_ca_file={ca}", "enrich.arxiv=false",
+            "enrich.europepmc=false", "enrich.crossref=false",
             f"sources.hf.url=file://{self.network.instance.papers}",
             f"sources.arxiv.url=file://{feeds}",
         ]

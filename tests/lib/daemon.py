@@ -66,7 +66,7 @@ class Instance:
             "mail.alerts": False,
             "sources.hf.kind": "huggingface",
             "sources.hf.url": f"file://{self.papers}",
-            "enrich.arxiv": False,
+            "enrich.arxiv": False, "enrich.europepmc": False, "enrich.crossref": False,
         }
         if maildir:
             self.settings |= {"delivery.method": "maildir", "delivery.maildir": maildir}

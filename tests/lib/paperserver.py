@@ -476,15 +476,18 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def mode_find_articles(self):
         """Europe PMC about a query of DOIs and PMIDs."""
-        names = re.findall(r'DOI:"([^"]*)"|EXT_ID:(\d+)', self.query["query"][0])
+        names = [(doi or "10.5555/" + pmid,
+                  pmid or "4" + re.sub(r"\D", "", doi.split("/")[1])[-8:])
+                 for doi, pmid in re.findall(
+                     r'DOI:"([^"]*)"|EXT_ID:(\d+)', self.query["query"][0])]
         found = [{
-            "source": "MED", "id": "7", "title": "A title.", "doi": doi or "10.5555/7",
-            "pmid": pmid or "417" + doi[-1], "pmcid": "PMC129" + (doi or pmid)[-1],
+            "source": "MED", "id": pmid, "title": "A title.", "doi": doi,
+            "pmid": pmid, "pmcid": f"PMC{pmid}",
             "abstractText": "<h4>Aim</h4>Told by <i>Europe PMC</i>.",
             "journalInfo": {"journal": {"title": "Made-Up Letters"}},
             "authorList": {"author": [{"fullName": "Example A"}, {"fullName": "Li BC"}]},
             "meshHeadingList": {"meshHeading": [{"descriptorName": "Alzheimer Disease"}]},
-        } for doi, pmid in names if not (doi or pmid).endswith("0")]
+        } for doi, pmid in names if not doi.endswith("0")]
         self.reply(200, {"hitCount": len(found), "resultList": {"result": found},
                          "nextCursorMark": "x"})
 

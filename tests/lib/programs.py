@@ -36,7 +36,7 @@ mail: {{ from = "{sender}"; owner = "{owner}"; }};
 {extra}
 """
 SOURCES = '''sources = ( {{ name = "hf"; kind = "huggingface"; url = "{}"; }} );
-enrich: {{ arxiv = false; }};'''
+enrich: {{ arxiv = false; europepmc = false; crossref = false; }};'''
 MAILDIR = 'delivery: {{ method = "maildir"; maildir = "{}"; }};'
 SMTP = 'smtp: {{ host = "127.0.0.1"; port = {}; connections = {}; }};'
 

@@ -27,7 +27,7 @@ state_dir = "{state}";
 template_dir = "{templates}";
 mail: {{ from = "paperboy@news.example"; owner = "owner@news.example"; alerts = false; }};
 sources = ( {{ name = "hf"; kind = "huggingface"; url = "file://{papers}"; }} );
-enrich: {{ arxiv = false; }};
+enrich: {{ arxiv = false; europepmc = false; crossref = false; }};
 {delivery}
 """
 MAILDIR = 'delivery: {{ method = "maildir"; maildir = "{}"; }};'
