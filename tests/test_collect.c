@@ -162,6 +162,21 @@ FAKE_TEST(old_days_are_fetched_once_a_day)
 	poll_at(fake, midnight + 1800, "21 20 19 18 ", 0);
 }
 
+FAKE_TEST(a_source_may_have_an_interval_and_days_of_its_own)
+{
+	int64_t now = store_fixture_time(NOW);
+
+	fake->source.interval_s = 7200;
+	fake->source.days = 1;
+	poll_at(fake, now, ALL, 0);
+	poll_at(fake, now + 7199, "", 0);
+	poll_at(fake, now + 7200, "20 19 ", 0);
+	poll_at(fake, now + 9000, "", 0);
+	/* On request it is not waited for. */
+	run(fake, true, now + 9001);
+	g_assert_cmpstr(fake->asked->str, ==, ALL);
+}
+
 TEST(each_answer_is_recorded_with_its_status)
 {
 	static const struct {

@@ -37,6 +37,8 @@ extern const size_t setting_count;
 struct source_option {
 	const char *name;
 	enum { OPTION_TEXT, OPTION_LIST, OPTION_INT, OPTION_BOOL } type;
+	int minimum, maximum; /* of OPTION_INT */
+	const char *expected; /* the same in words */
 };
 extern const struct source_option source_option_table[];
 extern const size_t source_option_count;

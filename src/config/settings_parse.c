@@ -353,9 +353,9 @@ read_option(const struct parse *parse, const struct source_option *option,
 		return is_ok ? NULL : "a list of quoted texts, [ \"...\", \"...\" ]";
 	case OPTION_INT:
 		g_string_printf(out, "%d", number);
-		is_ok = type == CONFIG_TYPE_INT && number >= 0 && number <= 600 &&
-		        !has_nine_digits(parse, at);
-		return is_ok ? NULL : "a whole number from 0 to 600";
+		is_ok = type == CONFIG_TYPE_INT && number >= option->minimum &&
+		        number <= option->maximum && !has_nine_digits(parse, at);
+		return is_ok ? NULL : option->expected;
 	case OPTION_BOOL:
 		g_string_assign(out, config_setting_get_bool(at) ? "true" : "false");
 		return type == CONFIG_TYPE_BOOL ? NULL

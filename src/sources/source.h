@@ -71,6 +71,8 @@ struct source {
 	enum source_kind kind;
 	/* Minute of a working day, UTC, by which its list is complete; -1: none. */
 	int expected_by;
+	int64_t interval_s; /* least time between two polls; 0: as others */
+	int days; /* before today that are fetched at every poll; 0: the usual number */
 	/* Fetch the current list; NULL for SOURCE_BY_DAY. */
 	bool (*poll)(struct source *source, struct http *http, const char *today,
 	    const char *etag, struct source_answer *answer, GError **error);

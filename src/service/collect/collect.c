@@ -262,12 +262,14 @@ update_retry_time(struct collect_report *report, int64_t until)
  *         was set to another day
  */
 static bool
-list_due_days(int64_t now, int64_t old_poll_at, GPtrArray *days)
+list_due_days(
+    const struct source *source, int64_t now, int64_t old_poll_at, GPtrArray *days)
 {
+	int64_t recent_days = source->days > 0 ? source->days : RECENT_DAYS;
 	bool has_old =
 	    old_poll_at < 0 || old_poll_at / CLOCK_DAY_S != now / CLOCK_DAY_S;
 
-	for (int64_t i = 0; i <= (has_old ? OLDEST_DAYS : RECENT_DAYS); i++) {
+	for (int64_t i = 0; i <= (has_old ? OLDEST_DAYS : recent_days); i++) {
 		char day[DAY_BYTES];
 
 		day_format(now - i * CLOCK_DAY_S, day);
@@ -276,16 +278,21 @@ list_due_days(int64_t now, int64_t old_poll_at, GPtrArray *days)
 	return has_old;
 }
 
+/* Name of the time of the last successful poll of a source with an interval. */
+#define POLLED "polled"
+
 static bool
 collect_source(const struct collect *collect, struct source *source, bool is_all,
     int64_t now, struct collect_report *report, GError **error)
 {
 	g_autoptr(GPtrArray) days = g_ptr_array_new_with_free_func(g_free);
-	int64_t old_poll_at, pause_s, paused_until;
+	int64_t old_poll_at, polled_at, pause_s, paused_until;
 	bool has_old, is_failed = false;
 
 	if (!source_backoff_load(collect->store, source->name, SOURCE_BACKOFF_OLD_DAYS,
 	        &old_poll_at, error) ||
+	    !source_backoff_load(
+	        collect->store, source->name, POLLED, &polled_at, error) ||
 	    !source_backoff_find_pause(
 	        collect->store, source->name, source->url, now, &paused_until, error))
 		return false;
@@ -293,9 +300,12 @@ collect_source(const struct collect *collect, struct source *source, bool is_all
 		update_retry_time(report, paused_until);
 		return true;
 	}
+	if (!is_all && polled_at >= 0 && polled_at <= now &&
+	    now - polled_at < source->interval_s)
+		return true;
 	/* Current lists are always complete. */
 	has_old = source->kind != SOURCE_BY_DAY ||
-	          list_due_days(now, is_all ? -1 : old_poll_at, days);
+	          list_due_days(source, now, is_all ? -1 : old_poll_at, days);
 	if (source->kind != SOURCE_BY_DAY) {
 		if (collect->progress)
 			collect->progress(
@@ -321,6 +331,8 @@ collect_source(const struct collect *collect, struct source *source, bool is_all
 		return true;
 	}
 	return source_backoff_clear_pause(collect->store, source->name, error) &&
+	       (!source->interval_s || source_backoff_save(collect->store, source->name,
+	                                   POLLED, now, error)) &&
 	       (!has_old || source_backoff_save(collect->store, source->name,
 	                        SOURCE_BACKOFF_OLD_DAYS, now, error));
 }

@@ -107,13 +107,14 @@ set_coverage(struct source_status_source *source, const struct coverage *coverag
 	}
 }
 
-/* Get the URL of source i of the list, which begins with the enabled ones. @return NULL
- * for a disabled one */
-static const char *
-find_url(const GPtrArray *enabled, unsigned i)
+/* Get source i of the list, which begins with the enabled ones. @return one without
+ * URL for a disabled one */
+static const struct source *
+get_enabled(const GPtrArray *enabled, unsigned i)
 {
-	return i < enabled->len ? ((const struct source *)enabled->pdata[i])->url
-	                        : NULL;
+	static const struct source disabled;
+
+	return i < enabled->len ? enabled->pdata[i] : &disabled;
 }
 
 GPtrArray *
@@ -143,10 +144,13 @@ source_status_load(struct store *store, const GPtrArray *enabled, int64_t interv
 		}
 		set_report(source, report);
 	}
-	for (unsigned i = 0; i < sources->len; i++)
-		if (!load_times(store, interval_s, find_url(enabled, i),
+	for (unsigned i = 0; i < sources->len; i++) {
+		const struct source *source = get_enabled(enabled, i);
+
+		if (!load_times(store, MAX(interval_s, source->interval_s), source->url,
 		        sources->pdata[i], now, error))
 			return NULL;
+	}
 	return g_steal_pointer(&sources);
 }
 

@@ -3,10 +3,12 @@
  *
  * A new kind is a constructor in src/sources and a row of the table.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/bounds.h"
 #include "base/edit_distance.h"
+#include "config/setting.h"
 #include "query/parse/category.h"
 #include "service/setup/factory.h"
 #include "sources/arxiv.h"
@@ -85,7 +87,7 @@ find_journal_problem(const struct settings_source *source)
 }
 
 /* Options that all kinds take. */
-#define COMMON "name kind url private enabled"
+#define COMMON "name kind url private enabled interval_min days"
 
 static const struct kind {
 	const char *name;
@@ -183,12 +185,27 @@ check_options(
 			    "%s is missing: the kind %s needs it", *option, kind->name);
 }
 
+/* Check numbers as typed for paperboyctl source try; those of the file are valid. */
+static void
+check_numbers(const struct settings_source *source, GPtrArray *problems)
+{
+	for (size_t i = 0; i < source_option_count; i++) {
+		const struct source_option *option = &source_option_table[i];
+		const char *value = get(source, option->name);
+
+		if (option->type == OPTION_INT && *value &&
+		    !g_ascii_string_to_unsigned(value, 10, (guint64)option->minimum,
+		        (guint64)option->maximum, NULL, NULL))
+			add_problem(problems, source, "%s must be %s", option->name,
+			    option->expected);
+	}
+}
+
 static void
 check_source(const struct settings_source *source, GPtrArray *problems)
 {
 	const char *names[G_N_ELEMENTS(kinds) + 1];
 	const char *name = get(source, "kind");
-	const char *interval_s = get(source, "request_interval_s");
 	const struct kind *kind = find_kind(name, names);
 	const char *nearest = edit_distance_find_closest(name, names);
 	g_autofree char *list = g_strjoinv(", ", (char **)names);
@@ -201,11 +218,7 @@ check_source(const struct settings_source *source, GPtrArray *problems)
 	if (!kind)
 		return;
 	check_options(kind, source, problems);
-	/* As typed for paperboyctl source try; that of the file has been checked. */
-	if (*interval_s &&
-	    !g_ascii_string_to_unsigned(interval_s, 10, 0, 600, NULL, NULL))
-		add_problem(problems, source,
-		    "request_interval_s must be a whole number from 0 to 600");
+	check_numbers(source, problems);
 	check_url(source, "url", problems);
 	check_url(source, "api_url", problems);
 	problem = kind->find_problem ? kind->find_problem(source) : NULL;
@@ -222,13 +235,17 @@ factory_check_sources(const struct settings *settings, GPtrArray *problems)
 
 /* Duplicates and sources above the limit are dropped. */
 static void
-add_source(GPtrArray *sources, struct source *source)
+add_source(GPtrArray *sources, const struct settings_source *settings_source,
+    struct source *source)
 {
 	bool is_dropped = sources->len == BOUNDS_SOURCE_LISTS;
 
 	for (unsigned i = 0; i < sources->len; i++)
 		is_dropped |= strcmp(((struct source *)sources->pdata[i])->name,
 		                  source->name) == 0;
+	source->interval_s =
+	    60 * g_ascii_strtoll(get(settings_source, "interval_min"), NULL, 10);
+	source->days = atoi(get(settings_source, "days"));
 	if (is_dropped)
 		source_free(source);
 	else
@@ -259,12 +276,12 @@ add_sources(const struct settings *settings, const struct settings_source *sourc
 	};
 
 	if (!kind->is_by_category)
-		add_source(sources, kind->create(&options));
+		add_source(sources, source, kind->create(&options));
 	for (char **at = categories; kind->is_by_category && *at; at++) {
 		const char *const one[] = {*at, NULL};
 
 		options.categories = one;
-		add_source(sources, kind->create(&options));
+		add_source(sources, source, kind->create(&options));
 	}
 }
 
