@@ -215,7 +215,38 @@ def one_message_to_several_of_our_addresses_is_handled_once(tap):
             (EVA, "active")]
 
 
+def the_owner_decides_who_subscribes(tap):
+    """a closed service refuses; an invitation, or the owner's yes, opens it"""
+    owner, guest = "owner@example.org", "guest@example.org"
+    with Network(tap, "policy", subscribe__policy="closed", mail__owner=owner) as network:
+        network.start()
+        network.write(HOME, "subscribe")
+        (refused,) = network.read(1)
+        assert owner in text_of(refused) and "by invitation only" in text_of(refused)
+        network.instance.ctl("invite", guest)
+        (invitation,) = network.read(1, user=guest)
+        assert "invites you" in invitation["Subject"], invitation["Subject"]
+        network.write(invitation["Reply-To"], "Re: " + invitation["Subject"], "yes\n",
+                      sender=guest)
+        network.read(2, user=guest)
+        network.instance.set(subscribe__policy="approval")
+        network.instance.ctl("reload")
+        network.write(HOME, "subscribe", "add model\n")
+        asked = network.read(2)[-1]
+        network.write(asked["Reply-To"], "Re: " + asked["Subject"], "yes\n")
+        assert "decides who can subscribe" in text_of(network.read(3)[-1])
+        (question,) = network.read(1, user=owner)
+        assert question["Subject"] == f"May {EVA} subscribe?", question["Subject"]
+        assert "add model" in text_of(question), text_of(question)
+        network.write(question["Reply-To"], "Re: " + question["Subject"], "Yes.\n",
+                      sender=owner)
+        assert "Welcome" in network.read(4)[-1]["Subject"]
+        assert network.instance.rows("SELECT address, state FROM subscriber ORDER BY id") == [
+            (guest, "active"), (EVA, "active")]
+
+
 TESTS = (
+    the_owner_decides_who_subscribes,
     an_unknown_extension_is_rejected_in_the_smtp_session,
     one_message_to_several_of_our_addresses_is_handled_once,
     a_user_subscribes_tunes_and_leaves_by_mail,

@@ -28,6 +28,7 @@ SQLITE_ONLY = {
     "test_engines_scripts": OWN_SERVER,
     "test_failover": OWN_SERVER,
     "test_fleet": OWN_SERVER,
+    "test_health": {"old_backup": FILE},
     "test_inbox": {"survives_a_full_disk": FILE},
     "test_key": {"missing_store": FILE, "key_from_backup": FILE},
     "test_imap_bad": NO_STORE,
