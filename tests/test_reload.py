@@ -165,6 +165,24 @@ def new_address(tap):
             assert row["error"] is None and row["paused_until"] is None, row
 
 
+def other_from(tap):
+    """another domain of mail.from is another List-Id, which is logged once"""
+    with Relay() as relay:
+        instance = make_instance(tap, "from", relay.port)
+        assert "digest.news.example" not in instance.once(at_hour(DAY, 6)).output
+        instance.set(mail__from="paperboy@papers.example")
+        said = instance.once(at_hour(DAY, 7)).output
+        assert re.search(r"warning list id changed: digest.papers.example: ", said), said
+        assert "list id" not in instance.once(at_hour(DAY, 8)).output
+        with started(instance) as child:
+            instance.set(mail__from="paperboy@letters.example")
+            child.signal(signal.SIGHUP)
+            child.wait_line("list id changed: digest.letters.example: ")
+            end(child)
+        instance.set(mail__from="paperboy@news.example", mail__list_id="digest.letters.example")
+        assert "list id" not in instance.once().output
+
+
 def reported_to_systemd(tap):
     """systemd is notified of the start and end of a reload, valid or not"""
     path = os.path.join(tap.directory, "notify")
@@ -541,7 +559,7 @@ def once(tap):
 
 
 TESTS = (
-    good, edited_template, new_address, reported_to_systemd, password, interval, maildir,
+    good, edited_template, new_address, other_from, reported_to_systemd, password, interval, maildir,
     mistakes, bad_template, state_directory, stalled_and_taken, stalled_and_cut,
     stalled_cut_and_edited, under_load, early, at_birth,
     once,

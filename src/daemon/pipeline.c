@@ -3,7 +3,10 @@
  */
 #include "daemon/pipeline.h"
 
+#include <string.h>
+
 #include "base/error.h"
+#include "base/fnv1a.h"
 #include "config/provider.h"
 #include "service/bounce/bounce.h"
 #include "service/health/self_test.h"
@@ -437,13 +440,35 @@ build_digests(struct scheduler *stage, int64_t now, struct digest_build_report *
 	return true;
 }
 
+/* The List-Id follows mail.from.  The store has a hash of the last one. */
+static bool
+check_list_id(struct scheduler *stage, GError **error)
+{
+	static const char cursor[] = "list id";
+	const struct settings *settings = stage->config_snapshot->settings;
+	g_autofree char *list_id = factory_format_list_id(settings);
+	int64_t hash = (int64_t)fnv1a_hash(list_id, strlen(list_id));
+	int64_t before;
+
+	if (hash == stage->list_id_hash || settings_is_default(settings))
+		return true;
+	if (!store_load_int64(stage->store, cursor, 0, &before, error) ||
+	    !store_save_cursor(stage->store, cursor, hash, error))
+		return false;
+	stage->list_id_hash = hash;
+	if (before && before != hash)
+		event_log(EVENT_LIST_ID_CHANGED, EVENT_TEXT(list_id));
+	return true;
+}
+
 /* @param due  set, at the latest in a day */
 static bool
 maintain(struct scheduler *stage, int64_t now, int64_t *due, GError **error)
 {
 	int64_t newest, checkup_due = -1;
 
-	if (!maintenance_load_due(stage->store, now, due, error))
+	if (!check_list_id(stage, error) ||
+	    !maintenance_load_due(stage->store, now, due, error))
 		return false;
 	/* It may take long, and can be done at the next start. */
 	if (*due <= now && !store_is_stopped(stage->store)) {

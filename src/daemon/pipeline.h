@@ -42,9 +42,10 @@ struct scheduler {
 	bool is_matcher;     /* in the current run: it holds the job */
 	int64_t alerts_at;   /* the next check for alerts, s; 0: now */
 	struct alerts_retries alerts_retries;
-	int64_t bounces_at; /* time of the next bounce_run(), s; 0: now */
-	int64_t inbox_at;   /* time of the current inbox run, s */
-	int64_t waited_id;  /* last message that had waited since before the start */
+	int64_t bounces_at;   /* time of the next bounce_run(), s; 0: now */
+	int64_t inbox_at;     /* time of the current inbox run, s */
+	int64_t list_id_hash; /* of digests, once it was compared; or 0 */
+	int64_t waited_id;    /* last message that had waited since before the start */
 	/* Maximum time for monthly reports in a run, so that digests are not delayed;
 	 * 0: no limit, they are all sent in this run. */
 	unsigned checkups_ms;

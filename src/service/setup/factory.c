@@ -413,14 +413,21 @@ factory_save_feedback(const struct settings *settings, bool is_signed)
 	    path, "", 0, G_FILE_SET_CONTENTS_CONSISTENT, 0600, NULL);
 }
 
+char *
+factory_format_list_id(const struct settings *settings)
+{
+	g_autofree char *domain = own_addresses_format_domain(settings);
+
+	return *settings->mail_list_id ? g_strdup(settings->mail_list_id)
+	                               : g_strdup_printf("digest.%s", domain);
+}
+
 struct renderer *
 factory_new_renderer(const struct settings *settings, GBytes *key, GError **error)
 {
 	g_autofree char *domain = own_addresses_format_domain(settings);
 	pb_auto(own_addresses) own_addresses = own_addresses_new(settings, error);
-	g_autofree char *list_id = *settings->mail_list_id
-	                               ? g_strdup(settings->mail_list_id)
-	                               : g_strdup_printf("digest.%s", domain);
+	g_autofree char *list_id = factory_format_list_id(settings);
 	const struct renderer_settings options = {
 	    .template_dir = settings->template_dir,
 	    .po_dir = settings->po_dir,

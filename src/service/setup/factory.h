@@ -71,6 +71,10 @@ void factory_get_lookups(
  */
 bool factory_save_feedback(const struct settings *settings, bool is_signed);
 
+/** Format the List-Id of digests, which follows mail.from unless mail.list_id is set.
+ */
+char *factory_format_list_id(const struct settings *settings);
+
 /** @param key  of the state directory */
 struct renderer *
 factory_new_renderer(const struct settings *settings, GBytes *key, GError **error);
