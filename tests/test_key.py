@@ -11,7 +11,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
 from daemon import Instance, at_hour, days_after, papers_of, parse
 from smtp_fixture import Server
-from tap import Tap
+from tap import Tap, read
 
 DAY = "2026-11-20"
 DATA, UNAVAILABLE = 65, 69
@@ -20,11 +20,6 @@ SUPPRESSED = "person-0002@example.org"
 
 def key_path(instance):
     return os.path.join(instance.state, "key")
-
-
-def read(path):
-    with open(path, "rb") as file:
-        return file.read()
 
 
 def flip_bit(path):

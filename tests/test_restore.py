@@ -19,7 +19,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib
 import digest_views
 from daemon import Instance, at_hour, days_after, papers_of, parse
 from smtp_fixture import Server
-from tap import IS_LONG, Tap, need_strace, run
+from tap import IS_LONG, Tap, need_strace, read, run
 
 OK, FAILING, DATA, NOUSER, UNAVAILABLE, TEMPFAIL = 0, 2, 65, 67, 69, 75
 DAY = "2026-11-20"
@@ -36,11 +36,6 @@ def mode_of(path):
 
 def files_in(maildir):
     return sorted(glob.glob(os.path.join(maildir, "new", "*")))
-
-
-def read(path):
-    with open(path, "rb") as file:
-        return file.read()
 
 
 def key_of(instance):

@@ -23,7 +23,7 @@ from daemon import Instance
 from postgresql import Server
 from postgresql_schema import find_checks, load_schema
 from stores import unindexed
-from tap import Child, Skip, Tap, top_builddir, wait_until
+from tap import Child, Skip, Tap, read, top_builddir, wait_until
 
 ROWS = 4
 TRIES = 100000
@@ -307,11 +307,6 @@ class Copying:
                                       database) == "1\n", "a copy that waits")
 
 
-def read_bytes(path):
-    with open(path, "rb") as file:
-        return file.read()
-
-
 def test_killed_to_server(tap, stores, server):
     "a database with a copy that was interrupted is not used, and can be written again"
     url = make_url(server, "half")
@@ -319,7 +314,7 @@ def test_killed_to_server(tap, stores, server):
     server.run("CREATE DATABASE half", "postgres")
     machine.ctl("subscriber", "list")
     server.run(WAIT, "half")
-    before = read_bytes(stores.instance.store)
+    before = read(stores.instance.store)
     for number in (signal.SIGKILL, signal.SIGINT, None):
         with Holder(server, "SELECT pg_advisory_lock(7)", "half"):
             copying = Copying(stores, server, stores.instance.store, url, "half")
@@ -336,7 +331,7 @@ def test_killed_to_server(tap, stores, server):
         assert UNFINISHED in machine.ctl("subscriber", "list", wanted=69)
         assert UNFINISHED in stores.copy(url, stores.new_path(f"half{number}"), wanted=69)
         assert server.run("SELECT count(*) FROM subscriber", "half") == "0\n"
-    assert read_bytes(stores.instance.store) == before
+    assert read(stores.instance.store) == before
     server.run("ALTER TABLE subscription DROP CONSTRAINT wait", "half")
     stores.copy(stores.instance.store, url)
     machine.ctl("subscriber", "list")

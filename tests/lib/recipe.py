@@ -15,7 +15,7 @@ from installation import CA_FILE, CONFIG, STATE, USER_ID, Installation
 from paperserver import element
 from peers import Ca
 from readme import adapt, manual_blocks
-from tap import Skip, wait_until
+from tap import Skip, read, wait_until
 
 ONE, TWO = "one.example.org", "two.example.org"
 NAMES = {"one": [ONE], "two": [TWO], "both": [ONE, TWO]}
@@ -129,8 +129,3 @@ def install_certificate(recipe, machine, name, days=2):
     machine.run("cd /etc/postgresql; install -o postgres -m 600 /dev/stdin server.key",
                 stdin=read(pair.key))
     machine.write("/etc/postgresql/server.crt", read(pair.cert).decode())
-
-
-def read(path):
-    with open(path, "rb") as file:
-        return file.read()

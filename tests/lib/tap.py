@@ -58,6 +58,11 @@ def skip_all(reason):
     sys.exit(0)
 
 
+def read(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
 def one_line(text):
     return " ".join(str(text).split())
 
