@@ -384,6 +384,27 @@ COMMAND_TEST(undo_restores_everything)
 	compare_golden("undo-done", back.text);
 }
 
+COMMAND_TEST(two_hundred_papers_are_watched)
+{
+	static const struct store_fixture_copies copies = {
+	    "A made-up paper", "Of words.", 201};
+	reply_auto full = {0}, extended = {0}, other = {0};
+
+	store_fixture_save_copies(test->fixture, &copies, 1, 50000);
+	store_fixture_run(test->fixture,
+	    "INSERT INTO watch SELECT s.id, p.seq, 1, 9000000000 FROM subscriber s, "
+	    "paper p"
+	    " WHERE p.id > '2611.50001' AND p.id < '2611.50202'");
+	assert_rows(test->fixture, "SELECT count(*) FROM watch", "200");
+	run(test, "\nwatch 2611.50001\n", &full);
+	g_assert_cmpuint(full.failed, ==, 1);
+	run(test, "\nwatch 2611.50002\nunwatch 2611.50003\n", &extended);
+	g_assert_cmpuint(extended.failed, ==, 0);
+	run(test, "\nwatch 2611.50001\n", &other);
+	g_assert_cmpuint(other.failed, ==, 0);
+	assert_rows(test->fixture, "SELECT count(*) FROM watch", "200");
+}
+
 COMMAND_TEST(undo_restores_what_is_shared_and_followed)
 {
 	reply_auto first = {0}, gone = {0}, back = {0};

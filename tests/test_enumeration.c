@@ -16,6 +16,7 @@
 #include "store/mail/digests.h"
 #include "store/mail/inbox.h"
 #include "store/mail/outbox.h"
+#include "store/paper/paper_events.h"
 #include "store/paper/paper_history.h"
 #include "store/paper/papers.h"
 #include "store/subscriber/confirmations.h"
@@ -47,7 +48,9 @@ new_world(void)
 	    " VALUES (1, 1, 0, '', 'x', 'block x', 1, 0, 30, '', 1, 9, 'open');"
 	    "INSERT INTO inbox (key, receiver, received_at, size, state, next_try_at, "
 	    "raw)"
-	    " VALUES (hex(zeroblob(32)), 'lmtp', 1, 1, 'new', 1, x'41')");
+	    " VALUES (hex(zeroblob(32)), 'lmtp', 1, 1, 'new', 1, x'41');"
+	    "INSERT INTO paper_event (paper_seq, kind, version, at)"
+	    " VALUES (1, 'code', 0, 1)");
 	return fixture;
 }
 
@@ -121,6 +124,14 @@ static void
 read_paper(struct store_fixture *fixture, GError **error)
 {
 	stored_paper_free(papers_load(fixture->store, 1, error));
+}
+
+static void
+read_events(struct store_fixture *fixture, GError **error)
+{
+	g_autoptr(GPtrArray) events = paper_events_load(fixture->store, 0, error);
+
+	(void)events;
 }
 
 static void
@@ -227,6 +238,7 @@ static const struct {
     [ENUMERATION_SUBSCRIBER_VERSIONS] = {false, false, {read_subscriber}},
     [ENUMERATION_SUPPRESSION_REASON] = {false, false, {read_suppressions}},
     [ENUMERATION_PAPER_SOURCE] = {true, false, {read_paper}},
+    [ENUMERATION_PAPER_EVENT_KIND] = {false, false, {read_events}},
     [ENUMERATION_LISTING_TYPE] = {false, false, {read_listings, read_paper}},
     [ENUMERATION_SOURCE_FETCH_STATUS] = {false, false, {read_reports}},
     [ENUMERATION_DIGEST_STATE] = {false, false, {read_digests, read_history}},

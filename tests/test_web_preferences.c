@@ -409,6 +409,21 @@ LINK_TEST(papers_are_liked_and_hidden)
 	assert_rows(c->fixture, "SELECT count(*) FROM feedback", "0");
 }
 
+LINK_TEST(papers_are_watched)
+{
+	g_autofree char *id =
+	    store_fixture_text(c->fixture, "SELECT id FROM paper ORDER BY seq LIMIT 1");
+	pb_auto(web_reply) watched =
+	    change(c, token, "watch", "paper", id, "show", "taste");
+	pb_auto(web_reply) ended = NULL;
+
+	web_assert_has(watched, "'kind': <'ok'>");
+	assert_rows(c->fixture, "SELECT paper_seq FROM watch", "1");
+	ended = change(c, token, "unwatch", "paper", id, "show", "taste");
+	web_assert_has(ended, "'kind': <'ok'>");
+	assert_rows(c->fixture, "SELECT count(*) FROM watch", "0");
+}
+
 /* Papers by which "function calling" is suggested for "agents". */
 static void
 add_related(struct conversation *c)

@@ -12,6 +12,7 @@
 #include "service/jobs/maintenance.h"
 #include "service/match/search.h"
 #include "store/core/store.h"
+#include "store/paper/paper_events.h"
 #include "store/paper/papers.h"
 #include "store/paper/works.h"
 #include "store/subscriber/private_feeds.h"
@@ -479,13 +480,100 @@ STORE_TEST(a_title_says_that_a_paper_was_retracted)
 
 	changed.title = "RETRACTED: " TITLE;
 	save(fixture, &changed);
-	assert_rows(fixture, "SELECT count(*) FROM retraction", "0");
+	assert_rows(fixture, "SELECT count(*) FROM paper_event", "0");
 	store_fixture_run(fixture, "UPDATE paper SET title = 'On yeast'");
 	save(fixture, &changed);
-	assert_rows(fixture, "SELECT paper_seq FROM retraction", "1");
+	assert_rows(fixture, "SELECT paper_seq FROM paper_event", "1");
 	g_assert_true(paper_is_retracted("[Retracted] On yeast"));
 	g_assert_true(paper_is_retracted("RETRACTED ARTICLE: On yeast"));
 	g_assert_false(paper_is_retracted("Retracted horns of snails"));
+}
+
+/* ---- watched papers ---- */
+
+static void
+watch(struct store_fixture *fixture, const char *id, const char *at)
+{
+	int64_t now = store_fixture_time(at);
+	g_autoptr(GError) error = NULL;
+
+	paper_events_watch(fixture->store, 1, load_seq(fixture, id), now,
+	    now + 365 * (int64_t)CLOCK_DAY_S, &error);
+	g_assert_no_error(error);
+}
+
+#define WATCHED "You watch \"" TITLE "\" ("
+
+/* Each event once, on its own, to who watches the paper or a record of its work. */
+STORE_TEST(what_becomes_of_a_watched_paper_is_reported)
+{
+	struct record soon = article;
+	struct paper *paper;
+
+	soon.day = "2025-09-25";
+	send_preprint(fixture, "SELECT 1");
+	watch(fixture, PREPRINT, "2025-09-18T13:00:00Z");
+	/* A second version, listed on two days by two polls each. */
+	for (int i = 0; i < 4; i++)
+		store_fixture_announce(fixture, "biorxiv",
+		    i < 2 ? "2025-09-19" : "2025-09-20",
+		    store_fixture_time("2025-09-20T09:00:00Z"), make(&preprint),
+		    LISTING_REPLACE, 2);
+	assert_digests_at(fixture, "2025-09-20T12:00:00Z", 1);
+	assert_rows(fixture, NOTICES " DESC LIMIT 1",
+	    "2|" WATCHED PREPRINT "): version 2 is out");
+	send_all(fixture, store_fixture_time("2025-09-20T12:00:00Z"));
+	paper = make(&preprint);
+	paper->code_url = g_strdup("https://example.org/code");
+	store_fixture_save(fixture, "hf", "2025-09-21",
+	    store_fixture_time("2025-09-21T09:00:00Z"), paper);
+	assert_digests_at(fixture, "2025-09-21T12:00:00Z", 1);
+	assert_rows(fixture, NOTICES " DESC LIMIT 1",
+	    "3|" WATCHED PREPRINT "): it has code now");
+	send_all(fixture, store_fixture_time("2025-09-21T12:00:00Z"));
+	assert_digests_at(fixture, "2025-09-22T12:00:00Z", 0);
+	paper = make(&soon);
+	paper->journal = g_strdup("Molecular Biology of the Cell");
+	store_fixture_save(fixture, "pubmed", "2025-09-25",
+	    store_fixture_time("2025-09-25T09:00:00Z"), paper);
+	assert_digests_at(fixture, "2025-09-25T12:00:00Z", 1);
+	assert_rows(fixture, NOTICES " DESC LIMIT 1",
+	    "4|" WATCHED ARTICLE
+	    "): it was published in Molecular Biology of the Cell");
+	send_all(fixture, store_fixture_time("2025-09-25T12:00:00Z"));
+	save_notice(fixture, "10.1091/mbc.E25-09-0454", "2025-10-01T09:00:00Z");
+	assert_digests_at(fixture, "2025-10-01T12:00:00Z", 1);
+	g_assert_cmpint(store_fixture_number(fixture,
+	                    "SELECT count(*) FROM digest_head WHERE id = 5 AND"
+	                    " notices LIKE 'You watch%it was retracted'"),
+	    ==, 1);
+}
+
+/* Neither what happened before, nor what happens after a year, nor to others. */
+STORE_TEST(a_paper_is_watched_from_then_on_for_a_year)
+{
+	bool is_watched;
+
+	send_preprint(fixture, "SELECT 1");
+	store_fixture_announce(fixture, "biorxiv", "2025-09-19",
+	    store_fixture_time("2025-09-19T09:00:00Z"), make(&preprint),
+	    LISTING_REPLACE, 2);
+	assert_rows(fixture, "SELECT count(*) FROM paper_event", "0");
+	watch(fixture, PREPRINT, "2025-09-19T10:00:00Z");
+	store_fixture_announce(fixture, "biorxiv", "2025-09-19",
+	    store_fixture_time("2025-09-19T11:00:00Z"), make(&preprint),
+	    LISTING_REPLACE, 2);
+	assert_rows(fixture, "SELECT count(*) FROM paper_event", "0");
+	store_fixture_announce(fixture, "biorxiv", "2026-09-20",
+	    store_fixture_time("2026-09-20T09:00:00Z"), make(&preprint),
+	    LISTING_REPLACE, 3);
+	assert_digests_at(fixture, "2026-09-20T12:00:00Z", 0);
+	maintain(fixture, "2026-09-21");
+	assert_rows(fixture, "SELECT count(*) FROM watch", "0");
+	watch(fixture, PREPRINT, "2026-09-21T10:00:00Z");
+	paper_events_unwatch(fixture->store, 1, 1, &is_watched, NULL);
+	g_assert_true(is_watched);
+	assert_rows(fixture, "SELECT count(*) FROM watch", "0");
 }
 
 UNIT_MAIN

@@ -41,10 +41,10 @@ enum web_op {
 	 * unblock (number), set (any of when, day_mon to day_sun, at, tz, zone, max,
 	 * order, abstract, group, format, quiet, updates, crosslist, attach, feedback,
 	 * checkup, versions, language, name), yes, no and undo_answer (proposal: its
-	 * number), like and hide (paper), taste_forget, pause (days or until; both
-	 * empty: until resumed), resume, address (address), export (format), forget,
-	 * feed_on, feed_off, unsubscribe. The reply has the view that show, number and
-	 * page ask for.
+	 * number), like, hide, watch and unwatch (paper), taste_forget, pause (days or
+	 * until; both empty: until resumed), resume, address (address), export
+	 * (format), forget, feed_on, feed_off, unsubscribe. The reply has the view that
+	 * show, number and page ask for.
 	 */
 	WEB_OP_PREFERENCES,
 	WEB_OP_DIGEST, /* token */

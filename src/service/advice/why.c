@@ -708,6 +708,7 @@ decide(struct why_context *context, struct digest_cache *cache, GError **error)
 	struct digest_matches matches;
 	struct digest_rules with_cross;
 	struct digest_decision decision, other;
+	bool is_ok;
 
 	if (!rules || !papers_find_listed(
 	                  context->store, context->why->stored->seq, &paper, error))
@@ -724,7 +725,9 @@ decide(struct why_context *context, struct digest_cache *cache, GError **error)
 		return false;
 	with_cross = *rules;
 	with_cross.wants_crosslist = true;
-	if (!digest_decide(cache, &with_cross, &matches, eligible, &other, error))
+	is_ok = digest_decide(cache, &with_cross, &matches, eligible, &other, error);
+	rules->delivered = with_cross.delivered;
+	if (!is_ok)
 		return false;
 	context->is_old = strcmp(paper->day, cache->oldest_day) < 0;
 	if (decision.outcome > DIGEST_OUTCOME_REJECTED &&

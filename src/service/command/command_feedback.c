@@ -1,10 +1,12 @@
 /*
- * command_feedback.c - commands on papers of a digest: like, hide, more, taste.
+ * command_feedback.c - commands on papers of a digest: like, hide, watch, more, taste.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/bounds.h"
+#include "base/clock.h"
+#include "base/day.h"
 #include "message/sanitize.h"
 #include "query/query.h"
 #include "service/advice/backtest.h"
@@ -13,6 +15,7 @@
 #include "service/command/command_private.h"
 #include "service/taste/answers.h"
 #include "store/mail/digests.h"
+#include "store/paper/paper_events.h"
 #include "store/subscriber/audit.h"
 #include "store/subscriber/feedback.h"
 #include "store/subscriber/shares.h"
@@ -33,6 +36,10 @@
 
 /* Maximum number of filters for which one `like` looks for terms. */
 #define EDIT_FILTERS 2
+
+/* Days for which a paper is watched, and maximum papers that a subscriber watches. */
+#define WATCH_DAYS 365
+#define WATCH_MAX  200
 
 /* ---- papers ---- */
 
@@ -491,6 +498,67 @@ command_decide_like(struct request *request, const char *arguments,
 	decision->arguments = g_string_free(ids, FALSE);
 	decision->what = g_string_free(titles, FALSE);
 	return true;
+}
+
+/* ---- watch, unwatch ---- */
+
+static bool
+run_watch(struct request *request, const struct stored_paper *stored, GError **error)
+{
+	int64_t id = request->subscriber->id;
+	int64_t until = request->now + WATCH_DAYS * (int64_t)CLOCK_DAY_S;
+	int64_t work = stored->work ? stored->work : stored->seq;
+	bool is_known = false;
+	g_autofree char *title = format_title(stored->paper);
+	g_autoptr(GPtrArray) watched =
+	    paper_events_load_watched(request->store, id, request->now, error);
+	char day[DAY_BYTES];
+
+	if (!watched)
+		return false;
+	for (unsigned i = 0; i < watched->len; i++)
+		is_known |= ((struct watched_paper *)watched->pdata[i])->work == work;
+	if (!is_known && watched->len >= WATCH_MAX)
+		return command_fail(request, error,
+		    N_("you watch {most} papers, which is the most. \"unwatch\" ends "
+		       "one."),
+		    "most", MSG_INT(WATCH_MAX));
+	day_format(until, day);
+	reply_phrase(&request->text, "ok",
+	    N_("watched until {until}: {paper}. A digest says when it has code or a "
+	       "new version, is published or retracted."),
+	    "until", day, "paper", title);
+	return paper_events_watch(
+	    request->store, id, stored->seq, request->now, until, error);
+}
+
+static bool
+run_unwatch(struct request *request, const struct stored_paper *stored, GError **error)
+{
+	g_autofree char *title = format_title(stored->paper);
+	bool is_watched;
+
+	if (!paper_events_unwatch(request->store, request->subscriber->id, stored->seq,
+	        &is_watched, error))
+		return false;
+	reply_phrase(&request->text, "ok",
+	    is_watched ? N_("no longer watched: {paper}")
+	               : N_("you do not watch it: {paper}"),
+	    "paper", title);
+	return true;
+}
+
+bool
+command_run_watch(struct request *request, const char *arguments, GError **error)
+{
+	bool is_on = strcmp(request->row->verb, "watch") == 0;
+	g_autoptr(GPtrArray) papers = load_papers(request, arguments, error);
+
+	for (unsigned i = 0; papers && i < papers->len; i++)
+		if (!(is_on ? run_watch : run_unwatch)(
+		        request, papers->pdata[i], error))
+			return false;
+	return papers != NULL;
 }
 
 /* ---- more ---- */

@@ -65,6 +65,10 @@ const struct command_row command_rows[] = {
         "PAPER...", command_run_like, command_decide_like},
     {"hide", "", CHANGE, COMMAND_ARITY_REQUIRED, false, COMMAND_CONFIRM_CHANGE,
         "PAPER...", command_run_hide, command_decide_like},
+    {"watch", "", CHANGE, COMMAND_ARITY_REQUIRED, false, COMMAND_CONFIRM_CHANGE,
+        "PAPER...", command_run_watch, command_decide_like},
+    {"unwatch", "", CHANGE, COMMAND_ARITY_REQUIRED, false, COMMAND_CONFIRM_CHANGE,
+        "PAPER...", command_run_watch, command_decide_like},
     {"taste", "", CHANGE, COMMAND_ARITY_OPTIONAL, false, COMMAND_CONFIRM_CHANGE,
         "[forget]", command_run_taste, command_decide_taste},
     {"status", "", READ, COMMAND_ARITY_NONE, false, 0, "", command_run_status, NULL},
@@ -159,7 +163,7 @@ static bool
 is_of_papers(const struct command_row *row)
 {
 	return row->run == command_run_like || row->run == command_run_hide ||
-	       row->run == command_run_more;
+	       row->run == command_run_more || row->run == command_run_watch;
 }
 
 /* "ok TOKEN" is a confirmation, "accept 2" a yes; "yes, but ..." is neither. */

@@ -30,6 +30,7 @@
 #include "store/mail/digests.h"
 #include "store/mail/outbox.h"
 #include "store/paper/archive_cache.h"
+#include "store/paper/paper_events.h"
 #include "store/paper/papers.h"
 #include "store/paper/works.h"
 #include "store/subscriber/shares.h"
@@ -364,7 +365,7 @@ count_matches(const GPtrArray *candidates, unsigned at)
  * @param items    gets struct digest_item *
  */
 static bool
-choose_papers(struct digest_cache *cache, const struct digest_rules *rules,
+choose_papers(struct digest_cache *cache, struct digest_rules *rules,
     const GPtrArray *candidates, GPtrArray *matches, GPtrArray *items, GError **error)
 {
 	unsigned count;
@@ -444,7 +445,7 @@ make_contents(struct digest_cache *cache, const struct subscriber *subscriber,
 	g_autoptr(GPtrArray) matches = g_ptr_array_new();
 	g_autoptr(GPtrArray) items = g_ptr_array_new_with_free_func(g_free);
 	g_autofree char *liked = NULL;
-	g_autoptr(GString) retracted = g_string_new(NULL);
+	g_autoptr(GString) events = g_string_new(NULL);
 
 	contents->style = make_style(subscriber);
 	contents->style.is_failed =
@@ -453,16 +454,16 @@ make_contents(struct digest_cache *cache, const struct subscriber *subscriber,
 	    !choose_papers(cache, rules, candidates, matches, items, error) ||
 	    (!rules->wants_records && !unite_records(cache, items, error)) ||
 	    !digest_order_items(cache, subscriber, matches, items, &liked, error) ||
-	    !digest_news_find_retractions(cache, subscriber->id, retracted, error))
+	    !digest_news_find_events(cache, subscriber->id, events, error))
 		return false;
 	if (liked)
 		add_liked(cache, liked, contents);
-	*is_made = items->len || retracted->len || wants_note(subscriber);
+	*is_made = items->len || events->len || wants_note(subscriber);
 	if (*is_made &&
 	    !digest_overview_add(cache, subscriber, matches, items, contents, error))
 		return false;
-	if (retracted->len)
-		digest_news_prepend(contents, retracted->str);
+	if (events->len)
+		digest_news_prepend(contents, events->str);
 	for (unsigned i = 0; i < items->len; i++)
 		if (!add_paper(cache, matches, items->pdata[i], contents, error))
 			return false;
@@ -586,7 +587,7 @@ plan_digest(struct digest_cache *cache, const GPtrArray *filters, struct plan *p
     GError **error)
 {
 	const struct subscriber *subscriber = plan->subscriber;
-	const GPtrArray *retractions;
+	const GPtrArray *events;
 
 	choose_language(cache, subscriber);
 	digest_contents_init(&plan->contents);
@@ -595,8 +596,8 @@ plan_digest(struct digest_cache *cache, const GPtrArray *filters, struct plan *p
 		return false;
 	if (!plan->is_made)
 		return true;
-	retractions = digest_cache_get_retractions(cache, error);
-	if (!retractions)
+	events = digest_cache_get_events(cache, error);
+	if (!events)
 		return false;
 	if (cache->has_news) {
 		plan->reported = g_array_new(FALSE, FALSE, sizeof(struct digest_news));
@@ -611,11 +612,9 @@ plan_digest(struct digest_cache *cache, const GPtrArray *filters, struct plan *p
 	    .created_at = cache->now,
 	    .contents = &plan->contents,
 	};
-	if (retractions->len)
-		plan->digest.retraction_id =
-		    ((const struct retraction *)
-		            retractions->pdata[retractions->len - 1])
-		        ->id;
+	if (events->len)
+		plan->digest.event_id =
+		    ((const struct paper_event *)events->pdata[events->len - 1])->id;
 	plan->token = format_message_token(cache, &plan->digest, error);
 	plan->digest.message_token = plan->token;
 	return plan->token != NULL;

@@ -13,6 +13,7 @@
 #include "service/match/paper_batch.h"
 #include "store/paper/filter_progress.h"
 #include "store/paper/matches.h"
+#include "store/paper/paper_events.h"
 #include "store/paper/papers.h"
 #include "store/paper/works.h"
 
@@ -116,7 +117,7 @@ digest_cache_clear(struct digest_cache *cache)
 	g_hash_table_unref(cache->filters);
 	g_hash_table_unref(cache->listed);
 	g_hash_table_unref(cache->works);
-	g_clear_pointer(&cache->retractions, g_ptr_array_unref);
+	g_clear_pointer(&cache->events, g_ptr_array_unref);
 	g_clear_pointer(&cache->corpus, corpus_free);
 	scorer_free(cache->scorer);
 	g_hash_table_unref(cache->previous);
@@ -140,7 +141,7 @@ refresh(struct digest_cache *cache, GError **error)
 	g_hash_table_remove_all(cache->filters);
 	g_hash_table_remove_all(cache->listed);
 	g_hash_table_remove_all(cache->works);
-	g_clear_pointer(&cache->retractions, g_ptr_array_unref);
+	g_clear_pointer(&cache->events, g_ptr_array_unref);
 	scorer_forget(cache->scorer);
 	cache->filter_bytes = 0;
 	cache->changes = changes;
@@ -227,12 +228,12 @@ digest_cache_get_records(struct digest_cache *cache, int64_t work, GError **erro
 }
 
 const GPtrArray *
-digest_cache_get_retractions(struct digest_cache *cache, GError **error)
+digest_cache_get_events(struct digest_cache *cache, GError **error)
 {
-	if (!cache->retractions)
-		cache->retractions = papers_load_retractions(cache->store,
+	if (!cache->events)
+		cache->events = paper_events_load(cache->store,
 		    cache->now - DIGEST_ELIGIBLE_DAYS * (int64_t)CLOCK_DAY_S, error);
-	return cache->retractions;
+	return cache->events;
 }
 
 /* Get a filter, which may have no matches and no query yet. */

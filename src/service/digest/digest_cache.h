@@ -28,7 +28,7 @@ struct digest_cache {
 	int64_t changes;            /* papers_load_changes() of the papers */
 	char oldest_day[DAY_BYTES]; /* of papers in digests */
 	GHashTable *listed;         /* seq -> struct listed_paper *, of the matches */
-	GPtrArray *retractions;     /* that digests still report; NULL: not loaded */
+	GPtrArray *events;          /* that digests still report; NULL: not loaded */
 	GHashTable *works;          /* number -> array of struct work_record * */
 	const struct catalog *book; /* languages; NULL: English */
 	GHashTable *papers;         /* seq -> struct digest_cache_paper * */
@@ -97,12 +97,11 @@ const GPtrArray *
 digest_cache_get_records(struct digest_cache *cache, int64_t work, GError **error);
 
 /**
- * Get the retractions of the days for which digests are stored, the oldest first.
+ * Get the events of papers of the days that digests go back, the oldest first.
  *
- * @return of struct retraction *; NULL on failure
+ * @return of struct paper_event *; NULL on failure
  */
-const GPtrArray *
-digest_cache_get_retractions(struct digest_cache *cache, GError **error);
+const GPtrArray *digest_cache_get_events(struct digest_cache *cache, GError **error);
 
 /** Get a parsed filter. @param query  set; NULL when it cannot be parsed */
 bool digest_cache_get_query(struct digest_cache *cache, int64_t filter_id,

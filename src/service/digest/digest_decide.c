@@ -15,6 +15,7 @@ digest_rules_free(struct digest_rules *rules)
 	if (!rules)
 		return;
 	g_array_unref(rules->excluded);
+	g_clear_pointer(&rules->delivered, g_hash_table_unref);
 	g_free(rules);
 }
 
@@ -166,21 +167,24 @@ check_blocks(struct digest_cache *cache, const struct digest_rules *rules,
 
 /* Whether a paper was ever delivered, in that version or a later one. */
 static bool
-check_past(struct digest_cache *cache, const struct digest_rules *rules, int64_t seq,
+check_past(struct digest_cache *cache, struct digest_rules *rules, int64_t seq,
     int64_t replacement, bool *is_delivered, GError **error)
 {
-	struct paper_history_delivery delivery;
+	const struct paper_history_delivery *delivery;
 
-	if (!paper_history_load_delivery(
-	        cache->store, rules->subscriber_id, seq, &delivery, error))
+	if (!rules->delivered)
+		rules->delivered = paper_history_load_deliveries(
+		    cache->store, rules->subscriber_id, error);
+	if (!rules->delivered)
 		return false;
-	*is_delivered = delivery.at >= 0 && delivery.replacement >= replacement;
+	delivery = g_hash_table_lookup(rules->delivered, &seq);
+	*is_delivered = delivery && delivery->replacement >= replacement;
 	return true;
 }
 
 /* Decide about a paper by the other records of its work. */
 static bool
-check_records(struct digest_cache *cache, const struct digest_rules *rules,
+check_records(struct digest_cache *cache, struct digest_rules *rules,
     const struct listed_paper *listed, struct digest_decision *decision, GError **error)
 {
 	const GPtrArray *records = digest_cache_get_records(cache, listed->work, error);
@@ -209,7 +213,7 @@ check_records(struct digest_cache *cache, const struct digest_rules *rules,
 
 /* Decide about a paper that would be included by all that was ever delivered. */
 static bool
-check_old(struct digest_cache *cache, const struct digest_rules *rules,
+check_old(struct digest_cache *cache, struct digest_rules *rules,
     const struct digest_cache_paper *paper, const struct listed_paper *listed,
     struct digest_decision *decision, GError **error)
 {
@@ -226,7 +230,7 @@ check_old(struct digest_cache *cache, const struct digest_rules *rules,
 }
 
 bool
-digest_decide(struct digest_cache *cache, const struct digest_rules *rules,
+digest_decide(struct digest_cache *cache, struct digest_rules *rules,
     const struct digest_matches *matches, GPtrArray *eligible,
     struct digest_decision *decision, GError **error)
 {

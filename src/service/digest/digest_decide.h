@@ -41,6 +41,8 @@ struct digest_rules {
 	unsigned filter_count;
 	int64_t subscriber_id;
 	GArray *excluded; /* candidates_load_excluded() */
+	/* paper_history_load_deliveries(), loaded for the first paper that needs it. */
+	GHashTable *delivered;
 	bool wants_crosslist;
 	bool wants_updates;
 	bool wants_records; /* also other records of a delivered work */
@@ -78,6 +80,6 @@ struct digest_matches {
  *
  * @param eligible  gets those matches that put it into the digest; none otherwise
  */
-bool digest_decide(struct digest_cache *cache, const struct digest_rules *rules,
+bool digest_decide(struct digest_cache *cache, struct digest_rules *rules,
     const struct digest_matches *matches, GPtrArray *eligible,
     struct digest_decision *decision, GError **error);

@@ -7,8 +7,8 @@
 #include "base/day.h"
 #include "base/msg.h"
 #include "base/text.h"
+#include "store/paper/paper_events.h"
 #include "store/paper/paper_history.h"
-#include "store/paper/papers.h"
 #include "store/paper/works.h"
 #include "store/subscriber/proposals.h"
 #include "store/subscriber/shares.h"
@@ -17,8 +17,8 @@
 #define CLAUSES_CHARS 100
 #define LABEL_CHARS   60
 
-/* Maximum characters of the title of a retracted paper. */
-#define RETRACTED_CHARS 100
+/* Maximum characters of the title of a paper to which something happened. */
+#define EVENT_TITLE_CHARS 100
 
 /* Append "adds A, B", or nothing. */
 static void
@@ -83,39 +83,38 @@ digest_news_prepend(struct digest_contents *contents, const char *lines)
 	contents->notices = digest_contents_keep(contents, all);
 }
 
-/* Find when a paper, or another record of its work, was delivered. @param at  -1: never
+/*
+ * Find when a paper, or another record of its work, was delivered.
+ *
+ * @param all  paper_history_load_deliveries()
+ * @param at   -1: never
  */
 static bool
-find_delivery(struct digest_cache *cache, int64_t subscriber_id,
-    const struct retraction *retraction, int64_t *at, GError **error)
+find_delivery(struct digest_cache *cache, GHashTable *all,
+    const struct paper_event *event, int64_t *at, GError **error)
 {
-	struct paper_history_delivery delivery;
-	const GPtrArray *records;
+	const struct paper_history_delivery *delivery =
+	    g_hash_table_lookup(all, &event->paper_seq);
+	const GPtrArray *records = NULL;
 
-	if (!paper_history_load_delivery(
-	        cache->store, subscriber_id, retraction->paper_seq, &delivery, error))
-		return false;
-	*at = delivery.at;
-	if (*at >= 0 || !retraction->work)
-		return true;
-	records = digest_cache_get_records(cache, retraction->work, error);
-	for (unsigned i = 0; records && i < records->len && *at < 0; i++) {
-		const struct work_record *record = records->pdata[i];
-
-		if (!paper_history_load_delivery(
-		        cache->store, subscriber_id, record->seq, &delivery, error))
+	if (!delivery && event->work) {
+		records = digest_cache_get_records(cache, event->work, error);
+		if (!records)
 			return false;
-		*at = delivery.at;
 	}
-	return records != NULL;
+	for (unsigned i = 0; records && i < records->len && !delivery; i++)
+		delivery = g_hash_table_lookup(
+		    all, &((const struct work_record *)records->pdata[i])->seq);
+	*at = delivery ? delivery->at : -1;
+	return true;
 }
 
 /* Append the line of a retraction. @param at  when the paper was delivered, s */
 static void
-append_retraction(GString *lines, const struct retraction *retraction, int64_t at,
-    const struct po *po)
+append_retraction(
+    GString *lines, const struct paper_event *event, int64_t at, const struct po *po)
 {
-	g_autofree char *title = text_quote(retraction->title, RETRACTED_CHARS);
+	g_autofree char *title = text_quote(event->title, EVENT_TITLE_CHARS);
 	char day[DAY_BYTES];
 	pb_auto(msg) msg = NULL;
 	g_autofree char *line = NULL;
@@ -123,31 +122,93 @@ append_retraction(GString *lines, const struct retraction *retraction, int64_t a
 	day_format(at, day);
 	msg = msg_new(N_("A paper that you were sent on {sent} was retracted: "
 	                 "\"{title}\" ({id})"),
-	    "sent", day, "title", title, "id", retraction->paper_id, NULL);
+	    "sent", day, "title", title, "id", event->paper_id, NULL);
 	line = msg_format(msg, po);
 	g_string_append_printf(lines, "%s%s", lines->len ? "\n" : "", line);
 }
 
+static struct msg *
+describe_event(const struct paper_event *event)
+{
+	switch (event->kind) {
+	case PAPER_EVENT_RETRACTED:
+		return msg_new(N_("it was retracted"), NULL);
+	case PAPER_EVENT_PUBLISHED:
+		return event->journal ? msg_new(N_("it was published in {journal}"),
+		                            "journal", event->journal, NULL)
+		                      : msg_new(N_("it was published"), NULL);
+	case PAPER_EVENT_VERSION:
+		return msg_new(N_("version {version} is out"), "version",
+		    MSG_INT(event->version), NULL);
+	case PAPER_EVENT_CODE:
+		return msg_new(N_("it has code now"), NULL);
+	}
+	return NULL;
+}
+
+/* Append the line of an event of a paper that the subscriber watches. */
+static void
+append_watched(GString *lines, const struct paper_event *event, const struct po *po)
+{
+	g_autofree char *title = text_quote(event->title, EVENT_TITLE_CHARS);
+	pb_auto(msg) what = describe_event(event);
+	g_autofree char *words = msg_format(what, po);
+	pb_auto(msg) msg = msg_new(N_("You watch \"{title}\" ({id}): {event}"), "title",
+	    title, "id", event->paper_id, "event", words, NULL);
+	g_autofree char *line = msg_format(msg, po);
+
+	g_string_append_printf(lines, "%s%s", lines->len ? "\n" : "", line);
+}
+
+/* @param watched  of struct watched_paper * */
+static bool
+is_watched(const GPtrArray *watched, const struct paper_event *event)
+{
+	int64_t work = event->work ? event->work : event->paper_seq;
+
+	for (unsigned i = 0; i < watched->len; i++) {
+		const struct watched_paper *paper = watched->pdata[i];
+
+		if (paper->work == work && paper->since <= event->at)
+			return true;
+	}
+	return false;
+}
+
 bool
-digest_news_find_retractions(
+digest_news_find_events(
     struct digest_cache *cache, int64_t subscriber_id, GString *lines, GError **error)
 {
-	const GPtrArray *all = digest_cache_get_retractions(cache, error);
+	const GPtrArray *all = digest_cache_get_events(cache, error);
+	g_autoptr(GPtrArray) watched = NULL;
+	g_autoptr(GHashTable) delivered = NULL;
 	int64_t reported, at;
 
 	if (!all || !all->len)
 		return all != NULL;
-	if (!digests_load_retraction(cache->store, subscriber_id, &reported, error))
+	watched =
+	    paper_events_load_watched(cache->store, subscriber_id, cache->now, error);
+	if (!watched ||
+	    !digests_load_event(cache->store, subscriber_id, &reported, error))
 		return false;
 	for (unsigned i = 0; i < all->len; i++) {
-		const struct retraction *retraction = all->pdata[i];
+		const struct paper_event *event = all->pdata[i];
 
-		if (retraction->id <= reported)
+		if (event->id <= reported)
 			continue;
-		if (!find_delivery(cache, subscriber_id, retraction, &at, error))
+		if (is_watched(watched, event)) {
+			append_watched(lines, event, cache->po);
+			continue;
+		}
+		if (event->kind != PAPER_EVENT_RETRACTED)
+			continue;
+		if (!delivered)
+			delivered = paper_history_load_deliveries(
+			    cache->store, subscriber_id, error);
+		if (!delivered || !find_delivery(cache, delivered, event, &at, error))
 			return false;
 		if (at >= 0)
-			append_retraction(lines, retraction, at, cache->po);
+			append_retraction(lines, event, at, cache->po);
 	}
 	return true;
 }

@@ -39,12 +39,12 @@ bool digest_news_add(struct store *store, int64_t subscriber_id, int64_t now,
     GError **error);
 
 /**
- * Find what a digest reports about papers that were retracted after the subscriber was
- * sent them, or another record of their work.
+ * Find what a digest reports about papers that the subscriber watches, and those that
+ * were retracted after they, or another record of their work, were delivered.
  *
  * @param lines  gets a line for each
  */
-bool digest_news_find_retractions(
+bool digest_news_find_events(
     struct digest_cache *cache, int64_t subscriber_id, GString *lines, GError **error);
 
 /** Put lines before the notices of a digest, of which only a few are shown. */

@@ -274,6 +274,8 @@ static const struct action {
     {"undo_answer", .verb = "undo", .plain = "proposal", .is_answer = true},
     {"like", .verb = "like", .plain = "paper"},
     {"hide", .verb = "hide", .plain = "paper"},
+    {"watch", .verb = "watch", .plain = "paper"},
+    {"unwatch", .verb = "unwatch", .plain = "paper"},
     {"taste_forget", .verb = "taste forget"},
     {"pause", .format = format_pause, .field = "until"},
     {"resume", .verb = "resume"},

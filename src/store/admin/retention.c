@@ -45,6 +45,11 @@ static const char *const statements[] = {
         " expires_at < ?1 AND (state <> 'refused' OR (subscription_id <> 0"
         "  AND NOT EXISTS (SELECT 1 FROM subscription s"
         "   WHERE s.id = proposal.subscription_id))) LIMIT ?2)",
+    [RETENTION_EVENT] = "DELETE FROM paper_event WHERE id IN (SELECT id FROM"
+                        " paper_event WHERE at < ?1 LIMIT ?2)",
+    [RETENTION_WATCH] =
+        "DELETE FROM watch WHERE (subscriber_id, paper_seq) IN"
+        " (SELECT subscriber_id, paper_seq FROM watch WHERE until < ?1 LIMIT ?2)",
     [RETENTION_VERSION] =
         "DELETE FROM share_version WHERE (share_id, version) IN (SELECT v.share_id,"
         " v.version FROM share_version v JOIN share h ON h.id = v.share_id"

@@ -23,6 +23,8 @@ enum retention {
 	RETENTION_QUARANTINE,   /* quarantine; only the content is deleted */
 	RETENTION_INBOX,        /* receipt; done */
 	RETENTION_PROPOSAL,     /* expiry; refusals, if their filter is gone */
+	RETENTION_EVENT,        /* when an event of a paper was noticed */
+	RETENTION_WATCH,        /* end of the time for which a paper is watched */
 	RETENTION_VERSION,      /* creation; neither the newest one nor followed */
 };
 

@@ -39,6 +39,8 @@ static const struct {
     [ENUMERATION_PAPER_SOURCE] = {"paper", "source_rank", {NULL}, 2},
     [ENUMERATION_LISTING_TYPE] = {"listing", "type",
         {"new", "cross", "replace", "replace-cross"}, 0},
+    [ENUMERATION_PAPER_EVENT_KIND] = {"paper_event", "kind",
+        {"retracted", "published", "version", "code"}, 0},
     [ENUMERATION_SOURCE_FETCH_STATUS] = {"source_fetch", "status",
         {"ok", "same", "empty", "not-yet", "stale", "failed"}, 0},
     [ENUMERATION_DIGEST_STATE] = {"digest", "state",

@@ -66,7 +66,7 @@ insert(struct store *store, struct digest_record *digest_record, GError **error)
 {
 	static const char sql[] =
 	    "INSERT INTO digest (subscriber_id, slot, date, created_at, state,"
-	    " message_token, papers, newest_day, retraction_id, contents)"
+	    " message_token, papers, newest_day, event_id, contents)"
 	    " VALUES (?1, ?2, ?3, ?4, 'live', ?5, ?6, ?7, ?8, ?9) RETURNING id";
 	const struct digest_contents *contents = digest_record->contents;
 	g_autoptr(GByteArray) packed = digest_contents_pack(contents);
@@ -75,8 +75,8 @@ insert(struct store *store, struct digest_record *digest_record, GError **error)
 	    SQL_INT(digest_record->subscriber_id), SQL_TEXT(digest_record->slot),
 	    SQL_TEXT(digest_record->date), SQL_INT(digest_record->created_at),
 	    SQL_TEXT(digest_record->message_token), SQL_INT(contents->papers->len),
-	    SQL_TEXT(find_newest_day(digest_record)),
-	    SQL_INT(digest_record->retraction_id), SQL_BLOB(packed->data, packed->len));
+	    SQL_TEXT(find_newest_day(digest_record)), SQL_INT(digest_record->event_id),
+	    SQL_BLOB(packed->data, packed->len));
 }
 
 bool
@@ -120,11 +120,11 @@ digests_load_latest(
 }
 
 bool
-digests_load_retraction(
+digests_load_event(
     struct store *store, int64_t subscriber_id, int64_t *id, GError **error)
 {
 	static const char sql[] =
-	    "SELECT coalesce(max(retraction_id), 0) FROM digest"
+	    "SELECT coalesce(max(event_id), 0) FROM digest"
 	    " WHERE subscriber_id = ?1 AND state IN ('live', 'sent')";
 
 	return sql_number(store, sql, id, error, SQL_INT(subscriber_id));

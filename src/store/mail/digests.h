@@ -21,8 +21,8 @@ struct digest_record {
 	int64_t created_at;
 	/* No papers: a "nothing new" notice.  References are set when it is stored. */
 	struct digest_contents *contents;
-	int64_t retraction_id; /* the newest that it could report; 0: none */
-	int64_t id;            /* set by digests_insert() */
+	int64_t event_id; /* the newest of papers that it could report; 0: none */
+	int64_t id;       /* set by digests_insert() */
 };
 
 /**
@@ -45,8 +45,9 @@ bool digests_queue(struct store *store, const GArray *ids,
 bool digests_load_latest(
     struct store *store, int64_t subscriber_id, int64_t *made_at, GError **error);
 
-/** Load the newest retraction that such a digest could report. @param id  0: none */
-bool digests_load_retraction(
+/** Load the newest event of papers that such a digest could report. @param id  0: none
+ */
+bool digests_load_event(
     struct store *store, int64_t subscriber_id, int64_t *id, GError **error);
 
 /* A subscriber's live and sent digests. */

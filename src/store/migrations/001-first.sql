@@ -81,14 +81,18 @@ CREATE TABLE paper_link (
 CREATE INDEX paper_link_name ON paper_link (name);
 CREATE INDEX paper_link_split ON paper_link (paper_seq) WHERE is_same = 0;
 
--- Papers that were retracted after they were stored, in the order in which that was
--- noticed.
-CREATE TABLE retraction (
+-- What became of papers that were stored before, in the order in which that was noticed;
+-- without retractions only of those that somebody watches, and their works.
+CREATE TABLE paper_event (
 	id        INTEGER PRIMARY KEY AUTOINCREMENT,
-	paper_seq INTEGER NOT NULL UNIQUE REFERENCES paper (seq),
-	at        INTEGER NOT NULL
+	paper_seq INTEGER NOT NULL REFERENCES paper (seq),
+	kind      TEXT NOT NULL CHECK (kind = 'retracted' OR kind = 'published'
+		OR kind = 'version' OR kind = 'code'),
+	version   INTEGER NOT NULL CHECK (version >= 0), -- of 'version'; else 0
+	at        INTEGER NOT NULL,
+	UNIQUE (paper_seq, kind, version)
 ) STRICT;
-CREATE INDEX retraction_at ON retraction (at);
+CREATE INDEX paper_event_at ON paper_event (at);
 
 -- The last change of each paper or its listings, also of papers that were deleted.
 CREATE TABLE paper_change (
@@ -309,7 +313,7 @@ CREATE TABLE digest (
 	newest_day    TEXT NOT NULL, -- of the papers; without any, its own date
 	-- Style, filters, papers and reasons (src/model/digest_contents.h).
 	contents      BLOB NOT NULL CHECK (contents <> x''),
-	retraction_id INTEGER NOT NULL DEFAULT 0, -- the newest when it was made; 0: none
+	event_id      INTEGER NOT NULL DEFAULT 0, -- the newest of papers; 0: none
 	UNIQUE (subscriber_id, slot)
 ) STRICT;
 CREATE INDEX digest_created ON digest (created_at) WHERE state <> 'live';
@@ -589,6 +593,17 @@ CREATE TABLE feedback (
 	PRIMARY KEY (subscriber_id, paper_seq)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX feedback_paper ON feedback (paper_seq);
+
+-- Papers of which a subscriber wants to know what becomes of them.
+CREATE TABLE watch (
+	subscriber_id INTEGER NOT NULL REFERENCES subscriber (id),
+	paper_seq     INTEGER NOT NULL REFERENCES paper (seq),
+	since         INTEGER NOT NULL,
+	until         INTEGER NOT NULL,
+	PRIMARY KEY (subscriber_id, paper_seq)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX watch_paper ON watch (paper_seq);
+CREATE INDEX watch_until ON watch (until);
 
 -- Weighted words of a subscriber, learned from these answers (src/model/taste_vector.h).
 -- They order papers: each digest reads them.

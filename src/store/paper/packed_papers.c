@@ -39,17 +39,6 @@ packed_papers_find_moved(
 	return true;
 }
 
-static void
-replace_seq(GArray *papers, int64_t from, int64_t to)
-{
-	for (unsigned i = 0; i < papers->len; i++) {
-		struct digest_contents_version *paper = packed_papers_get(papers, i);
-
-		if (paper->seq == from)
-			paper->seq = to;
-	}
-}
-
 bool
 packed_papers_follow(struct store *store, GArray *papers, GError **error)
 {
@@ -57,6 +46,7 @@ packed_papers_follow(struct store *store, GArray *papers, GError **error)
 	                          " WHERE old_seq BETWEEN ?1 AND ?2";
 	int64_t first = INT64_MAX, last = 0;
 	g_autoptr(GArray) moves = NULL;
+	g_autoptr(GHashTable) moved = g_hash_table_new(g_int64_hash, g_int64_equal);
 
 	for (unsigned i = 0; i < papers->len; i++) {
 		int64_t seq = packed_papers_get(papers, i)->seq;
@@ -68,7 +58,14 @@ packed_papers_follow(struct store *store, GArray *papers, GError **error)
 		return true;
 	moves = sql_load_numbers(store, sql, error, SQL_INT(first), SQL_INT(last));
 	for (unsigned i = 0; moves && i < moves->len; i += 2)
-		replace_seq(papers, g_array_index(moves, int64_t, i),
-		    g_array_index(moves, int64_t, i + 1));
+		g_hash_table_insert(moved, &g_array_index(moves, int64_t, i),
+		    &g_array_index(moves, int64_t, i + 1));
+	for (unsigned i = 0; g_hash_table_size(moved) && i < papers->len; i++) {
+		struct digest_contents_version *paper = packed_papers_get(papers, i);
+		const int64_t *to = g_hash_table_lookup(moved, &paper->seq);
+
+		if (to)
+			paper->seq = *to;
+	}
 	return moves != NULL;
 }

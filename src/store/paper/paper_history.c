@@ -76,61 +76,87 @@ paper_history_load_digests(
 	return step == SQL_STEP_DONE ? g_steal_pointer(&digests) : NULL;
 }
 
-/* Whether packed papers have a paper in a version after `newest`, which is then set. */
-static bool
-find_version(struct store *store, struct sql_statement *row, int column,
-    int64_t paper_seq, int64_t *newest, bool *is_newer, GError **error)
-{
-	g_autoptr(GArray) papers = packed_papers_new();
+/* A row of delivered papers. */
+struct delivered_row {
+	int64_t at, digest_id;
+	unsigned end; /* of its papers among those of all rows */
+};
 
-	*is_newer = false;
-	if (!packed_papers_add(row, column, papers, error) ||
-	    !packed_papers_follow(store, papers, error))
-		return false;
+/* Add the papers of all rows to a table, the newest version and the last time of each.
+ */
+static GHashTable *
+make_deliveries(const GArray *rows, const GArray *papers)
+{
+	GHashTable *all =
+	    g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
+	const struct delivered_row *row = (const void *)rows->data;
+
 	for (unsigned i = 0; i < papers->len; i++) {
 		const struct digest_contents_version *paper =
 		    packed_papers_get(papers, i);
+		struct paper_history_delivery *known =
+		    g_hash_table_lookup(all, &paper->seq);
 
-		if (paper->seq == paper_seq && paper->replacement > *newest) {
-			*newest = paper->replacement;
-			*is_newer = true;
+		while (i >= row->end)
+			row++;
+		if (!known) {
+			known = g_new0(struct paper_history_delivery, 1);
+			g_hash_table_insert(
+			    all, g_memdup2(&paper->seq, sizeof(paper->seq)), known);
 		}
+		if (paper->replacement >= known->replacement)
+			*known = (struct paper_history_delivery){.at = row->at,
+			    .digest_id = row->digest_id,
+			    .replacement = paper->replacement};
 	}
-	return true;
+	return all;
+}
+
+GHashTable *
+paper_history_load_deliveries(
+    struct store *store, int64_t subscriber_id, GError **error)
+{
+	static const char sql[] = "SELECT at, digest_id, papers FROM delivered"
+	                          " WHERE subscriber_id = ?1 ORDER BY digest_id";
+	g_autoptr(GArray) papers = packed_papers_new();
+	g_autoptr(GArray) rows =
+	    g_array_new(FALSE, FALSE, sizeof(struct delivered_row));
+	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(subscriber_id));
+	enum sql_step step = SQL_STEP_FAILED;
+
+	while (statement && (step = record_next(statement, "delivered", "nib",
+	                         error)) == SQL_STEP_ROW) {
+		struct delivered_row row = {
+		    sql_get_int(statement, 0), sql_get_int(statement, 1), 0};
+
+		if (!packed_papers_add(statement, 2, papers, error))
+			return NULL;
+		row.end = papers->len;
+		g_array_append_val(rows, row);
+	}
+	if (step != SQL_STEP_DONE || !packed_papers_follow(store, papers, error))
+		return NULL;
+	return make_deliveries(rows, papers);
 }
 
 bool
 paper_history_load_delivery(struct store *store, int64_t subscriber_id,
     int64_t paper_seq, struct paper_history_delivery *delivery, GError **error)
 {
-	static const char sql[] = "SELECT at, digest_id, papers FROM delivered"
-	                          " WHERE subscriber_id = ?1 ORDER BY digest_id";
-	static const char sql_refusals[] =
-	    "SELECT coalesce((SELECT times FROM digest_rejected"
-	    "  WHERE subscriber_id = ?1 AND paper_seq = ?2), 0)";
-	struct paper_history_delivery found = {.at = -1, .digest_id = -1};
-	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(subscriber_id));
-	enum sql_step step = SQL_STEP_FAILED;
-	int64_t newest = -1;
+	static const char sql[] = "SELECT coalesce((SELECT times FROM digest_rejected"
+	                          "  WHERE subscriber_id = ?1 AND paper_seq = ?2), 0)";
+	g_autoptr(GHashTable) all =
+	    paper_history_load_deliveries(store, subscriber_id, error);
+	const struct paper_history_delivery *found =
+	    all ? g_hash_table_lookup(all, &paper_seq) : NULL;
+	int64_t refusals;
 
-	while (statement && (step = record_next(statement, "delivered", "nib",
-	                         error)) == SQL_STEP_ROW) {
-		bool is_newer;
-
-		if (!find_version(
-		        store, statement, 2, paper_seq, &newest, &is_newer, error))
-			return false;
-		if (is_newer) {
-			found.at = sql_get_int(statement, 0);
-			found.digest_id = sql_get_int(statement, 1);
-			found.replacement = newest;
-		}
-	}
-	if (step != SQL_STEP_DONE ||
-	    !sql_number(store, sql_refusals, &found.refusals, error,
-	        SQL_INT(subscriber_id), SQL_INT(paper_seq)))
+	if (!all || !sql_number(store, sql, &refusals, error, SQL_INT(subscriber_id),
+	                SQL_INT(paper_seq)))
 		return false;
-	*delivery = found;
+	*delivery =
+	    found ? *found : (struct paper_history_delivery){.at = -1, .digest_id = -1};
+	delivery->refusals = refusals;
 	return true;
 }
 

@@ -41,12 +41,21 @@ GPtrArray *paper_history_load_digests(
     struct store *store, int64_t subscriber_id, int64_t paper_seq, GError **error);
 
 struct paper_history_delivery {
-	int64_t at; /* time of delivery, s; -1: not delivered */
+	int64_t at; /* last time of delivery, s; -1: not delivered */
 	int64_t digest_id;
 	int64_t replacement; /* the newest version delivered; 0: the first */
 	int64_t refusals;    /* number of messages with it refused for their content */
 };
 
+/**
+ * Load all that was delivered to a subscriber within DIGEST_DELIVERED_DAYS.
+ *
+ * @return paper.seq -> struct paper_history_delivery *, without refusals
+ */
+GHashTable *paper_history_load_deliveries(
+    struct store *store, int64_t subscriber_id, GError **error);
+
+/** Load it for one paper, with refusals. */
 bool paper_history_load_delivery(struct store *store, int64_t subscriber_id,
     int64_t paper_seq, struct paper_history_delivery *delivery, GError **error);
 

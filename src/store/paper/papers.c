@@ -192,18 +192,6 @@ papers_find_listed(
 	return record_find(store, sql, &layout, paper, error, SQL_INT(seq));
 }
 
-GPtrArray *
-papers_load_retractions(struct store *store, int64_t since, GError **error)
-{
-	static const char sql[] =
-	    "SELECT r.id, p.seq, coalesce(p.work, 0), p.id, p.title FROM retraction r"
-	    " JOIN paper p ON p.seq = r.paper_seq WHERE r.at >= ?1 ORDER BY r.id";
-	RECORD_LAYOUT(layout, retraction, "retraction", "iintt", (), id, paper_seq,
-	    work, paper_id, title);
-
-	return record_load_all(store, sql, &layout, error, SQL_INT(since));
-}
-
 bool
 papers_load_changes(struct store *store, int64_t *changes, GError **error)
 {

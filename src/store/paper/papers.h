@@ -169,22 +169,6 @@ bool papers_load_etag_time(
 bool
 papers_load_newest_revision(struct store *store, int64_t *revision, GError **error);
 
-/* A paper that was retracted after it was stored. */
-struct retraction {
-	int64_t id; /* ascending */
-	int64_t paper_seq;
-	int64_t work; /* as in struct stored_paper */
-	const char *paper_id;
-	const char *title;
-};
-
-/**
- * Load the retractions since a time, the oldest first.
- *
- * @return of struct retraction *
- */
-GPtrArray *papers_load_retractions(struct store *store, int64_t since, GError **error);
-
 /* Fields that select and sort the papers of digests. */
 struct listed_paper {
 	int64_t seq;

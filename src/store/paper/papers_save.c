@@ -11,6 +11,7 @@
 #include "store/paper/matches.h"
 #include "store/paper/packed_papers.h"
 #include "store/paper/paper_dedup.h"
+#include "store/paper/paper_events.h"
 #include "store/paper/paper_row.h"
 #include "store/paper/papers.h"
 #include "store/paper/works.h"
@@ -268,9 +269,14 @@ static const char *const sql_move[] = {
     " (SELECT 1 FROM feedback f WHERE f.subscriber_id = feedback.subscriber_id"
     "  AND f.paper_seq = ?2)",
     "DELETE FROM feedback WHERE paper_seq = ?1 AND ?1 <> ?2",
-    "UPDATE retraction SET paper_seq = ?2 WHERE paper_seq = ?1 AND NOT EXISTS"
-    " (SELECT 1 FROM retraction r WHERE r.paper_seq = ?2)",
-    "DELETE FROM retraction WHERE paper_seq = ?1 AND ?1 <> ?2",
+    "UPDATE paper_event SET paper_seq = ?2 WHERE paper_seq = ?1 AND NOT EXISTS"
+    " (SELECT 1 FROM paper_event e WHERE e.paper_seq = ?2"
+    "  AND e.kind = paper_event.kind AND e.version = paper_event.version)",
+    "DELETE FROM paper_event WHERE paper_seq = ?1 AND ?1 <> ?2",
+    "UPDATE watch SET paper_seq = ?2 WHERE paper_seq = ?1 AND NOT EXISTS"
+    " (SELECT 1 FROM watch w WHERE w.subscriber_id = watch.subscriber_id"
+    "  AND w.paper_seq = ?2)",
+    "DELETE FROM watch WHERE paper_seq = ?1 AND ?1 <> ?2",
     /* Packed values are not changed: readers follow the move. */
     "UPDATE paper_moved SET new_seq = ?2 WHERE new_seq = ?1",
     "INSERT INTO paper_moved (old_seq, new_seq) VALUES (?1, ?2)",
@@ -578,17 +584,6 @@ update_text(struct store *store, const struct paper *paper,
 	       archive_index(store, stored->paper, paper, error);
 }
 
-/* Note that a stored paper was retracted, for those who were sent it. */
-static bool
-add_retraction(struct store *store, int64_t seq, int64_t now, GError **error)
-{
-	static const char sql[] = "INSERT INTO retraction (paper_seq, at)"
-	                          " VALUES (?1, ?2)"
-	                          " ON CONFLICT (paper_seq) DO NOTHING";
-
-	return sql_exec(store, sql, error, SQL_INT(seq), SQL_INT(now));
-}
-
 /* A retracted paper stays one, whatever other sources call it. */
 static void
 retain_mark(struct paper *merged, const struct paper *stored)
@@ -688,7 +683,11 @@ update_paper(struct saving *saving, const struct paper *paper,
 	    (changes.is_text && !update_text(store, paper, stored, error)) ||
 	    (changes.is_text && paper_is_retracted(paper->title) &&
 	        !paper_is_retracted(stored->paper->title) &&
-	        !add_retraction(store, stored->seq, now, error)) ||
+	        !paper_events_add(
+	            store, stored->seq, PAPER_EVENT_RETRACTED, 0, now, error)) ||
+	    (changes.are_links && paper->code_url && !stored->paper->code_url &&
+	        !paper_events_add(
+	            store, stored->seq, PAPER_EVENT_CODE, 0, now, error)) ||
 	    !update_reported(store, paper, now, stored->seq, error) ||
 	    !update_looked_up(store, paper, stored->seq, error) ||
 	    (changes.is_changed && !mark_changed(store, stored->seq, error)))
@@ -712,6 +711,17 @@ get_replacement(const struct listing *listing)
 		return MAX(listing->version, 2);
 	}
 	return 0;
+}
+
+/* Note a version that was not announced before. */
+static bool
+add_version(struct store *store, const struct listing *listing, int64_t seq,
+    int64_t now, GError **error)
+{
+	int64_t version = get_replacement(listing);
+
+	return !version ||
+	       paper_events_add(store, seq, PAPER_EVENT_VERSION, version, now, error);
 }
 
 /* @param is_revision  set if the source had no listing of this type on that day */
@@ -750,8 +760,8 @@ record_listing(struct store *store, const char *source, const struct listing *li
 }
 
 /*
- * Merge two rows of one paper.  The one with the preferred id is retained, else the first
- * one; not yet while the other one is in a message that may have been delivered.
+ * Merge two rows of one paper.  The one with the preferred id is retained, else the
+ * first one; not yet while the other one is in a message that may have been delivered.
  *
  * Two papers can share names with a third, and rows recorded as duplicates can have
  * got ids since then: distinct papers stay as they are.
@@ -781,7 +791,8 @@ unite(struct saving *saving, struct stored_paper **stored, struct stored_paper *
 		return false;
 	is_other_better =
 	    paper_dedup_is_better_id((*other)->paper->id, (*stored)->paper->id);
-	/* The preferred id would be lost, since the row in the message keeps its own. */
+	/* The preferred id would be lost, since the row in the message keeps its own.
+	 */
 	if (is_other_better ? is_frozen : is_other_frozen)
 		return true;
 	if (is_other_better) {
@@ -929,7 +940,7 @@ save_listing(struct saving *saving, const struct source_fetch *fetch,
 		           error) &&
 		       record_listing(store, fetch->source, listing, seq,
 		           fetch->fetched_at, &is_revision, error) &&
-		       works_link(store, paper, seq, true, error);
+		       works_link(store, paper, seq, true, saving->now, error);
 	}
 	if (!is_first_elsewhere(store, fetch, stored->seq, &is_elsewhere, error))
 		return false;
@@ -941,13 +952,14 @@ save_listing(struct saving *saving, const struct source_fetch *fetch,
 	is_retitled = strcmp(merged->title, stored->paper->title) != 0 ||
 	              is_new_list(merged->authors, stored->paper->authors);
 	return is_listed_before(store, fetch, stored->seq, &is_listed, error) &&
+	       add_version(store, listing, stored->seq, saving->now, error) &&
 	       (is_listed || record_listing(store, fetch->source, listing, stored->seq,
 	                         fetch->fetched_at, &is_revision, error)) &&
 	       (paper->upvotes == PAPER_UNKNOWN ||
 	           start_votes_day(store, stored->seq, fetch->fetched_at, error)) &&
 	       update_paper(saving, merged, stored, saved, &is_revision, error) &&
 	       paper_aliases_add(store, paper, stored->seq, error) &&
-	       works_link(store, paper, stored->seq, is_retitled, error) &&
+	       works_link(store, paper, stored->seq, is_retitled, saving->now, error) &&
 	       (!is_revision || renew_revision(store, stored->seq, error));
 }
 
@@ -1082,7 +1094,11 @@ save_answer(struct saving *saving, enum paper_lookup lookup,
 	sums->listed++;
 	return update_paper(saving, merged, stored, sums, &is_revision, error) &&
 	       paper_aliases_add(store, &identity, stored->seq, error) &&
-	       works_link(store, reported, stored->seq, false, error) &&
+	       works_link(store, reported, stored->seq, false, saving->now, error) &&
+	       (!merged->journal || stored->paper->journal ||
+	           !stored->paper->looked_up ||
+	           paper_events_add(store, stored->seq, PAPER_EVENT_PUBLISHED, 0,
+	               saving->now, error)) &&
 	       (!is_revision || renew_revision(store, stored->seq, error)) &&
 	       /* Its abstract could not be stored: ask again. */
 	       (sums->frozen == frozen ||

@@ -10,6 +10,7 @@
 #include "model/paper_id.h"
 #include "store/core/record.h"
 #include "store/core/sql.h"
+#include "store/paper/paper_events.h"
 
 /* The number of the work of a paper, also of one that has one record. */
 #define WORK_OF(paper) "coalesce(" paper ".work, " paper ".seq)"
@@ -73,9 +74,30 @@ may_join(struct store *store, int64_t one, int64_t other, bool *may, GError **er
 	    SQL_INT(WORKS_RECORDS));
 }
 
+/* Note that an article is in the work of a preprint. */
+static bool
+add_published(
+    struct store *store, int64_t one, int64_t other, int64_t now, GError **error)
+{
+	const int64_t seqs[] = {one, other};
+	bool is_preprint[2];
+
+	for (int i = 0; i < 2; i++) {
+		g_autofree char *id = NULL;
+
+		if (!papers_find_id(store, seqs[i], &id, error))
+			return false;
+		is_preprint[i] = id && paper_id_is_preprint(id);
+	}
+	return is_preprint[0] == is_preprint[1] ||
+	       paper_events_add(
+	           store, seqs[is_preprint[0]], PAPER_EVENT_PUBLISHED, 0, now, error);
+}
+
 /* Join the works of two papers, unless an operator has split them. */
 static bool
-link_papers(struct store *store, int64_t one, int64_t other, GError **error)
+link_papers(
+    struct store *store, int64_t one, int64_t other, int64_t now, GError **error)
 {
 	int64_t work, other_work;
 	bool may;
@@ -84,7 +106,9 @@ link_papers(struct store *store, int64_t one, int64_t other, GError **error)
 	    !load_work(store, other, &other_work, error) ||
 	    !may_join(store, work, other_work, &may, error))
 		return false;
-	return !may || unite(store, work, other_work, error);
+	return !may || work == other_work ||
+	       (unite(store, work, other_work, error) &&
+	           add_published(store, one, other, now, error));
 }
 
 bool
@@ -156,7 +180,7 @@ save_stated(
 
 /* Link a paper with those that it names, and those that name it. */
 static bool
-link_stated(struct store *store, int64_t seq, GError **error)
+link_stated(struct store *store, int64_t seq, int64_t now, GError **error)
 {
 	static const char sql[] =
 	    "SELECT q.seq FROM paper_link l JOIN paper_alias a ON a.name = l.name"
@@ -172,7 +196,8 @@ link_stated(struct store *store, int64_t seq, GError **error)
 	g_autoptr(GArray) others = sql_load_numbers(store, sql, error, SQL_INT(seq));
 
 	for (unsigned i = 0; others && i < others->len; i++)
-		if (!link_papers(store, seq, g_array_index(others, int64_t, i), error))
+		if (!link_papers(
+		        store, seq, g_array_index(others, int64_t, i), now, error))
 			return false;
 	return others != NULL;
 }
@@ -221,7 +246,8 @@ are_records(const struct stored_paper *one, const struct stored_paper *other)
 
 /* Link a paper with the first one that had its title. */
 static bool
-link_by_title(struct store *store, const struct stored_paper *stored, GError **error)
+link_by_title(
+    struct store *store, const struct stored_paper *stored, int64_t now, GError **error)
 {
 	static const char sql[] =
 	    "SELECT paper_seq FROM paper_alias WHERE name = ?1 AND paper_seq <> ?2";
@@ -237,22 +263,22 @@ link_by_title(struct store *store, const struct stored_paper *stored, GError **e
 		return found != NULL;
 	other = papers_load(store, g_array_index(found, int64_t, 0), error);
 	return other && (!are_records(stored, other) ||
-	                    link_papers(store, stored->seq, other->seq, error));
+	                    link_papers(store, stored->seq, other->seq, now, error));
 }
 
 bool
 works_link(struct store *store, const struct paper *reported, int64_t seq,
-    bool is_retitled, GError **error)
+    bool is_retitled, int64_t now, GError **error)
 {
 	pb_auto(stored_paper) stored = NULL;
 
 	if (!save_stated(store, reported, seq, error) ||
-	    !link_stated(store, seq, error))
+	    !link_stated(store, seq, now, error))
 		return false;
 	if (!is_retitled)
 		return true;
 	stored = papers_load(store, seq, error);
-	return stored && link_by_title(store, stored, error);
+	return stored && link_by_title(store, stored, now, error);
 }
 
 /* ---- reading ---- */

@@ -32,7 +32,7 @@
  * @param is_retitled  it has a new title or new authors
  */
 bool works_link(struct store *store, const struct paper *reported, int64_t seq,
-    bool is_retitled, GError **error);
+    bool is_retitled, int64_t now, GError **error);
 
 /** Move a paper's place in its work to the row with which it is merged. */
 bool works_move(struct store *store, int64_t from, int64_t to, GError **error);

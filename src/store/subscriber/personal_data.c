@@ -7,7 +7,7 @@
 
 #include "base/day.h"
 #include "store/core/record.h"
-#include "store/paper/packed_papers.h"
+#include "store/paper/paper_history.h"
 #include "store/subscriber/feedback.h"
 
 /* The key of the subscriber's address. */
@@ -41,52 +41,27 @@ compare_delivered(gconstpointer a, gconstpointer b)
 	return (one->seq > other->seq) - (one->seq < other->seq);
 }
 
-/* @param last  paper seq -> time */
-static bool
-collect_delivered(
-    struct store *store, int64_t subscriber_id, GHashTable *last, GError **error)
-{
-	static const char sql[] =
-	    "SELECT papers, at FROM delivered WHERE subscriber_id = ?1"
-	    " ORDER BY at, digest_id";
-	g_autoptr(GArray) papers = packed_papers_new();
-	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(subscriber_id));
-	enum sql_step step = SQL_STEP_FAILED;
-
-	while (statement && (step = record_next(statement, "delivered", "bn", error)) ==
-	                        SQL_STEP_ROW) {
-		int64_t at = sql_get_int(statement, 1);
-
-		g_array_set_size(papers, 0);
-		if (!packed_papers_add(statement, 0, papers, error) ||
-		    !packed_papers_follow(store, papers, error))
-			return false;
-		for (unsigned i = 0; i < papers->len; i++)
-			g_hash_table_replace(last,
-			    g_memdup2(&packed_papers_get(papers, i)->seq, sizeof(at)),
-			    g_memdup2(&at, sizeof(at)));
-	}
-	return step == SQL_STEP_DONE;
-}
-
 /* Delivered papers and when they were delivered last, by that time. */
 static GPtrArray *
 load_delivered(struct store *store, int64_t subscriber_id, GError **error)
 {
 	static const char sql[] = "SELECT id FROM paper WHERE seq = ?1";
-	g_autoptr(GHashTable) last =
-	    g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
+	g_autoptr(GHashTable) all =
+	    paper_history_load_deliveries(store, subscriber_id, error);
 	g_autoptr(GArray) sorted = g_array_new(FALSE, FALSE, sizeof(struct delivered));
 	g_autoptr(GPtrArray) rows = g_ptr_array_new_with_free_func(row_free);
 	GHashTableIter iter;
-	gpointer seq, at;
+	gpointer seq, delivery;
 
-	if (!collect_delivered(store, subscriber_id, last, error))
+	if (!all)
 		return NULL;
-	g_hash_table_iter_init(&iter, last);
-	while (g_hash_table_iter_next(&iter, &seq, &at))
-		g_array_append_val(
-		    sorted, ((struct delivered){*(int64_t *)seq, *(int64_t *)at}));
+	g_hash_table_iter_init(&iter, all);
+	while (g_hash_table_iter_next(&iter, &seq, &delivery)) {
+		const struct delivered one = {
+		    *(int64_t *)seq, ((struct paper_history_delivery *)delivery)->at};
+
+		g_array_append_val(sorted, one);
+	}
 	g_array_sort(sorted, compare_delivered);
 	for (unsigned i = 0; i < sorted->len; i++) {
 		const struct delivered *one =
@@ -202,6 +177,10 @@ const struct personal_data personal_data[] = {
         " JOIN paper p ON p.seq = f.paper_seq WHERE subscriber_id = ?1"
         " ORDER BY at, p.seq",
         "DELETE FROM feedback WHERE subscriber_id = ?1", NULL},
+    {"watch", "watched_papers", {"id", "since", "until"},
+        "SELECT p.id, w.since, w.until FROM watch w JOIN paper p ON p.seq = w.paper_seq"
+        " WHERE subscriber_id = ?1 ORDER BY since, p.seq",
+        "DELETE FROM watch WHERE subscriber_id = ?1", NULL},
     {.table = "taste",
         .section = "taste",
         .fields = {"word", "weight"},
@@ -262,7 +241,7 @@ const char *const personal_data_other_tables[] = {
     "paper_duplicate",
     "paper_link",
     "paper_moved",
-    "retraction",
+    "paper_event",
     "rate_log",        /* HMACs; deleted after two days */
     "skipped_message", /* message names in a mailbox */
     "source_fetch",
@@ -278,7 +257,7 @@ format_field(struct sql_statement *row, int column, const char *field)
 {
 	/* Numbers of these names are times. */
 	static const char *const times[] = {"at", "created", "ended", "expires", "made",
-	    "queued", "received", "since", "used", NULL};
+	    "queued", "received", "since", "until", "used", NULL};
 
 	if (sql_get_kind(row, column) == SQL_KIND_INT &&
 	    sql_get_int(row, column) <= SQL_NUMBER_MAX &&
