@@ -28,8 +28,8 @@ new_conversation(void)
 	int64_t now = store_fixture_time(CONVERSATION_NOW);
 	static const char *const filters[] = {
 	    "weather forecast*", "mamba", "diffusion NOT survey", "weather"};
-	const struct sharing_actor eva = {fixture->store, EVA, "test", now};
-	const struct sharing_actor ada = {fixture->store, ADA, "test", now};
+	const struct sharing_actor eva = {fixture->store, EVA, "test", now, 0};
+	const struct sharing_actor ada = {fixture->store, ADA, "test", now, 0};
 	const struct filters_change change = {.address = EVA,
 	    .number = 1,
 	    .text = "robot OR \"state space\" OR diffusion",
