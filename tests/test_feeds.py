@@ -336,6 +336,39 @@ def kinds_of_other_sciences(tap):
     assert "2 papers; without abstract: 0, categories: 0, authors: 0\n" in said, said
 
 
+def renamed(tap):
+    """a renamed source has its listings, and its filters in each notation; no mail twice"""
+    feeds = Feeds(tap, "renamed")
+    instance = feeds.instance
+    for number, query in enumerate((
+            "mamba source:lab", "source:(LAB OR planet) snake", 'NOT source:lab mamba',
+            "mamba source:planet", "mamba source:lab-2")):
+        instance.add_person(f"bo{number}@example.org", now=at_hour(DAY, 8, 30), query=query)
+    feeds.write("lab", (LONG, "https://example.org/post/1", "1"))
+    feeds.run()
+    before = len(feeds.mails())
+    said = instance.ctl("source", "rename", "lab", "snakes", wanted=65)
+    assert "no source 'snakes' in paperboy.conf: change its name there first" in said, said
+    with open(instance.config, encoding="utf-8") as file:
+        text = file.read()
+    write(instance.config, text.replace('name = "lab"', 'name = "snakes"'))
+    assert instance.ctl("source", "rename", "lab", "snakes") == (
+        "lab is now snakes; 3 filters changed\n")
+    assert instance.rows("SELECT text FROM subscription ORDER BY id")[1:] == [
+        ("mamba source:snakes",), ("snake AND (source:planet OR source:snakes)",),
+        ("NOT source:snakes mamba",), ("mamba source:planet",), ("mamba source:lab-2",)]
+    assert not instance.rows("SELECT 1 FROM filter WHERE canonical GLOB '*source:lab[^-]*'")
+    assert instance.rows("SELECT DISTINCT source FROM listing") == [("snakes",)]
+    # The feed has the post still, and another one.
+    feeds.write("lab", (LONG, "https://example.org/post/1", "1"),
+                ("Another mamba", "https://example.org/post/2", "2"))
+    feeds.run()
+    assert instance.value("SELECT count(*) FROM paper") == 2
+    assert len(feeds.mails()) == 2 * before, (before, len(feeds.mails()))
+    for names in (("lab", "snakes"), ("snakes", "planet")):
+        assert instance.ctl("source", "rename", *names, wanted=65 if "planet" in names else 67)
+
+
 def tried(tap):
     """a source is tried: papers, what they lack, the group; and wrong arguments"""
     instance = Instance(tap.subdirectory("tried"), **settings({}))
@@ -383,5 +416,5 @@ def tried(tap):
 
 with Tap() as tap:
     for test in (two_feeds, two_titles, republished, different, recorded_authors,
-                 private_names, redirects, two_of_each_kind, kinds_of_other_sciences, tried):
+                 private_names, redirects, two_of_each_kind, kinds_of_other_sciences, renamed, tried):
         tap.run(test, tap)

@@ -298,6 +298,10 @@ const struct ctl_command ctl_commands[] = {
         "New papers go into the next digests if the day is at most 30 days ago.\n"
         "Papers already sent are not sent again.",
         2, 2, "from", ctl_run_source_replay},
+    {"source", "rename", "OLD NEW",
+        "change the name of a source, also in filters and stored listings",
+        "Change the name in paperboy.conf first, and reload paperboyd afterwards.", 2,
+        2, "", ctl_run_source_rename},
     {"source", "try", "KIND [NAME=VALUE]... [--day DAY]",
         "fetch a day from a source that is not set up, and show what it gives",
         "Nothing is stored. NAME is an option of the kind (paperboy.conf(5), "

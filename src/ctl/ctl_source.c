@@ -14,6 +14,7 @@
 #include "service/match/match.h"
 #include "service/setup/factory.h"
 #include "service/state/lease.h"
+#include "store/paper/source_lists.h"
 
 /* ---- jobs on a store that other machines use ---- */
 
@@ -328,6 +329,44 @@ ctl_run_source_try(struct ctl *ctl, GError **error)
 	}
 	group = settings_format_source(settings->sources->pdata[0]);
 	print_trial(ctl, &trial, group);
+	return true;
+}
+
+/* ---- rename ---- */
+
+struct renaming {
+	const char *from, *to;
+	unsigned filters; /* set */
+};
+
+static bool
+rename_source(struct store *store, void *data, GError **error)
+{
+	struct renaming *renaming = data;
+
+	return source_lists_rename(
+	    store, renaming->from, renaming->to, &renaming->filters, error);
+}
+
+bool
+ctl_run_source_rename(struct ctl *ctl, GError **error)
+{
+	struct renaming renaming = {ctl->argv[1], ctl->argv[2], 0};
+	bool is_configured = false;
+
+	for (unsigned i = 0; i < ctl->settings->sources->len; i++)
+		is_configured |= strcmp(settings_get_option(
+		                            ctl->settings->sources->pdata[i], "name"),
+		                     renaming.to) == 0;
+	if (!is_configured)
+		return pb_fail(error, PB_ERROR_INPUT,
+		    "no source '%s' in %s: change its name there first", renaming.to,
+		    "paperboy.conf");
+	if (!store_transact(ctl->store, rename_source, &renaming, error))
+		return false;
+	print_result(ctl, json_pack("{s:i}", "filters", (int)renaming.filters),
+	    "%s is now %s; %u filters changed\n", renaming.from, renaming.to,
+	    renaming.filters);
 	return true;
 }
 

@@ -66,3 +66,14 @@ struct source_list_history {
 
 bool source_lists_load_history(struct store *store, const char *name,
     struct source_list_history *history, GError **error);
+
+/**
+ * Give a source another name, in a transaction of the caller: its listings and fetches,
+ * identifiers of papers that are its own, and the filters of all subscribers.
+ *
+ * @param filters  set to the number of changed filters
+ * @return false with PB_ERROR_NOT_FOUND for a source without fetches, PB_ERROR_INPUT if
+ *         the new name has some
+ */
+bool source_lists_rename(struct store *store, const char *from, const char *to,
+    unsigned *filters, GError **error);
