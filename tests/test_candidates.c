@@ -145,7 +145,8 @@ add_history(struct store_fixture *fixture, GRand *rand)
 	for (int i = 0; i < 100; i++) {
 		g_autofree char *sql = g_strdup_printf(
 		    "INSERT INTO delivered_paper (subscriber_id, paper_seq,"
-		    " replacement, digest_id, at) SELECT %1$d, %2$d, %3$d, %2$d %% 5, 0"
+		    " replacement, digest_id, at) SELECT %1$d, %2$d, %3$d, 1 + %2$d %% "
+		    "5, 0"
 		    " WHERE %4$d = 1;"
 		    "INSERT INTO digest_rejected (subscriber_id, paper_seq, times, at)"
 		    " SELECT %1$d, %2$d, %3$d, 0 WHERE %4$d = 0 AND %3$d > 0"

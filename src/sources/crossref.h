@@ -20,9 +20,9 @@ struct source *crossref_new(const struct source_options *options);
 /**
  * Parse a page.
  *
- * Left out are works without a title, corrections and retractions of other works
- * (update-to), and works that were issued before the year that precedes the day: they
- * were registered late.
+ * Left out are works without a title, corrections of other works (update-to), and works
+ * that were issued before the year that precedes the day: they were registered late. A
+ * retraction is a notice (struct paper).
  *
  * @return of struct listing *; NULL with PB_ERROR_INPUT or PB_ERROR_LIMIT
  */

@@ -2,8 +2,9 @@
  * digest_build.h - builds the digests that are due from matches.
  *
  * A digest, its items, its message in the outbox and the subscriber's next due time are
- * one commit; without new papers only the due time moves.  A first digest is due at
- * once and covers DIGEST_FIRST_DAYS; several missed slots make one digest.
+ * one commit; without new papers or events of papers (digest_news.h) only the due time
+ * moves.  A first digest is due at once and covers DIGEST_FIRST_DAYS; several missed
+ * slots make one digest.
  */
 #pragma once
 
