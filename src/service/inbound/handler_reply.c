@@ -350,8 +350,10 @@ handler_invite(
     struct request *request, const char *wanted, const char **reason, GError **error)
 {
 	bool is_operator = !request->address;
-	const char *inviter =
-	    is_operator ? request->settings->mail_from_name : request->address;
+	const char *service = request->settings->mail_from_name;
+	const char *inviter = !is_operator ? request->address
+	                      : *service   ? service
+	                                   : request->settings->mail_owner;
 	const char *language = get_language(request);
 	pb_local(address) address = {0};
 	g_autofree char *key = NULL, *subject = NULL, *text = NULL, *details = NULL;
@@ -364,8 +366,9 @@ handler_invite(
 		return false;
 	if (*reason)
 		return true;
+	/* Without an address: that of who invites may have to be erased. */
 	details = g_strdup_printf(
-	    "invited by %s", is_operator ? request->actor : request->address);
+	    "invited by %s", is_operator ? request->actor : "a subscriber");
 	draft.confirmation = (struct confirmation){
 	    .address = address.text, .address_key = key, .details = details};
 	subject = catalog_format(request->catalog, language,
