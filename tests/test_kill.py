@@ -33,7 +33,7 @@ SINK_KILLS, SINK_DIGESTS = (1000, 20000) if IS_LONG else (40, 800)
 KILLS, DIGESTS = (200, 2000) if IS_LONG else (10, 150)
 NUMBERS = range(3)  # of the made-up papers
 CHECK_EVERY = 5 if IS_LONG else 1  # kills: a look at a large store takes its time
-STEPS = {"pwrite64": 60, "openat": 40, "sendto": 100}  # between two calls that are tried, at most
+STEPS = {"pwrite64": 60, "openat": 40, "sendto": 100, "fdatasync": 14}  # between two calls that are tried, at most
 DAY = "2026-11-20"
 
 
