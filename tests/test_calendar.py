@@ -890,7 +890,7 @@ def run_quarter(tap, begin, seed):
 
 
 QUESTIONS = 5000 if IS_LONG else 48
-STORED_DAYS = 60  # deliveries are stored for so long
+STORED_DAYS = 3 * 365  # deliveries are stored for so long
 
 
 class Year(Quarter):

@@ -146,7 +146,7 @@ add_history(struct store_fixture *fixture, GRand *rand)
 		g_autofree char *sql = g_strdup_printf(
 		    "INSERT INTO delivered_paper (subscriber_id, paper_seq,"
 		    " replacement, digest_id, at) SELECT %1$d, %2$d, %3$d, 1 + %2$d %% "
-		    "5, 0"
+		    "5, 1795000000"
 		    " WHERE %4$d = 1;"
 		    "INSERT INTO digest_rejected (subscriber_id, paper_seq, times, at)"
 		    " SELECT %1$d, %2$d, %3$d, 0 WHERE %4$d = 0 AND %3$d > 0"
@@ -164,7 +164,7 @@ add_history(struct store_fixture *fixture, GRand *rand)
 		    "INSERT INTO paper_moved VALUES (%1$d, %2$d);"
 		    "INSERT INTO delivered_paper (subscriber_id, paper_seq, "
 		    "replacement,"
-		    " digest_id, at) VALUES (%3$d, %1$d, 1, 6, 0)",
+		    " digest_id, at) VALUES (%3$d, %1$d, 1, 6, 1795000000)",
 		    1000 * i + seq, seq, g_rand_int_range(rand, 1, SUBSCRIBERS - 3));
 
 		store_fixture_run(fixture, sql);

@@ -227,7 +227,7 @@ STORE_TEST(block_excludes_matches_of_the_same_subscriber_only)
 	    " next_try_at = NULL; UPDATE digest SET state = 'sent'");
 	store_fixture_run(fixture,
 	    "INSERT INTO delivered_paper (subscriber_id, paper_seq, digest_id, at) "
-	    "SELECT g.subscriber_id, i.paper_seq, g.id, 1"
+	    "SELECT g.subscriber_id, i.paper_seq, g.id, g.created_at"
 	    " FROM digest g JOIN digest_item i ON i.digest_id = g.id");
 	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion survey", 12);
 	assert_digests(fixture, now + CLOCK_DAY_S, 1);

@@ -292,7 +292,8 @@ TEST(every_damaged_value_is_an_error_that_names_its_place)
 static void
 read_excluded(struct store_fixture *fixture, GError **error)
 {
-	g_autoptr(GArray) excluded = candidates_load_excluded(fixture->store, 1, error);
+	g_autoptr(GArray) excluded =
+	    candidates_load_excluded(fixture->store, 1, 0, error);
 
 	(void)excluded;
 }

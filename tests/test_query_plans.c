@@ -199,7 +199,7 @@ hot_candidates(struct store *store)
 	struct subscriber subscriber = {.id = 1};
 	g_autoptr(GPtrArray) filters =
 	    candidates_load_filters(store, &(gpointer){&subscriber}, 1, NULL);
-	g_autoptr(GArray) excluded = candidates_load_excluded(store, 1, NULL);
+	g_autoptr(GArray) excluded = candidates_load_excluded(store, 1, 0, NULL);
 	g_autoptr(GArray) seqs = matches_load_seqs(store, 1, NULL);
 	g_autofree struct listed_paper *paper = NULL;
 

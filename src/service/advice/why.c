@@ -730,6 +730,11 @@ decide(struct why_context *context, struct digest_cache *cache, GError **error)
 	if (!is_ok)
 		return false;
 	context->is_old = strcmp(paper->day, cache->oldest_day) < 0;
+	/* A digest does not read what was delivered long before. */
+	if (decision.outcome > DIGEST_OUTCOME_REJECTED && context->delivery.at >= 0 &&
+	    context->delivery.replacement >=
+	        (rules->wants_updates ? paper->replacement : 0))
+		decision.outcome = DIGEST_OUTCOME_DELIVERED;
 	if (decision.outcome > DIGEST_OUTCOME_REJECTED &&
 	    decision.outcome <= DIGEST_OUTCOME_UNWANTED && is_forgotten(context))
 		set_forgotten(context);

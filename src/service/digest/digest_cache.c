@@ -391,9 +391,10 @@ bool
 digest_cache_load_batch(struct digest_cache *cache, GPtrArray *all,
     const GPtrArray *filters, GError **error)
 {
-	bool is_ok = refresh(cache, error) &&
-	             candidates_load_previous(cache->store,
-	                 (struct candidate_previous **)all->pdata, all->len, error);
+	bool is_ok =
+	    refresh(cache, error) &&
+	    candidates_load_previous(cache->store,
+	        (struct candidate_previous **)all->pdata, all->len, cache->now, error);
 
 	g_hash_table_remove_all(cache->previous);
 	for (unsigned i = 0; i < all->len; i++)

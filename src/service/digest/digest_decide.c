@@ -44,7 +44,8 @@ get_excluded(struct digest_cache *cache, int64_t subscriber_id, GError **error)
 	    digest_cache_get_previous(cache, subscriber_id);
 
 	if (!previous)
-		return candidates_load_excluded(cache->store, subscriber_id, error);
+		return candidates_load_excluded(
+		    cache->store, subscriber_id, cache->now, error);
 	return pb_error_forward(error, &previous->problem)
 	           ? g_array_ref(previous->excluded)
 	           : NULL;

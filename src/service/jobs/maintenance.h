@@ -9,8 +9,7 @@
 
 #include "store/core/store.h"
 
-/* Days for which rows are stored; deliveries: DIGEST_DELIVERED_DAYS.  Digests are
- * stored for longer than DIGEST_ELIGIBLE_DAYS. */
+/* Days for which rows are stored; deliveries: DIGEST_DELIVERED_DAYS. */
 #define MAINTENANCE_MATCH_DAYS        45
 #define MAINTENANCE_OUTBOX_DAYS       14
 #define MAINTENANCE_FETCH_DAYS        30

@@ -3,7 +3,9 @@
  */
 #include "store/mail/candidates.h"
 
+#include "base/clock.h"
 #include "base/error.h"
+#include "model/digest.h"
 #include "model/subscriber.h"
 #include "store/core/record.h"
 #include "store/paper/packed_papers.h"
@@ -107,13 +109,14 @@ enum previous_row {
 /*
  * Of a list j of subscribers and slots: subscriber, row, packed papers, paper.  A left
  * join begins with the list, also while a table is empty, when plans are made.  Of the
- * papers delivered these are the ones in digests that are still stored, and in later
- * ones.
+ * papers delivered these are the ones in digests after the last one that was delivered
+ * before a time.
  */
 #define PREVIOUS_ROWS                                                                \
 	") SELECT j.id, 1, d.papers, 0 FROM j LEFT JOIN delivered d"                 \
-	" ON d.subscriber_id = j.id AND d.digest_id >="                              \
-	"  (SELECT coalesce(min(k.id), 0) FROM digest k)"                            \
+	" ON d.subscriber_id = j.id AND d.digest_id > coalesce("                     \
+	"  (SELECT k.digest_id FROM delivered k WHERE k.at < CAST(? AS BIGINT)"      \
+	"   ORDER BY k.at DESC LIMIT 1), -1)"                                        \
 	" WHERE coalesce(d.digest_id, -1) >= 0"                                      \
 	" UNION ALL SELECT j.id, 2, g.contents, 0 FROM j LEFT JOIN digest g"         \
 	" ON g.subscriber_id = j.id AND g.state = 'live'"                            \
@@ -153,11 +156,11 @@ add_row(struct sql_statement *row, struct candidate_previous *previous, GArray *
 
 static bool
 load_rows(struct store *store, struct candidate_previous **all, unsigned count,
-    GArray *papers, GArray *parts, GError **error)
+    int64_t since, GArray *papers, GArray *parts, GError **error)
 {
 	static const char sql[] = SQL_WITH_LIST("WITH j (id, slot) AS (VALUES ",
 	    "(CAST(? AS BIGINT), CAST(? AS TEXT))", "(?, ?)", PREVIOUS_ROWS);
-	struct sql_value values[2 * SQL_LIST_MAX + 1] = {0};
+	struct sql_value values[2 * SQL_LIST_MAX + 2] = {0};
 	sql_auto *statement = NULL;
 	enum sql_step step = SQL_STEP_FAILED;
 
@@ -165,6 +168,7 @@ load_rows(struct store *store, struct candidate_previous **all, unsigned count,
 		values[2 * i] = i < count ? SQL_INT(all[i]->subscriber_id) : SQL_NULL;
 		values[2 * i + 1] = i < count ? SQL_TEXT(all[i]->slot) : SQL_NULL;
 	}
+	values[2 * SQL_LIST_MAX] = SQL_INT(since);
 	statement = sql_bind_values(store, sql, values, error);
 	while (statement && (step = record_next(statement, "delivered", "inBn",
 	                         error)) == SQL_STEP_ROW) {
@@ -180,14 +184,15 @@ load_rows(struct store *store, struct candidate_previous **all, unsigned count,
 
 bool
 candidates_load_previous(struct store *store, struct candidate_previous **all,
-    unsigned count, GError **error)
+    unsigned count, int64_t now, GError **error)
 {
+	int64_t since = now - DIGEST_RECENT_DAYS * (int64_t)CLOCK_DAY_S;
 	g_autoptr(GArray) papers = packed_papers_new();
 	g_autoptr(GArray) parts = g_array_new(FALSE, FALSE, sizeof(struct part));
 
 	for (unsigned i = 0; i < count; i += SQL_LIST_MAX)
-		if (!load_rows(store, all + i, MIN(count - i, SQL_LIST_MAX), papers,
-		        parts, error))
+		if (!load_rows(store, all + i, MIN(count - i, SQL_LIST_MAX), since,
+		        papers, parts, error))
 			return false;
 	if (!packed_papers_follow(store, papers, error))
 		return false;
@@ -216,13 +221,14 @@ candidate_previous_free(struct candidate_previous *previous)
 }
 
 GArray *
-candidates_load_excluded(struct store *store, int64_t subscriber_id, GError **error)
+candidates_load_excluded(
+    struct store *store, int64_t subscriber_id, int64_t now, GError **error)
 {
 	struct candidate_previous *previous = g_new0(struct candidate_previous, 1);
 	GArray *excluded = NULL;
 
 	previous->subscriber_id = subscriber_id;
-	if (candidates_load_previous(store, &previous, 1, error) &&
+	if (candidates_load_previous(store, &previous, 1, now, error) &&
 	    pb_error_forward(error, &previous->problem))
 		excluded = g_steal_pointer(&previous->excluded);
 	candidate_previous_free(previous);

@@ -64,16 +64,16 @@ struct candidate_previous {
  * @param all  with subscribers and slots; the rest is set
  */
 bool candidates_load_previous(struct store *store, struct candidate_previous **all,
-    unsigned count, GError **error);
+    unsigned count, int64_t now, GError **error);
 void candidate_previous_free(struct candidate_previous *previous);
 
 /**
  * Load the papers that are excluded from a subscriber's digests.  Those delivered
- * longer ago than digests are stored are not among them: they are too old for a digest,
- * unless they were first seen that long ago.
+ * before DIGEST_RECENT_DAYS are not among them: they are too old for a digest, unless
+ * they were first seen that long ago.
  */
-GArray *
-candidates_load_excluded(struct store *store, int64_t subscriber_id, GError **error);
+GArray *candidates_load_excluded(
+    struct store *store, int64_t subscriber_id, int64_t now, GError **error);
 
 /**
  * Find out whether a paper is excluded, and why.
