@@ -345,6 +345,19 @@ TEST(consent_with_a_refusal_is_unclear)
 	check_texts(CONSENT_UNCLEAR, texts, G_N_ELEMENTS(texts));
 }
 
+/* A correction is not a consent; a wish that is understood may follow one. */
+TEST(consent_with_a_correction_is_unclear)
+{
+	static const char *const corrected[] = {"Yes, but filter 2 instead",
+	    "Yes, but filter 2", "Ja, aber stattdessen Chirurgie",
+	    "Ja, nicht Herzen sondern Lungen", "Yes, but until 5 December instead"};
+	static const char *const texts[] = {"Yes, but only on Fridays",
+	    "Ja, aber bitte nur freitags", "Ja, nur zu!", "Aber sicher!"};
+
+	check_texts(CONSENT_UNCLEAR, corrected, G_N_ELEMENTS(corrected));
+	check_texts(CONSENT_YES, texts, G_N_ELEMENTS(texts));
+}
+
 TEST(other_text_is_unclear)
 {
 	static const char *const texts[] = {"Huh?", "Sorry, what?", "what's this",
