@@ -171,28 +171,14 @@ find_day(const struct phrases_match *match, GDateTime *here, char day[DAY_BYTES]
 	return weekday && find_weekday(weekday, here, day);
 }
 
-/*
- * The values of the first of two days end with "start", or with the first of two
- * months: "from 25 November pause until 4 December".
- *
- * @return 0: there is one day
- */
+/* The values of the first of two days end with "start". @return 0: there is one day */
 static guint
 find_start(const struct phrases_match *match)
 {
-	guint month = 0;
-
-	for (guint i = 0; match->values && i < match->values->len; i++) {
-		const char *name =
-		    g_array_index(match->values, struct phrases_value, i).name;
-		bool is_month = strcmp(name, "month") == 0;
-
-		if (strcmp(name, "start") == 0)
+	for (guint i = 0; match->values && i < match->values->len; i++)
+		if (strcmp(g_array_index(match->values, struct phrases_value, i).name,
+		        "start") == 0)
 			return i + 1;
-		if (is_month && month)
-			return month;
-		month = is_month ? i + 1 : month;
-	}
 	return 0;
 }
 

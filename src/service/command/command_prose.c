@@ -719,18 +719,28 @@ is_unread_text(const struct prose_item *item)
 	           (item->kind == PROSE_UNREAD && item->is_whole));
 }
 
-/* A statement about an absence, if possible with its end. */
+/* The statement about an absence with the last day: "away on the 25th, back on the
+ * 4th".
+ */
 static const struct prose_item *
-find_absence(const struct prose *prose)
+find_absence(struct request *request, const struct prose *prose)
 {
+	const struct prose_item *found = prose_find(prose, "away");
+	g_autoptr(GDateTime) here = get_today(request);
+	char last[DAY_BYTES] = "", day[DAY_BYTES];
+
 	for (guint i = 0; i < prose->items->len; i++) {
 		const struct prose_item *item = prose->items->pdata[i];
 
-		if (item->kind == PROSE_WISH &&
-		    strcmp(item->wish.intent, "away") == 0 && count_values(item))
-			return item;
+		if (item->kind != PROSE_WISH ||
+		    strcmp(item->wish.intent, "away") != 0 ||
+		    !natural_time_find_day(&item->wish, here, day) ||
+		    strcmp(day, last) <= 0)
+			continue;
+		g_strlcpy(last, day, sizeof(last));
+		found = item;
 	}
-	return prose_find(prose, "away");
+	return found;
 }
 
 static bool
@@ -760,7 +770,7 @@ run_wish(struct mail *mail, const struct prose_item *item, GError **error)
 	/* "I am away until Monday. Please pause." */
 	if (strcmp(item->wish.intent, "pause") == 0 && !count_values(item) &&
 	    prose_find(mail->prose, "away")) {
-		item = find_absence(mail->prose);
+		item = find_absence(request, mail->prose);
 		wish = find_wish("pause");
 	}
 	if (is_field(item))
