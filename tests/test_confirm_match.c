@@ -350,7 +350,8 @@ TEST(consent_with_a_correction_is_unclear)
 {
 	static const char *const corrected[] = {"Yes, but filter 2 instead",
 	    "Yes, but filter 2", "Ja, aber stattdessen Chirurgie",
-	    "Ja, nicht Herzen sondern Lungen", "Yes, but until 5 December instead"};
+	    "Ja, nicht Herzen sondern Lungen", "Yes, but until 5 December instead",
+	    "OK but I do not want it every day"};
 	static const char *const texts[] = {"Yes, but only on Fridays",
 	    "Ja, aber bitte nur freitags", "Ja, nur zu!", "Aber sicher!"};
 

@@ -126,24 +126,28 @@ skip_consent(const struct phrases_span *span)
 	return phrases_has("yes-anyway", span) ? end : span->from;
 }
 
+/* @return the first "but", or the end; after: set to the word after it */
+static unsigned
+find_contrast(const struct phrases_span *span, unsigned *after)
+{
+	struct phrases_span rest = {span->text, skip_consent(span), span->to};
+
+	while (rest.from < rest.to &&
+	       (*after = phrases_skip_any("contrast", &rest)) == rest.from)
+		rest.from++;
+	return rest.from;
+}
+
 /* "Yes, but the other one instead", "Yes, but filter 2": a wish that is not understood.
  */
 static bool
 is_corrected(const struct phrases_span *line)
 {
-	struct phrases_span rest = {line->text, skip_consent(line), line->to};
-	unsigned end = rest.from;
-	g_autofree char *wish = NULL;
-	pb_auto(prose_item) item = NULL;
+	unsigned after = line->to, at = find_contrast(line, &after);
+	g_autofree char *wish = phrases_copy(line->text, after, line->to);
+	pb_auto(prose_item) item = at < line->to ? prose_read_line(wish) : NULL;
 
-	while (rest.from < rest.to &&
-	       (end = phrases_skip_any("contrast", &rest)) == rest.from)
-		rest.from++;
-	if (rest.from == rest.to)
-		return phrases_has("correction", line);
-	wish = phrases_copy(rest.text, end, rest.to);
-	item = prose_read_line(wish);
-	return !item || phrases_has("correction", line);
+	return (at < line->to && !item) || phrases_has("correction", line);
 }
 
 /*
@@ -274,7 +278,8 @@ read_line(const char *raw, struct phrases_text *text, struct reading *reading)
 	first = line;
 	skip_greetings(&line);
 	if (line.from < line.to && skip_consent(&line) > line.from) {
-		first.to = find_mark(&line, ",.?()");
+		first.to = MIN(
+		    find_mark(&line, ",.?()"), find_contrast(&line, &(unsigned){0}));
 		reading->is_consent = true;
 		reading->is_conditional = is_limited(&line);
 	}
