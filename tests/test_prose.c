@@ -126,6 +126,7 @@ static const struct {
         "subscribe=tiefsee; frequency=weekly"},
     {"", "No, I meant: please pause until 4 December.", "?No; pause=4|12"},
     {"", "I read on Fridays. Could it come then?", "frequency=fri"},
+    {"", "The protein filter can be deleted.", "remove=protein"},
     {"", "On the side, I am interested in robots", "subscribe=robots"},
     {"", "Nummer 1 und 2 l\u00f6schen", "remove=1|2"},
     {"", "Robots, but nothing about drones", "?Robots; exclude=drones"},

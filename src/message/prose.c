@@ -354,6 +354,24 @@ add_topics(struct prose_item *item, const struct phrases_span *span)
 		    &item->wish, "topic", skip_elision(language, topics->pdata[i]));
 }
 
+/* "the protein filter": without the words around its name */
+static void
+trim_filter(const struct phrases *language, struct phrases_text *text,
+    struct phrases_value *value)
+{
+	const struct phrases_span first = make_span(text, value->from, value->from + 1);
+	const struct phrases_span last = make_span(text, value->to - 1, value->to);
+
+	if (value->to - value->from < 2)
+		return;
+	value->from += phrases_is_filler(language, &first);
+	if (value->to - value->from > 1 &&
+	    phrases_skip(language, "filter-word", &last) == last.to)
+		value->to--;
+	g_free(value->text);
+	value->text = phrases_copy(text, value->from, value->to);
+}
+
 /* Take a match over. */
 static void
 take_wish(
@@ -364,12 +382,15 @@ take_wish(
 	item->wish = *match;
 	match->values = NULL;
 	for (guint i = 0; i < count; i++) {
-		const struct phrases_value value =
-		    g_array_index(item->wish.values, struct phrases_value, i);
-		const struct phrases_span span = make_span(text, value.from, value.to);
+		struct phrases_value *value =
+		    &g_array_index(item->wish.values, struct phrases_value, i);
+		const struct phrases_span span =
+		    make_span(text, value->from, value->to);
 
-		if (strcmp(value.name, "topics") == 0)
-			add_topics(item, &span);
+		if (strcmp(value->name, "filter") == 0)
+			trim_filter(item->wish.language, text, value);
+		else if (strcmp(value->name, "topics") == 0)
+			add_topics(item, &span); /* the values move */
 	}
 }
 
