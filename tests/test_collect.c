@@ -10,6 +10,7 @@
 #include "lib/store_fixture.h"
 #include "lib/unit.h"
 #include "store/paper/papers.h"
+#include "store/paper/source_lists.h"
 
 #define NOW "2026-11-20T09:00:00Z"
 
@@ -175,6 +176,39 @@ FAKE_TEST(a_source_may_have_an_interval_and_days_of_its_own)
 	/* On request it is not waited for. */
 	run(fake, true, now + 9001);
 	g_assert_cmpstr(fake->asked->str, ==, ALL);
+}
+
+struct renaming {
+	const char *from, *to;
+};
+
+static bool
+rename_source(struct store *store, void *data, GError **error)
+{
+	const struct renaming *names = data;
+	unsigned filters;
+
+	return source_lists_rename(store, names->from, names->to, &filters, error);
+}
+
+FAKE_TEST(a_source_is_renamed_with_its_filters)
+{
+	struct renaming names = {"made-up", "other"};
+	struct store *store = fake->fixture->store;
+	int64_t now = store_fixture_time(NOW);
+	g_autoptr(GError) error = NULL;
+
+	store_fixture_subscribe(
+	    fake->fixture, "ada@example.org", "UTC", "source:made-up mamba", now);
+	poll_at(fake, now, ALL, 0);
+	store_transact(store, rename_source, &names, &error);
+	g_assert_no_error(error);
+	assert_rows(fake->fixture,
+	    "SELECT DISTINCT l.source, f.source, s.text, t.canonical"
+	    " FROM listing l, source_fetch f, subscription s, filter t",
+	    "other|other|source:other mamba|mamba AND source:other");
+	g_assert_false(store_transact(store, rename_source, &names, &error));
+	g_assert_error(error, PB_ERROR, PB_ERROR_NOT_FOUND);
 }
 
 TEST(each_answer_is_recorded_with_its_status)
