@@ -240,7 +240,7 @@ TEST(day_without_papers_has_a_line)
 		store_fixture_run(fixture,
 		    "INSERT INTO delivered_paper (subscriber_id, paper_seq, digest_id, "
 		    "at)"
-		    " SELECT 1, paper_seq, 1, 0 FROM"
+		    " SELECT 1, paper_seq, 1, 1795000000 FROM"
 		    " digest_item; UPDATE digest SET state = 'sent'");
 		preferences.language = rows[i].language;
 		change(fixture, &preferences);

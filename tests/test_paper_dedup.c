@@ -285,7 +285,7 @@ STORE_TEST(two_rows_become_one_without_a_second_delivery)
 	assert_digests(fixture, now, 1);
 	store_fixture_run(fixture,
 	    "INSERT INTO delivered_paper (subscriber_id, paper_seq, digest_id, at) "
-	    "SELECT 1, paper_seq, digest_id, 5"
+	    "SELECT 1, paper_seq, digest_id, 1795000000"
 	    " FROM digest_item;"
 	    "UPDATE digest SET state = 'sent';"
 	    "UPDATE outbox SET state = 'CANCELLED', ended_at = 5,"

@@ -406,7 +406,8 @@ live(struct store_fixture *fixture, int days)
 		    "UPDATE outbox SET state = 'SENT', ended_at = 2,"
 		    " next_try_at = NULL WHERE state = 'SENDING';"
 		    "INSERT INTO delivered_paper (subscriber_id, paper_seq,"
-		    " digest_id, at) SELECT d.subscriber_id, i.paper_seq, d.id, 1"
+		    " digest_id, at) SELECT d.subscriber_id, i.paper_seq, d.id,"
+		    " d.created_at"
 		    " FROM digest_item i JOIN digest d ON d.id = i.digest_id"
 		    " WHERE d.state = 'live';"
 		    "UPDATE digest SET state = 'sent' WHERE state = 'live'");
