@@ -104,6 +104,8 @@ main(int argc, char **argv)
 	for (guint i = 0; listings && i < listings->len; i++) {
 		const struct listing *listing = listings->pdata[i];
 
+		if (listing->paper->is_notice)
+			continue;
 		print_listing(listing);
 		if (argc == 4)
 			print_more(listing->paper);

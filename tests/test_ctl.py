@@ -193,7 +193,7 @@ def test_usage(ctl_fixture):
     for arguments, words in rows:
         done = ctl_fixture.ctl(*arguments).expect(USAGE, "", words)
         assert done.out == "", done.text
-        assert len(done.err.splitlines()) < 160, done.text
+        assert len(done.err.splitlines()) < 180, done.text
     for time in ("noon", "2026-11-20", "2026-13-01T00:00:00Z", ""):
         Done(CTL, ["-c", ctl_fixture.config, "--now", time, "status"]).expect(
             USAGE, "", f"'{time}' is not a time (expected 2026-11-20T09:00:00Z)")

@@ -145,7 +145,7 @@ def replies_order_the_next_digest(tap):
     assert sorted(titles) == sorted(LATER), titles
     assert {"Agents for vision", "Agents see by vision"} == set(titles[:2]), titles
     shown = reader.instance.ctl("why", EVA, "2611.00020")
-    assert "raised   by likes: `vision`" in shown, shown
+    assert "raised   by likes: vision" in shown, shown
     shown = reader.instance.ctl("subscriber", "show", EVA)
     assert re.search(r"^answers +2 liked, 1 hidden; \d+ words learned$", shown, re.M), shown
     reader.write(digest["Reply-To"], "taste forget")

@@ -81,9 +81,10 @@ static const char *const lines[] = {"confirm abcdefghijklmnopqrstuvwxyz",
     "undo abcdefghijklmnopqrstuvwxyz", "add name=spam lottery", "del 1",
     "edit 1 lottery", "block diffusion", "unblock 2", "set at 23:59", "pause 14d",
     "test diffusion", "search diffusion", "why 2611.00001", "address thief@example.net",
-    "forget me", "yes 1", "no 1", "like 2611.00001", "hide 2611.00001", "taste forget",
-    "more 2611.00001", "share 1 as mine", "unshare hers", "follow robots",
-    "unfollow robots", "fork robots", "invite friend@example.com"};
+    "forget me", "yes 1", "no 1", "like 2611.00001", "hide 2611.00001",
+    "watch 2611.00001", "unwatch 2611.00001", "taste forget", "more 2611.00001",
+    "share 1 as mine", "unshare hers", "follow robots", "unfollow robots",
+    "fork robots", "invite friend@example.com"};
 
 static const char *
 find_line(const char *verb)
