@@ -224,6 +224,33 @@ WEB_TEST(a_request_that_waits_is_decided_again)
 
 /* ---- approval ---- */
 
+/* Check that the newest mail shows nothing of what the owner wrote. */
+static void
+assert_hidden(struct conversation *c)
+{
+	g_autofree char *mail = conversation_get_mail(c);
+
+	g_assert_null(strstr(mail, "doubt"));
+	g_assert_null(strstr(mail, "sorry"));
+	g_assert_null(strstr(mail, "max 3"));
+	g_assert_null(strstr(mail, "your mail"));
+}
+
+WEB_TEST(who_leaves_is_not_approved)
+{
+	g_autofree char *to = NULL, *owner = NULL;
+
+	choose(c, SETTINGS_POLICY_APPROVAL, NULL);
+	conversation_send(c, ADAM, HOME, "subscribe robots");
+	to = find_reply(c);
+	reply(c, ADAM, to, "yes", HANDLER_REPLIED);
+	store_fixture_run(c->fixture, "DELETE FROM outbox WHERE kind = 'answer'");
+	owner = find_reply(c);
+	conversation_send(c, ADAM, HOME, "unsubscribe");
+	reply(c, OWNER, owner, "yes", HANDLER_REPLIED);
+	assert_rows(c->fixture, PEOPLE, EVA "|active");
+}
+
 WEB_TEST(the_owner_agrees)
 {
 	g_autofree char *to = NULL, *owner = NULL;
@@ -248,9 +275,11 @@ WEB_TEST(the_owner_agrees)
 	/* Automatic and unclear answers decide nothing. */
 	reply(c, OWNER, owner, "Who is that?", HANDLER_REPLIED);
 	assert_rows(c->fixture, PEOPLE, EVA "|active");
-	reply(c, OWNER, owner, "yes", HANDLER_REPLIED);
+	reply(c, OWNER, owner, "Yes, although I doubt it.\n\nset max 3\n",
+	    HANDLER_REPLIED);
 	assert_rows(c->fixture, PEOPLE, EVA "|active " ADAM "|active");
 	assert_rows(c->fixture, NEWEST, ADAM "|answer");
+	assert_hidden(c);
 	assert_rows(c->fixture,
 	    "SELECT consent_text GLOB 'asked by mail *; confirmed, and approved by "
 	    "mail *'"
@@ -282,6 +311,7 @@ WEB_TEST(the_owner_declines)
 	assert_rows(c->fixture, NEWEST, ADAM "|answer");
 	mail = conversation_get_mail(c);
 	g_assert_nonnull(strstr(mail, "has declined"));
+	assert_hidden(c);
 	reply(c, OWNER, owner, "yes", HANDLER_REPLIED);
 	assert_rows(c->fixture, PEOPLE, EVA "|active");
 }

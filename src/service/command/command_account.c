@@ -314,7 +314,8 @@ command_run_unsubscribe(struct request *request, const char *arguments, GError *
 	if (!request->subscriber) {
 		reply_phrase(&request->text, "ok",
 		    N_("this address has no subscription, so no digests come."));
-		return true;
+		return confirmations_revoke(
+		    request->store, CONFIRMATION_APPROVAL, request->address_key, error);
 	}
 	undo = format_undo(request, error);
 	if (!undo || !subscribe_remove(request->store, request->address, request->actor,

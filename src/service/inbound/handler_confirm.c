@@ -214,6 +214,22 @@ report_half_confirmed(
 	                    words[0] ? words[1] : NULL, NULL, error);
 }
 
+/* Run what the owner agreed to. Who asked does not see the owner's mail, which is not
+ * read as a request of theirs either. */
+static bool
+run_approved(
+    struct request *request, const struct confirmation *confirmation, GError **error)
+{
+	const struct inmail *mail = request->mail;
+	bool is_ok;
+
+	request->mail = NULL;
+	request->is_reply = false;
+	is_ok = run_confirmed(request, confirmation, error);
+	request->mail = mail;
+	return is_ok;
+}
+
 bool
 handler_apply_confirmation(
     struct request *request, const struct confirmation *confirmation, GError **error)
@@ -229,6 +245,8 @@ handler_apply_confirmation(
 	if (confirmation->purpose == CONFIRMATION_UNDO &&
 	    !confirmations_revoke(store, CONFIRMATION_UNDO, key, error))
 		return false;
+	if (confirmation->purpose == CONFIRMATION_APPROVAL)
+		return run_approved(request, confirmation, error);
 	if (confirmation->purpose != CONFIRMATION_ADDRESS)
 		return run_confirmed(request, confirmation, error);
 	/* A new request revokes the used confirmations of earlier ones, too. */
@@ -293,13 +311,18 @@ report_declined(
     struct request *request, const struct confirmation *confirmation, GError **error)
 {
 	struct confirmation asked = *confirmation;
+	const struct inmail *mail = request->mail;
+	bool is_ok;
 
 	asked.recipient = asked.address;
-	return reply_to_recipient(request, &asked,
+	request->mail = NULL;
+	is_ok = reply_to_recipient(request, &asked,
 	    N_("{owner}, who decides who can subscribe here, has declined your "
 	       "request. "
 	       "Nothing else is sent to you."),
 	    NULL, NULL, error);
+	request->mail = mail;
+	return is_ok;
 }
 
 /* "No, I meant a pause until Friday", of a subscriber. @param has_more  set */
