@@ -342,7 +342,8 @@ def renamed(tap):
     instance = feeds.instance
     for number, query in enumerate((
             "mamba source:lab", "source:(LAB OR planet) snake", 'NOT source:lab mamba',
-            "mamba source:planet", "mamba source:lab-2")):
+            "mamba source:planet", "mamba source:lab-2",
+            'source:lab OR title:"the source:lab effect"')):
         instance.add_person(f"bo{number}@example.org", now=at_hour(DAY, 8, 30), query=query)
     feeds.write("lab", (LONG, "https://example.org/post/1", "1"))
     feeds.run()
@@ -353,10 +354,11 @@ def renamed(tap):
         text = file.read()
     write(instance.config, text.replace('name = "lab"', 'name = "snakes"'))
     assert instance.ctl("source", "rename", "lab", "snakes") == (
-        "lab is now snakes; 3 filters changed\n")
+        "lab is now snakes; 4 filters changed\n")
     assert instance.rows("SELECT text FROM subscription ORDER BY id")[1:] == [
         ("mamba source:snakes",), ("snake AND (source:planet OR source:snakes)",),
-        ("NOT source:snakes mamba",), ("mamba source:planet",), ("mamba source:lab-2",)]
+        ("NOT source:snakes mamba",), ("mamba source:planet",), ("mamba source:lab-2",),
+        ('source:snakes OR title:"the source lab effect"',)]
     assert not instance.rows("SELECT 1 FROM filter WHERE canonical GLOB '*source:lab[^-]*'")
     assert instance.rows("SELECT DISTINCT source FROM listing") == [("snakes",)]
     # The feed has the post still, and another one.

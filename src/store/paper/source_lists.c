@@ -198,7 +198,7 @@ rename_filter(const struct renaming *renaming, const char *text, char **canonica
 {
 	const struct tokenizer *tokenizer = store_get_tokenizer(renaming->store);
 	pb_auto(query) query = query_parse_canonical(text, tokenizer, NULL);
-	g_autofree char *old = NULL, *middle = NULL, *typed = NULL;
+	g_autofree char *old = NULL, *middle = NULL, *typed = NULL, *retyped = NULL;
 	pb_auto(query) renamed = NULL;
 	pb_auto(query) again = NULL;
 
@@ -213,8 +213,8 @@ rename_filter(const struct renaming *renaming, const char *text, char **canonica
 	*canonical = query_format(renamed);
 	typed = replace_name(renaming, text);
 	again = query_parse_canonical(typed, tokenizer, NULL);
-	return g_strdup(
-	    again && !names_source(again, renaming->from) ? typed : *canonical);
+	retyped = again ? query_format(again) : NULL;
+	return g_strdup(g_strcmp0(retyped, *canonical) == 0 ? typed : *canonical);
 }
 
 static GPtrArray *
