@@ -588,12 +588,17 @@ def test_bulk(ctl_fixture):
              "ignored columns: uuid\n", "1 without a filter: "])
     ctl_fixture.ctl("suppression", "import", people).expect(DATA, "", "--yes")
     assert ctl_fixture.json("suppression", "list") == []
-    ctl_fixture.ctl("suppression", "import", people, "--yes").expect(OK, "1 suppressed\n")
+    ctl_fixture.ctl("suppression", "import", people, "--yes").expect(
+        OK, "1 suppressed\n", "1 not suppressed: their state is not blocked\n")
     ctl_fixture.add("bob@example.org").expect(DATA, "", "is suppressed since")
     with open(people, "w", encoding="ascii") as file:
         file.write("Ada <ada@example.org>\ncarl@example.org\nno address\n")
     ctl_fixture.ctl("suppression", "import", people, "--yes").expect(
         DATA, "", [f"{people}:3: column address: ", "1 line is invalid in "])
+    with open(people, "w", encoding="ascii") as file:
+        file.write("ada@example.org\n\0\ncarl@example.org\n")
+    ctl_fixture.ctl("suppression", "import", people, "--yes").expect(
+        DATA, "", [f"{people}:2: invalid UTF-8", "1 line is invalid in "])
     with open(people, "w", encoding="ascii") as file:
         file.write("Ada <ada@example.org>\ncarl@example.org\n")
     ctl_fixture.ctl("suppression", "import", people, "--yes", "--reason", "complaint").expect(

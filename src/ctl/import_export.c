@@ -207,10 +207,14 @@ ctl_run_suppression_import(struct ctl *ctl, GError **error)
 	question = g_strdup_printf(
 	    "Suppress the addresses in %s, and remove those who subscribe",
 	    ctl->argv[1]);
-	return ctl_confirm(ctl, question, error) &&
-	       suppress_all(ctl, read, &count, error) &&
-	       print_result(ctl, json_pack("{s:i}", "suppressed", (int)count),
-	           "%u suppressed\n", count);
+	if (!ctl_confirm(ctl, question, error) ||
+	    !suppress_all(ctl, read, &count, error))
+		return false;
+	if (count < read->rows->len)
+		fprintf(stderr, "%u not suppressed: their state is not blocked\n",
+		    read->rows->len - count);
+	return print_result(ctl, json_pack("{s:i}", "suppressed", (int)count),
+	    "%u suppressed\n", count);
 }
 
 /* ---- export ---- */

@@ -712,9 +712,14 @@ read_list(struct reader *reader, const struct csv *csv, GPtrArray *fields)
 {
 	static const enum subscriber_csv_column order[] = {
 	    CSV_COLUMN_ADDRESS, CSV_COLUMN_NAME};
-	g_autofree char *text = g_strndup(csv->at, (size_t)(csv->end - csv->at));
-	g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+	g_autoptr(GString) text = g_string_new_len(csv->at, csv->end - csv->at);
+	g_auto(GStrv) lines = NULL;
 
+	/* Not UTF-8 either; else the text would end there. */
+	for (size_t i = 0; i < text->len; i++)
+		if (!text->str[i])
+			text->str[i] = '\xff';
+	lines = g_strsplit(text->str, "\n", -1);
 	g_array_append_vals(reader->order, order, G_N_ELEMENTS(order));
 	for (unsigned i = 0; lines[i]; i++) {
 		GError *error = NULL;
