@@ -489,6 +489,44 @@ STORE_TEST(a_title_says_that_a_paper_was_retracted)
 	g_assert_false(paper_is_retracted("Retracted horns of snails"));
 }
 
+static void
+look_up(struct store_fixture *fixture, const struct record *record, bool is_notice)
+{
+	g_autoptr(GPtrArray) papers =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)paper_free);
+	g_autoptr(GError) error = NULL;
+	struct papers_saved saved;
+	struct paper *paper = make(record);
+
+	paper->is_notice = is_notice;
+	g_ptr_array_add(papers, paper);
+	papers_save_lookup(fixture->store, PAPER_LOOKUP_CROSSREF, papers, NULL,
+	    store_fixture_time("2025-10-01T09:00:00Z"), &saved, &error);
+	g_assert_no_error(error);
+}
+
+/* Of a notice, which is no record of the paper, and of a paper itself. */
+STORE_TEST(a_lookup_finds_a_retraction)
+{
+	struct record notice = {"doi:10.5555/notice", "On a paper about yeast",
+	    "Editors", "2025-10-01", NULL};
+	struct record retracted = article;
+
+	send_preprint(fixture, "SELECT 1");
+	save(fixture, &notice);
+	notice.states = "10.1101/2025.09.17.676679";
+	look_up(fixture, &notice, true);
+	assert_rows(fixture, "SELECT title, work IS NULL FROM paper ORDER BY seq",
+	    "RETRACTED: " TITLE "|1 On a paper about yeast|1");
+	assert_digests_at(fixture, "2025-10-01T12:00:00Z", 1);
+	assert_rows(fixture, NOTICES " DESC LIMIT 1", "2|" RETRACTED);
+	save(fixture, &article);
+	retracted.title = "RETRACTED: Another title";
+	look_up(fixture, &retracted, false);
+	assert_rows(fixture, "SELECT title FROM paper WHERE id = '" ARTICLE "'",
+	    "RETRACTED: " TITLE);
+}
+
 /* ---- watched papers ---- */
 
 static void

@@ -1089,12 +1089,16 @@ save_answer(struct saving *saving, enum paper_lookup lookup,
 	merged = paper_dedup_merge(stored->paper, &answer);
 	merged->source_rank = stored->paper->source_rank;
 	merged->looked_up |= lookup;
+	if (paper_is_retracted(reported->title))
+		paper_mark_retracted(merged);
 	g_hash_table_add(
 	    saving->answered, g_memdup2(&stored->seq, sizeof(stored->seq)));
 	sums->listed++;
 	return update_paper(saving, merged, stored, sums, &is_revision, error) &&
 	       paper_aliases_add(store, &identity, stored->seq, error) &&
-	       works_link(store, reported, stored->seq, false, saving->now, error) &&
+	       (reported->is_notice ? save_notice(saving, reported, sums, error)
+	                            : works_link(store, reported, stored->seq, false,
+	                                  saving->now, error)) &&
 	       (!merged->journal || stored->paper->journal ||
 	           !stored->paper->looked_up ||
 	           paper_events_add(store, stored->seq, PAPER_EVENT_PUBLISHED, 0,
