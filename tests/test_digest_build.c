@@ -965,6 +965,12 @@ STORE_TEST(new_filters_are_announced_once)
 	store_fixture_list(fixture, "2026-11-18", "2611.00003", "Mamba and Oaks", 1);
 	assert_digests_at(fixture, "2026-11-18T07:30:00Z", 1);
 	assert_rows(fixture, NOTICES, "");
+	end_all(fixture, at, OUTBOX_SENT);
+	/* As after a pause: nobody is welcomed twice. */
+	store_fixture_list(fixture, "2026-11-19", "2611.00004", "Mamba again", 1);
+	store_fixture_run(fixture, "UPDATE subscriber SET is_first_due = 1");
+	assert_digests_at(fixture, "2026-11-19T09:30:00Z", 1);
+	assert_rows(fixture, NOTICES, "");
 }
 
 TEST(the_first_digest_says_what_comes)

@@ -294,7 +294,9 @@ digest_overview_add(struct digest_cache *cache, const struct subscriber *subscri
 	if (!coverage)
 		return false;
 	notices = g_string_new(NULL);
-	if (subscriber->is_first_due)
+	/* A digest after a pause is due as the first one is. */
+	if (subscriber->is_first_due &&
+	    (history.latest_at < 0 || history.latest_at < subscriber->consent_at))
 		append_welcome(notices, subscriber, items, cache->po);
 	append_line(notices, coverage->missing);
 	append_new_filters(notices, &history, filters, cache->po);
