@@ -581,6 +581,23 @@ TEST(digests_show_the_coverage)
 }
 
 /* RFC 9477: only if the relay signs it. */
+/* However many papers are watched. */
+TEST(each_notice_has_a_line)
+{
+	g_autofree char *dir = render_sample_get_template_dir();
+	g_autoptr(GBytes) key =
+	    g_bytes_new_static("0123456789abcdef0123456789abcdef", 32);
+	struct renderer_settings settings = render_sample_settings(dir, key);
+	pb_auto(renderer) renderer = renderer_new(&settings, NULL);
+	pb_auto(digest) digest = render_sample_new_digest();
+	g_autofree char *text = NULL;
+
+	render_sample_set_text(&digest->notices, "one\ntwo\nthree\nfour\nfive\nsix");
+	render_sample_add(digest, "1", "A title", DIGEST_DETAIL_FULL);
+	text = renderer_format_text(renderer, digest, NULL);
+	g_assert_nonnull(strstr(text, "\none\ntwo\nthree\nfour\nfive\nsix\n"));
+}
+
 TEST(digests_ask_for_complaints_if_that_is_signed)
 {
 	g_autofree char *dir = render_sample_get_template_dir();

@@ -10,9 +10,6 @@
 #include "message/sanitize.h"
 #include "render/view.h"
 
-/* Maximum number of notices; the last one holds the rest. */
-#define NOTICES_MAX 4
-
 /* Maximum number of filters that are named; others are counted. */
 #define FILTERS_MAX 10
 
@@ -288,7 +285,7 @@ put_notices(struct view *view, const struct digest *digest)
 	view_put(view, "notices", list);
 	if (!digest->notices || !*digest->notices)
 		return;
-	lines = g_strsplit(digest->notices, "\n", NOTICES_MAX);
+	lines = g_strsplit(digest->notices, "\n", -1);
 	for (unsigned i = 0; lines[i]; i++) {
 		g_autofree char *text = sanitize_line(lines[i], 0);
 		struct view *item = view_new_map();
