@@ -598,6 +598,24 @@ TEST(each_notice_has_a_line)
 	g_assert_nonnull(strstr(text, "\none\ntwo\nthree\nfour\nfive\nsix\n"));
 }
 
+/* A digest that comes for what became of a paper says so, not only its date. */
+TEST(the_first_notice_is_the_subject_without_papers)
+{
+	g_autofree char *dir = render_sample_get_template_dir();
+	g_autoptr(GBytes) key =
+	    g_bytes_new_static("0123456789abcdef0123456789abcdef", 32);
+	struct renderer_settings settings = render_sample_settings(dir, key);
+	pb_auto(renderer) renderer = renderer_new(&settings, NULL);
+	pb_auto(digest) digest = render_sample_new_digest();
+	g_autofree char *message = NULL;
+
+	digest->is_note = digest->style.is_event = true;
+	render_sample_set_text(&digest->notices, "It was retracted\ntwo");
+	message = compose(renderer, digest);
+	g_assert_nonnull(
+	    strstr(message, "Subject: No new papers: It was retracted\r\n"));
+}
+
 TEST(digests_ask_for_complaints_if_that_is_signed)
 {
 	g_autofree char *dir = render_sample_get_template_dir();

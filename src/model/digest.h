@@ -69,6 +69,7 @@ struct digest_style {
 	enum preference_group group;
 	enum preference_order order;
 	bool is_failed;   /* no source answered: without papers it is no quiet day */
+	bool is_event;    /* something became of papers that were sent or are watched */
 	char language[3]; /* "de"; "" for the configured default */
 };
 

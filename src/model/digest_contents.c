@@ -213,9 +213,11 @@ move_style(struct packing *packing, struct digest_style *style)
 	static const unsigned orders = PREFERENCE_ORDER_DATE + 1;
 	uint64_t bits =
 	    style->group +
-	    groups * (style->feedback +
-	                 (uint64_t)feedbacks *
-	                     (style->order + (uint64_t)orders * style->is_failed));
+	    groups *
+	        (style->feedback +
+	            (uint64_t)feedbacks *
+	                (style->order + (uint64_t)orders *
+	                                    (style->is_failed + 2U * style->is_event)));
 	const char *language;
 
 	style->abstract =
@@ -223,11 +225,12 @@ move_style(struct packing *packing, struct digest_style *style)
 	style->format = packing_number(packing, style->format, PREFERENCE_FORMAT_HTML);
 	style->attach =
 	    packing_number(packing, style->attach, PREFERENCE_ATTACH_MARKDOWN);
-	bits = packing_number(packing, bits, groups * feedbacks * orders * 2 - 1);
+	bits = packing_number(packing, bits, groups * feedbacks * orders * 4 - 1);
 	style->group = bits % groups;
 	style->feedback = bits / groups % feedbacks;
 	style->order = bits / groups / feedbacks % orders;
-	style->is_failed = bits / groups / feedbacks / orders;
+	style->is_failed = bits / groups / feedbacks / orders % 2;
+	style->is_event = bits / groups / feedbacks / orders / 2;
 	language = packing_text(packing, style->language);
 	if (packing->out)
 		return;

@@ -373,12 +373,25 @@ format_preheader(const struct page *page, const struct page_settings *settings,
 	    N_("Nothing new matched your filters since the last digest."));
 }
 
-static void
-put_subject(struct view *view, struct page *page, const struct page_settings *settings)
+/* Without papers the notice for which the digest comes. @return NULL: nothing */
+static char *
+format_subject_title(const struct page *page, const struct digest *digest)
 {
-	g_autofree char *title = page->entries->len
-	                             ? format_title(page, 0, BOUNDS_SUBJECT_TITLE_CHARS)
-	                             : NULL;
+	g_auto(GStrv) notices = NULL;
+
+	if (page->entries->len)
+		return format_title(page, 0, BOUNDS_SUBJECT_TITLE_CHARS);
+	if (!digest->is_note || !digest->style.is_event)
+		return NULL;
+	notices = g_strsplit(digest->notices, "\n", 2);
+	return sanitize_line(notices[0], BOUNDS_SUBJECT_TITLE_CHARS);
+}
+
+static void
+put_subject(struct view *view, struct page *page, const struct page_settings *settings,
+    const struct digest *digest)
+{
+	g_autofree char *title = format_subject_title(page, digest);
 	g_autoptr(GString) subject = g_string_new(NULL);
 
 	view_put_text(view, "first_title", title);
@@ -428,7 +441,7 @@ new_view(struct page *page, const struct page_settings *settings,
 	put_links(view, settings->sender, links);
 	put_filters(view, settings, digest);
 	put_notices(view, digest);
-	put_subject(view, page, settings);
+	put_subject(view, page, settings, digest);
 	return view;
 }
 

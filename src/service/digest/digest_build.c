@@ -458,6 +458,7 @@ make_contents(struct digest_cache *cache, const struct subscriber *subscriber,
 		return false;
 	if (liked)
 		add_liked(cache, liked, contents);
+	contents->style.is_event = events->len > 0;
 	*is_made = items->len || events->len || wants_note(subscriber);
 	if (*is_made &&
 	    !digest_overview_add(cache, subscriber, matches, items, contents, error))
