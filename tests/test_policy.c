@@ -224,6 +224,27 @@ WEB_TEST(a_request_that_waits_is_decided_again)
 
 /* ---- approval ---- */
 
+static bool
+invite_work(struct store *store, void *data, GError **error)
+{
+	struct conversation *c = data;
+	struct handler_report report = {0};
+	struct request request;
+	const char *reason;
+
+	handler_request_init(&request, store, &c->options, "", "operator", &report);
+	return handler_invite(&request, ADAM, &reason, error);
+}
+
+static void
+invite(struct conversation *c)
+{
+	GError *error = NULL;
+
+	store_transact(c->fixture->store, invite_work, c, &error);
+	g_assert_no_error(error);
+}
+
 /* Check that the newest mail shows nothing of what the owner wrote. */
 static void
 assert_hidden(struct conversation *c)
@@ -234,6 +255,28 @@ assert_hidden(struct conversation *c)
 	g_assert_null(strstr(mail, "sorry"));
 	g_assert_null(strstr(mail, "max 3"));
 	g_assert_null(strstr(mail, "your mail"));
+}
+
+/* Subscribed in another way, which the owner's answer does not change. */
+WEB_TEST(who_is_subscribed_needs_no_approval)
+{
+	g_autofree char *to = NULL, *owner = NULL, *invited = NULL;
+
+	choose(c, SETTINGS_POLICY_APPROVAL, NULL);
+	conversation_send(c, ADAM, HOME, "subscribe");
+	to = find_reply(c);
+	reply(c, ADAM, to, "yes", HANDLER_REPLIED);
+	store_fixture_run(c->fixture, "DELETE FROM outbox WHERE kind = 'answer'");
+	owner = find_reply(c);
+	invite(c);
+	invited = find_reply(c);
+	reply(c, ADAM, invited, "yes", HANDLER_REPLIED);
+	assert_rows(c->fixture, PEOPLE, EVA "|active " ADAM "|active");
+	reply(c, OWNER, owner, "no", HANDLER_IGNORED);
+	assert_rows(c->fixture, NEWEST, ADAM "|answer");
+	conversation_send(c, ADAM, HOME, "unsubscribe");
+	reply(c, OWNER, owner, "yes", HANDLER_REPLIED);
+	assert_rows(c->fixture, PEOPLE, EVA "|active " ADAM "|gone");
 }
 
 WEB_TEST(who_leaves_is_not_approved)
@@ -340,27 +383,6 @@ WEB_TEST(the_owner_agrees_on_the_page)
 }
 
 /* ---- invitations ---- */
-
-static bool
-invite_work(struct store *store, void *data, GError **error)
-{
-	struct conversation *c = data;
-	struct handler_report report = {0};
-	struct request request;
-	const char *reason;
-
-	handler_request_init(&request, store, &c->options, "", "operator", &report);
-	return handler_invite(&request, ADAM, &reason, error);
-}
-
-static void
-invite(struct conversation *c)
-{
-	GError *error = NULL;
-
-	store_transact(c->fixture->store, invite_work, c, &error);
-	g_assert_no_error(error);
-}
 
 WEB_TEST(an_invitation_opens_a_closed_service)
 {

@@ -17,6 +17,7 @@
 #include "store/mail/bounces.h"
 #include "store/mail/outbox.h"
 #include "store/subscriber/audit.h"
+#include "store/subscriber/confirmations.h"
 #include "store/subscriber/private_feeds.h"
 #include "store/subscriber/subscribers.h"
 #include "store/subscriber/suppression.h"
@@ -175,6 +176,9 @@ add(struct store *store, void *data, GError **error)
 	       (subscriber->id ? subscribers_update(store, subscriber, error)
 	                       : subscribers_insert(store, subscriber, error)) &&
 	       end_suppression(store, request, subscriber, addition->now, error) &&
+	       /* The owner need not decide any more. */
+	       confirmations_revoke(
+	           store, CONFIRMATION_APPROVAL, subscriber->address_key, error) &&
 	       add_filters(store, addition, &start, error) &&
 	       audit_insert(store, addition->now, request->who, "subscriber added",
 	           subscriber->id, request->consent, error);
