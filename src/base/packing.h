@@ -86,7 +86,7 @@ packing_count(struct packing *packing, unsigned elements, size_t bytes)
 	return packing->is_bad ? 0 : (unsigned)count;
 }
 
-/** @return `text`, or one that is a part of the packed bytes */
+/** Pack a text and return it, or unpack one, which is a part of the packed bytes. */
 static inline const char *
 packing_text(struct packing *packing, const char *text)
 {

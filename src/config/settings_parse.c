@@ -394,8 +394,8 @@ static void
 check_name(struct parse *parse, const char *name, const GPtrArray *sources,
     const config_setting_t *group)
 {
-	/* Ids of papers begin with "doi:" and the like; lookups have a state in the
-	 * store. */
+	/* Not what ids of papers begin with ("doi:"), nor the name under which the
+	 * store has the state of a lookup. */
 	if (*name && !g_regex_match_simple(
 	                 "^(?!(doi|pmid|pmcid|(arxiv|europepmc|crossref)-api)$)"
 	                 "[a-z][a-z0-9-]{0,29}$",

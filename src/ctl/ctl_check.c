@@ -110,7 +110,7 @@ ctl_run_doctor(struct ctl *ctl, GError **error)
 
 /* ---- check ---- */
 
-/* Timeout for the mail. */
+/* Default and maximum of --wait, the timeout for the mail, s. */
 #define WAIT_S     20
 #define WAIT_MAX_S 600
 

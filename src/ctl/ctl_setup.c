@@ -230,7 +230,7 @@ append_sources(const struct setup *setup, GString *out)
 }
 
 /*
- * Format the file.
+ * Format the configuration file.
  *
  * @param without  settings to leave out: how their names begin; or NULL
  * @return a new string

@@ -38,7 +38,7 @@ struct worker *worker_new(const struct worker_options *options, GError **error);
 /** Run a step now; from any thread. */
 void worker_wake(struct worker *worker);
 
-/** Run a last step, from its start to its end; then end the thread. */
+/** Let the thread run a last whole step and end; waits for it. */
 void worker_finish(struct worker *worker);
 
 /** Ask the thread to end; worker_free() waits for it. */

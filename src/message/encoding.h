@@ -17,7 +17,6 @@ enum encoding {
 /** @return the value for Content-Transfer-Encoding */
 const char *encoding_get_name(enum encoding encoding);
 
-/** Count bytes that are not ASCII. */
 size_t encoding_count_non_ascii(const char *text, size_t size);
 
 /** Choose an encoding. @param size, non_ascii  bytes */

@@ -9,17 +9,17 @@
 #include "message/command_text.h"
 #include "message/sanitize.h"
 
-/* A topic has at most so many words; a Chinese or Japanese character is a quarter. */
+/* Maximum words of a topic; a Chinese or Japanese character counts as a quarter. */
 #define TOPIC_WORDS     6
 #define WORD_WEIGHT     4
 #define TOPIC_WEIGHT    (TOPIC_WORDS * WORD_WEIGHT)
 #define TOPIC_CHARS     80
-#define AUTHOR_WORDS    4
-#define TITLE_WORDS     12
-#define NAMED_WORDS     5 /* of a filter or place */
-#define STATED_WORDS    3 /* of a topic that ends like a sentence */
-#define GREETED_WORDS   5
-#define NAME_WORDS      4
+#define AUTHOR_WORDS    4  /* of the name of an author of papers */
+#define TITLE_WORDS     12 /* of the title of a paper */
+#define NAMED_WORDS     5  /* of a filter or place */
+#define STATED_WORDS    3  /* of a topic that ends like a sentence */
+#define GREETED_WORDS   5  /* of a name after a salutation */
+#define NAME_WORDS      4  /* of a name at the end of a mail */
 /* A line of at least that length may go on in the next one. */
 #define WRAPPED_CHARS   45
 /* Words of a wish beside a telephone number, to be one. */
@@ -664,7 +664,7 @@ guess_language(const char *first, const struct phrases_span *span, unsigned leas
 	return best;
 }
 
-/* "the papers of Marie Curie and Lise Meitner" */
+/* Whether one author of several was read: "papers of Marie Curie and Lise Meitner" */
 static bool
 has_one_of_authors(const struct parse *parse)
 {
@@ -928,7 +928,7 @@ cut(struct reading *reading, char *line, const char *reason, const struct unit *
 	add_item(reading, item, unit);
 }
 
-/* Split the text into units and paragraphs; lines after the end are cut. */
+/* Split the text into units and paragraphs; quotes and signatures are cut. */
 static void
 find_units(struct reading *reading, const char *text)
 {

@@ -47,8 +47,8 @@ struct digest_contents_paper {
 	int64_t upvotes, upvotes_before, stars;
 	const char *venue;
 	enum digest_detail shown;
-	unsigned first_reason; /* index of the filter that it counts for */
-	unsigned reasons;      /* and the others follow; side by side for all papers */
+	unsigned first_reason; /* index in the reasons of the contents */
+	unsigned reasons; /* number; the paper counts for the filter of the first */
 	struct digest_reference reference; /* only if the style has attached files */
 };
 
@@ -64,7 +64,6 @@ struct digest_contents {
 	GStringChunk *texts; /* for texts of a digest that is being built */
 };
 
-/** Initialize empty contents. */
 void digest_contents_init(struct digest_contents *contents);
 void digest_contents_clear(struct digest_contents *contents);
 

@@ -66,18 +66,18 @@
 #define LIMIT     "(*LIMIT_MATCH=10000)"
 #define LIMIT_GAP "(*LIMIT_MATCH=2000)" /* there are many, of any words */
 
-/* Phrases in a regular expression, whose size is limited. */
+/* Maximum number of phrases in a regular expression, whose size PCRE limits. */
 #define EXPRESSION_CHOICES 200
 
 /* Text in brackets is looked for within that many bytes. */
 #define BRACKET_BYTES 160
 
-/* Words of that length are corrected if up to so many letters are wrong; shorter ones
- * are too often another word. */
+/* Minimum length of a word that is corrected if up to SLIPS_MAX letters are wrong;
+ * shorter ones are too often another word. */
 #define MISSPELT_BYTES 8
-/* Words of that length are corrected if two letters are swapped or one is missing. */
-#define SWAPPED_BYTES  5
 #define SLIPS_MAX      2
+/* Minimum length of one in which two swapped letters or a missing one are corrected. */
+#define SWAPPED_BYTES  5
 
 /* ---- text ---- */
 

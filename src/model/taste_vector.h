@@ -29,7 +29,6 @@ struct taste_vector {
 	GStringChunk *texts;
 };
 
-/** Initialize an empty vector. */
 void taste_vector_init(struct taste_vector *vector);
 void taste_vector_clear(struct taste_vector *vector);
 

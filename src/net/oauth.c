@@ -11,7 +11,7 @@
 
 #define FORM_TYPE "application/x-www-form-urlencoded"
 
-/* Lifetime of an access token if the server names none; RFC 6749 recommends to. */
+/* Default and maximum of expires_in of an access token (RFC 6749 section 5.1), s. */
 #define DEFAULT_LIFETIME_S 3600
 #define MAX_LIFETIME_S     (365 * 86400)
 

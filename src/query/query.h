@@ -174,7 +174,6 @@ GPtrArray *query_list_slow(const struct query *query);
 GPtrArray *
 query_list_new_clauses(const struct query *before, const struct query *after);
 
-/** Whether a clause has a relative date. */
 bool query_has_relative_date(const struct query *query);
 
 /** List the values of source: clauses. @return of const char *, borrowed */
@@ -209,7 +208,6 @@ query_document_finalize(struct query_document *document, enum query_finality fin
 void query_document_free(struct query_document *document);
 PB_DEFINE_AUTO(query_document, query_document_free);
 
-/** Evaluate a query for a paper. */
 enum query_verdict query_evaluate(const struct query *query,
     const struct query_document *document, enum query_mode mode);
 

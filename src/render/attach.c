@@ -17,7 +17,7 @@
 static const char *const suffixes[] = {
     "jr", "jr.", "sr", "sr.", "ii", "iii", "iv", NULL};
 
-/* Words that names of people do not have. */
+/* Words that only names of groups have. */
 static const char *const group_words[] = {"ai", "and", "collaboration", "consortium",
     "contributors", "gmbh", "group", "inc", "inc.", "institute", "lab", "labs", "llc",
     "ltd", "ltd.", "research", "team", "the", "university", "&", NULL};

@@ -19,7 +19,8 @@ const char *const entry_names[] = {"abstract", "byline", "filters", "full",
     "like_url", "links", "number", "sentence", "title", "unseen", "url", "votes",
     "words", NULL};
 
-/* Placeholders: control characters, which templates and sanitized text lack. */
+/* Placeholders: control characters, which templates and sanitized text lack.  UNSEEN is
+ * WORDS on a line that is left out if a word of the title or abstract is marked. */
 #define NUMBER  "\x01"
 #define TOKEN   "\x02"
 #define FILTERS "\x04"
@@ -253,7 +254,7 @@ struct entry {
 	char *token;
 	char *filters; /* "rlhf, agents" */
 	char *words;   /* "rlhf: rlhf in the title · agents: cs.CL" */
-	bool has_hits; /* some of them */
+	bool has_hits; /* `words` is not only names of filters */
 };
 
 static struct view *

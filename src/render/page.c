@@ -16,8 +16,8 @@
 /* Maximum number of papers in a digest that does not say how it is ordered. */
 #define UNORDERED_MAX 4
 
-/* Number of papers shown in full below which a digest that is too large loses titles
- * first. */
+/* A digest that is too large shows papers by title until this number is left in full;
+ * then it omits titles. */
 #define FULL_KEPT 20
 
 /* Counts of filters in the preheader are shown up to this size, bytes. */

@@ -27,7 +27,7 @@ is_link(const char *block)
 	return g_regex_match_simple("^https?://\\S+$", block, 0, 0);
 }
 
-/* Indented, quoted, or after a word in the margin. */
+/* Whether a block keeps its line breaks (service/command/reply_text.h). */
 static bool
 has_lines(const char *block)
 {
@@ -35,11 +35,11 @@ has_lines(const char *block)
 	    "^(?:> | +\\S|[\\w-]+ {2,}|confirm |undo )", block, G_REGEX_MULTILINE, 0);
 }
 
-#define ITEM "-      " /* as wide as the margin of what goes on below it */
+/* Start of a list item in a text part, and of its further lines. */
+#define ITEM "-      "
 #define REST "       "
 
-/* Append a line; of an example and its meaning, which are columns of the text part, as
- * an item. */
+/* Append a line; one with two columns, an example and its meaning, becomes an item. */
 static void
 append_line(GString *text, const char *line)
 {
@@ -52,7 +52,7 @@ append_line(GString *text, const char *line)
 		g_string_append(text, line);
 }
 
-/* Items are lines of any length. */
+/* Join the lines of a block, of an item to one line. */
 static char *
 join_items(char *const *lines)
 {

@@ -40,7 +40,7 @@ set_commands(struct sender_identity *sender, const struct subaddress_base *base)
 {
 	static const struct {
 		enum subaddress_kind kind;
-		/* With subaddresses; else behind the tag in the subject. */
+		/* Ends of the link: with subaddresses, with tokens in the subject. */
 		const char *ends[2];
 	} actions[] = {
 	    [SENDER_STOP] = {SUBADDRESS_LEAVE,

@@ -103,7 +103,7 @@ static const struct {
  * weights of its cues, as the next two. */
 #define FIRST_WEIGHT -4
 
-/* Weight of each sentence in the first quarter, with the first one. */
+/* Weight of each sentence in the first quarter, including the first one. */
 #define EARLY_WEIGHT -4
 
 /* Weight of the last sentence. */

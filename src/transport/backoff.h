@@ -14,11 +14,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A failed attempt and the maximum age of the message. */
+/* Maximum age of a message, s; when it is reached, delivery has failed. */
 #define BACKOFF_AGE_DIGEST_S       (36 * 3600)
 #define BACKOFF_AGE_CONFIRMATION_S 3600
 #define BACKOFF_AGE_ANSWER_S       (24 * 3600)
 
+/* A failed attempt. */
 struct backoff_policy {
 	int64_t queued_at; /* when the message was queued */
 	int64_t now; /* of the failed attempt; if before queued_at (clock set back),

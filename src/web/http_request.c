@@ -242,7 +242,6 @@ parse_head(struct http_request *request)
 	return status ? status : check_fields(request, is_host_required);
 }
 
-/* Add a byte of the head. */
 static int
 add_byte(struct http_request *request, char byte)
 {

@@ -279,12 +279,12 @@ responder_answer(struct responder *responder, const struct http_request *request
  * have been slow for longest are closed.
  */
 
-/* They only wait for paperboyd, which answers two requests at a time. */
+/* Threads that wait for paperboyd, which answers two requests at a time. */
 #define THREADS       8
 #define ACCEPTS       64 /* of a listener, handled before other sources */
 #define READ_BYTES    (16 * 1024)
-#define TICK_MS       1000
-#define OTHER_FILES   64 /* descriptors besides those of connections */
+#define TICK_MS       1000 /* interval of checks for slow connections */
+#define OTHER_FILES   64   /* descriptors besides those of connections */
 #define STATUS_LIMITS 503
 
 /* In the order in which connections are closed when there are too many. */
@@ -586,7 +586,7 @@ handle_signal(gpointer data)
 	struct server *server = data;
 	struct connection *connection;
 
-	/* Connections that wait would be reset. */
+	/* Accept waiting connections, which closing the listeners would reset. */
 	for (unsigned i = 0; i < server->listeners->len; i++)
 		handle_listener(
 		    g_array_index(server->sockets, int, i), G_IO_IN, server);

@@ -380,7 +380,7 @@ add_caret(struct view *message)
 	view_put_text(message, "caret", below->str);
 }
 
-/* Put flags for the kinds of messages, and errors of fields by their names. */
+/* Put has_wait and has_error, and errors of fields as error_FIELD. */
 static void
 add_errors(struct view *map)
 {

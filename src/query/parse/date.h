@@ -11,7 +11,6 @@
 
 #include "query/query_error.h"
 
-/* No day. */
 #define DATE_NONE 0U
 
 enum date_kind {

@@ -11,8 +11,8 @@
  * a negative weight, a part of its mean in these.  The score of a paper is the scalar
  * product of its vector and that of the person.
  *
- * The pairs of words in a matrix have the weight 0, and the matrices are made with
- * folds_plurals false: both would improve the order of papers on some subjects and make
+ * Pairs of words have the weight 0, and the matrices are made without folds_plurals:
+ * pairs and folded plurals would improve the order of papers on some subjects and make
  * it worse on others (bench/relevance.py).
  */
 #pragma once
@@ -23,13 +23,13 @@
  * Weigh the terms of a paper.
  *
  * @param background  other papers, with or without this one
- * @return one for each of its matrix_get_counts(), owned by the caller
+ * @return a weight for each of its matrix_get_counts(), owned by the caller
  */
 double *taste_weigh(
     const struct matrix *background, const struct matrix *papers, unsigned paper);
 
 struct taste_term {
-	uint32_t term; /* of the answered papers */
+	uint32_t term; /* its number in the matrix of the answered papers */
 	double weight;
 	/*
 	 * Whether people recognize it: a title of an answered paper has it, and it is

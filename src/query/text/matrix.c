@@ -30,7 +30,7 @@ static const char *const function_words[] = {"a", "about", "above", "after", "ag
 /* Value of a function word in matrix.numbers: it is not a term. */
 #define FUNCTION_WORD GUINT_TO_POINTER(G_MAXUINT)
 
-/* Longer words are cut; two of them fit into a term. */
+/* Maximum size of a word, bytes; longer ones are cut. */
 #define WORD_BYTES 64
 
 struct matrix {

@@ -57,7 +57,6 @@ unsigned matrix_count_terms(const struct matrix *matrix);
 /** @param term  less than matrix_count_terms(); valid until the next matrix_add() */
 const struct matrix_term *matrix_get_term(const struct matrix *matrix, uint32_t term);
 
-/** Find a term by its text. */
 bool matrix_find_term(const struct matrix *matrix, const char *text, uint32_t *term);
 
 /**

@@ -86,12 +86,12 @@ measure_stem(const char *word, size_t len, size_t chars, bool *wants_y)
 	if (chars > SHORTEST_PLURAL &&
 	    (ends_in(word, len, "us") || ends_in(word, len, "is")))
 		return len;
-	/* queries, but ties and dies. */
+	/* "queries" becomes "query"; "ties" and "dies" are too short. */
 	if (chars > SHORTEST_PLURAL && ends_in(word, len, "ies")) {
 		*wants_y = true;
 		return len - 3;
 	}
-	/* heroes, but shoes. */
+	/* "heroes" becomes "hero"; "shoes" is too short. */
 	if (chars > SHORTEST_PLURAL + 1 && ends_in(word, len, "oes"))
 		return len - 2;
 	if (chars > SHORTEST_PLURAL &&

@@ -14,7 +14,7 @@
 /* A weekday has lists if it has this share of the papers of the busiest one. */
 #define LISTS_SHARE 0.1
 
-/* Above this rate the quantiles are those of the normal distribution. */
+/* Rate above which quantiles are NORMAL_90 standard deviations from the mean. */
 #define NORMAL_RATE   500
 #define NORMAL_90     1.645
 #define QUANTILE_LOW  0.05

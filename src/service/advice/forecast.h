@@ -56,7 +56,6 @@ void forecast_count(struct forecast *forecast, const char *day);
 /** Multiply the matches counted: they were a sample, one in so many. */
 void forecast_scale(struct forecast *forecast, unsigned step);
 
-/** Compute the rates. */
 bool forecast_compute(struct forecast *forecast, struct store *store, GError **error);
 
 /** The 90 % interval of a Poisson distribution. @param rate  at least 0 */

@@ -38,17 +38,17 @@
  */
 #define FORMS_MAX 2
 
-/* A related term is suggested if the filter finds at least this share of the papers
- * with it, and at least LIFT_MIN times its share of all papers: below, most of what the
- * term adds is about something else; ... */
+/* Minimum share of the papers with a suggested term that the filter finds, and minimum
+ * ratio of this to the filter's share of all papers: below, most of what the term adds
+ * is about something else. */
 #define SHARE_MIN 0.2
 #define LIFT_MIN  5
 
-/* ... if their log-likelihood ratio is at least this: in 100 terms that are tested, one
- * by chance in 100 cases (chi-squared, one degree of freedom, p = 0.0001); ... */
+/* Minimum log-likelihood ratio of a suggested term: of 100 terms that are tested, one
+ * by chance in 100 cases (chi-squared, one degree of freedom, p = 0.0001). */
 #define RATIO_MIN 15.1
 
-/* ... and if at least this part of the papers with it have it in their titles: titles
+/* Minimum part of the papers with a suggested term that have it in their titles: titles
  * name subjects, "however" and "outperform" are in abstracts. */
 #define TITLE_PART 0.25
 

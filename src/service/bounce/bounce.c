@@ -381,7 +381,7 @@ decide_and_apply(struct store *store, void *data, GError **error)
 	       apply(suspect->context, subscriber, decision, &suspect->report, error);
 }
 
-/* Most decisions are to wait: decide again in a transaction for the others only. */
+/* Decide, and again in a transaction unless the decision is to wait, as most are. */
 static bool
 decide_one(const struct bounce_context *context, GHashTable *outages,
     int64_t subscriber_id, struct bounce_run_report *report, GError **error)

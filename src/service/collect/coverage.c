@@ -180,7 +180,7 @@ struct line {
 	const GPtrArray *lists;
 	struct source_list_sum *sums; /* one for each list; listed is -1 for none */
 	GString *text;
-	GString *missing;   /* may be the same */
+	GString *missing;   /* may be the same as text */
 	GHashTable *summed; /* services listed already, char * */
 };
 

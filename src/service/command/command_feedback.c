@@ -28,9 +28,11 @@
 /* Maximum number of entries of one `more`. */
 #define MORE_MAX 10
 
-/* A term is proposed if so many papers of the newest answers have it. */
-#define TERM_PAPERS     2
-#define TERM_ANSWERS    200
+/* Minimum number of papers with a proposed term among those of the newest answers. */
+#define TERM_PAPERS  2
+#define TERM_ANSWERS 200
+
+/* Maximum number of learned words tried as a block, and of backtests of these. */
 #define BLOCK_WORDS     10
 #define BLOCK_BACKTESTS 3
 

@@ -52,7 +52,7 @@ is_language(const char *value)
 	       g_ascii_isalpha(value[1]);
 }
 
-/* Unknown zones are errors of `set`. */
+/* Accept any word: `set` reports unknown zones. */
 static bool
 is_word(const char *value)
 {

@@ -43,7 +43,7 @@ static format_fn format_topics, format_block, format_del, format_edit, format_au
 enum effect {
 	EFFECT_PROPOSED,
 	EFFECT_DONE, /* it only answers, or can be undone */
-	EFFECT_NONE, /* see run_wishes() */
+	EFFECT_NONE, /* see run_wish() */
 };
 
 /*

@@ -53,7 +53,7 @@ command_format_references(struct request *request, const char *line, GError **er
 	return text;
 }
 
-/* Words of filters may differ by an ending: from so many bytes, of so many. */
+/* Minimum size of a stem, and maximum of an ending that may be missing, bytes. */
 #define STEM_BYTES   4
 #define ENDING_BYTES 2
 

@@ -10,8 +10,8 @@
 #include "message/sanitize.h"
 #include "render/wrap.h"
 
-#define MARGIN      7
-#define PASTE_BLANK 4
+#define MARGIN      7   /* columns before a text, for a word or number */
+#define PASTE_BLANK 4   /* columns before the further lines of a command */
 #define GUARDED     120 /* maximum length of a guarded quote, characters */
 
 /* @param kind, text  copied */

@@ -51,7 +51,6 @@ char *reply_text_format_count(
 char *reply_text_format_forecast(
     const struct reply_text *reply, const struct forecast *forecast);
 
-/** Get the translations to its language. */
 #define reply_text_get_po(reply) catalog_get_po((reply)->catalog, (reply)->language)
 
 /** Format a message in its language. @return a new string */

@@ -38,8 +38,8 @@
 
 /* ---- repair due times that a wrong clock produced ---- */
 
-#define REPAIR_SUBSCRIBERS 50
-#define DUE_DAYS_MAX       15
+#define REPAIR_SUBSCRIBERS 50 /* in one transaction */
+#define DUE_DAYS_MAX       15 /* a due time further ahead is wrong */
 
 /* Time of the last run, and the minimum step back that counts. */
 #define LAST_RUN   "digests"
@@ -149,8 +149,8 @@ repair_due_times(struct store *store, int64_t now, GError **error)
 /* Maximum number of subscribers in one transaction. */
 #define BATCH_SUBSCRIBERS 200
 
-/* Minimum number of subscribers for which a batch is started, and the number of the
- * first batch; one that takes twice BATCH_US still ends earlier. */
+/* Minimum number of subscribers in a batch, and the number in the first one; a batch
+ * that takes twice BATCH_US ends earlier. */
 #define BATCH_SUBSCRIBERS_LEAST 25
 
 /* Time to decide about a batch, µs; loading and saving it take about as long again.  A
@@ -666,7 +666,6 @@ count_plan(struct digest_build_report *report, const struct plan *plan)
 	}
 }
 
-/* Save due times. */
 static bool
 save_due(struct store *store, const GPtrArray *plans, GError **error)
 {
@@ -773,7 +772,7 @@ skip_damaged(
 /* A batch, and the result of building it. */
 struct batch {
 	struct digest_cache *cache;
-	unsigned size;          /* maximum number of subscribers; then of the next */
+	unsigned size;          /* maximum number of subscribers; then the next one's */
 	GPtrArray *subscribers; /* that are due */
 	GPtrArray *filters;     /* of struct candidate_filter * */
 	GPtrArray *plans;       /* of struct plan *, of the first subscribers */

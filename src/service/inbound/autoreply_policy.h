@@ -43,7 +43,7 @@ struct autoreply_verdict {
 	const char *token;         /* the same; borrowed */
 	bool is_message_id;        /* the same */
 
-	/* Subject without the tag that is a target; NULL: it has none. */
+	/* Subject without its token, if that is a target; else NULL. */
 	char *subject;
 
 	/* Reason to send no reply, a keyword; NULL: reply.  Static. */
@@ -67,7 +67,6 @@ autoreply_check(const struct autoreply_settings *settings, const struct inmail *
 
 void autoreply_clear(struct autoreply_verdict *verdict);
 
-/** Select a target. */
 void autoreply_select(struct autoreply_verdict *verdict, unsigned index);
 
 /**

@@ -13,11 +13,11 @@
 #define MAINTENANCE_MATCH_DAYS        45
 #define MAINTENANCE_OUTBOX_DAYS       14
 #define MAINTENANCE_FETCH_DAYS        30
-/* Text of quarantined messages, and keys that detect duplicates. */
+/* Text of quarantined messages; and inbox rows, whose keys detect duplicates. */
 #define MAINTENANCE_QUARANTINE_DAYS   14
 #define MAINTENANCE_INBOX_DAYS        30
-/* Digests: a reply to one authenticates its sender for 30 days (delivery/mail_token.h).
- */
+/* Digests, to which replies are accepted for 30 days (delivery/mail_token.h); and
+ * papers in rejected messages. */
 #define MAINTENANCE_DIGEST_DAYS       31
 #define MAINTENANCE_REJECTED_DAYS     60
 /* Evidence from bounces and complaints. */

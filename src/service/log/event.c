@@ -13,7 +13,7 @@
 /* Maximum number of fields, including those of every event. */
 #define FIELDS_MAX 20
 
-/* Of most lines. */
+/* Length of most lines, allocated first. */
 #define LINE_BYTES 250
 
 /* Of keys, with their NUL. */

@@ -12,7 +12,7 @@
 
 /* ---- matches a batch of papers with the filters that have seen all others ---- */
 
-/* Maximum number of candidate filters in one commit. */
+/* Maximum number of candidate filters in one commit; more delay other writers. */
 #define COMMIT_CANDIDATES 2000
 
 /* Saved rows after which a commit ends, so that other writers wait for some ten
@@ -304,7 +304,7 @@ match_lagging(struct store *store, const struct match_context *context,
 
 	if (!filter_progress_load(store, &progress, error))
 		return false;
-	/* As far as the current batch, so that they can join it. */
+	/* Up to the cursor of the batched filters, which they join there. */
 	newest = progress.matched;
 	while (!store_is_stopped(store)) {
 		g_autoptr(GPtrArray) filters =
@@ -334,15 +334,15 @@ match_lagging(struct store *store, const struct match_context *context,
 	return true;
 }
 
-/* ---- pending matches ---- */
+/* ---- waiting matches ---- */
 
-/* Maximum number of papers whose pending matches are rechecked in one commit. */
+/* Maximum number of papers whose waiting matches are rechecked in one commit. */
 #define COMMIT_PAPERS 100
 
-/* Maximum number of pending matches rechecked in one commit. */
+/* Maximum number of waiting matches rechecked in one commit. */
 #define COMMIT_WAITING 500
 
-/* Cursors: the paper whose pending matches are being rechecked, and the last filter of
+/* Cursors: the paper whose waiting matches are being rechecked, and the last filter of
  * which that is done; 0: none. */
 #define RECHECK_PAPER  "recheck paper"
 #define RECHECK_FILTER "recheck filter"
@@ -411,9 +411,9 @@ recheck_paper(struct store *store, int64_t seq, int64_t *after, unsigned *room,
 }
 
 /*
- * Find a paper whose waiting filters are to be rechecked: it changed, or has waited
- * long enough. It counts as unchanged from its first commit on: a change between
- * two commits marks it again.
+ * Find a paper whose waiting matches are to be rechecked: it changed, or they have
+ * waited long enough.  The mark of a changed paper is cleared before its first match is
+ * rechecked, so that a change between two commits marks it again.
  *
  * @param seq  set; 0: there is none
  */
@@ -487,16 +487,16 @@ recheck_all(struct store *store, const struct match_context *context,
  */
 #define JUMP_S (26 * CLOCK_HOUR_S)
 
-/* Time after a jump in which only fields from arXiv become final, s; shorter than a
- * day, so that the next daily run is after it. */
+/* Time after a jump in which only fields that are looked up become final, s; shorter
+ * than a day, so that the next daily run is after it. */
 #define DISTRUST_S (23 * CLOCK_HOUR_S)
 
 /* Cursors: time of the last run, and of the last forward jump of the clock, s. */
 #define LAST_RUN  "match"
 #define LAST_JUMP "match jump"
 
-/* Find the time from which fields from other sources than arXiv may become final: after
- * a jump the clock may be wrong. */
+/* Find the time from which fields that are not looked up may become final: after a jump
+ * the clock may be wrong. */
 static bool
 load_trusted_at(struct store *store, int64_t now, int64_t *trusted_at, GError **error)
 {
@@ -507,7 +507,7 @@ load_trusted_at(struct store *store, int64_t now, int64_t *trusted_at, GError **
 	    !store_load_cursor(store, LAST_JUMP, 0, &jumped_at, error))
 		return false;
 	if (now - last > JUMP_S || jumped_at > now) {
-		/* The previous run jumped too, with none between: runs are rare. */
+		/* There was a jump before the previous run, too: runs are rare. */
 		is_rare = last == jumped_at;
 		jumped_at = now;
 		if (!store_save_cursor(store, LAST_JUMP, jumped_at, error))

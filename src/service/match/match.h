@@ -8,10 +8,10 @@
  * rechecked then. Such a match is called "waiting" in service/match and in reports of
  * the status, and "pending" in the store (store/paper/matches.h).
  *
- * Fields that are looked up are final at settled_at of the paper (papers.h), all others
- * MATCH_WAIT_DAYS after that time, rounded down to the hour; a time before the last day
- * (UTC) on which the paper was listed counts as the start of that day, a later one as
- * its end. Missing values are false once they are final.
+ * A missing value is false once its field is final.  Fields that are looked up are
+ * final at settled_at of the paper (papers.h); all others MATCH_WAIT_DAYS after the
+ * time when the paper was first seen, limited to the day (UTC) of its last listing (not
+ * before its start, not after its end) and rounded down to the hour.
  */
 #pragma once
 

@@ -18,8 +18,8 @@
 /* Times of a run, s. */
 struct match_context {
 	int64_t now;
-	int64_t
-	    trusted_at; /* before it only fields that are looked up may become final */
+	/* Before it the clock may be wrong: only looked-up fields become final. */
+	int64_t trusted_at;
 };
 
 /* Maximum length of a number, a comma and NUL, bytes. */
@@ -56,8 +56,8 @@ struct paper_batch_filter {
 	int64_t id;
 	const char *canonical;
 	struct bitset papers;
-	/* It has not been evaluated for the papers before, except for earlier
-	 * revisions: only of revised papers the store may have a match already. */
+	/* It has not been evaluated for these revisions: the store can have a match
+	 * only of papers that had an earlier one. */
 	bool is_first_run;
 };
 

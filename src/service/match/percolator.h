@@ -17,7 +17,7 @@
 #include "query/query.h"
 #include "store/core/store.h"
 
-/* Number of filter ids in one lookup: 16 MB. */
+/* Maximum number of filter ids in one lookup, each of which needs 16 bytes. */
 #define PERCOLATOR_RANGE 1048576
 
 struct percolator;

@@ -120,8 +120,8 @@ search_foreach(struct store *store, const struct query *query,
 
 /* ---- the best matches ---- */
 
-/* Candidates of FTS5 beyond the limit of a search, in place of further records of works
- * that are shown; with more such records the search shows fewer papers. */
+/* Number of candidates read beyond the limit of a search: of several records of a work
+ * only the best is shown.  With more such records the search shows fewer papers. */
 #define EXTRA_RECORDS 20
 
 static void

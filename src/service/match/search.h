@@ -1,10 +1,10 @@
 /*
  * search.h - searches the archive for papers that match a query.
  *
- * The full-text index selects candidates, as in matching, and counts and orders what it
- * decides itself (query/eval/fts_query.h); the evaluator decides about other candidates
- * one by one.  Here a field that is not reported counts as false, so that there is a
- * result now.
+ * The full-text index selects candidates.  If it decides the query by itself
+ * (query/eval/fts_query.h), it also counts and orders them; else the evaluator decides
+ * about each one.  A field that is not reported is false: unlike matches, no result
+ * waits.
  */
 #pragma once
 
@@ -26,7 +26,7 @@ struct search_scope {
 	/* Searches only these papers, of int64_t, newest first; for search_foreach().
 	 * NULL: all. */
 	const GArray *only;
-	/* Evaluates about so many candidates at most; for search_foreach(). 0: all. */
+	/* Approximate number of candidates evaluated by search_foreach(); 0: all. */
 	unsigned sample;
 	int64_t now; /* origin of ages, s */
 	/* Translations of explanations; NULL: English */
@@ -74,7 +74,7 @@ struct search_answer {
 	GPtrArray *results;  /* of struct search_result *, best first */
 	unsigned found;      /* number of matches; a minimum if is_more */
 	bool is_more;        /* not all candidates were evaluated */
-	bool is_cut;         /* since too many did not match: papers may be missing */
+	bool is_cut; /* too few of those evaluated matched: papers may be missing */
 };
 
 /**

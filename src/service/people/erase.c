@@ -76,7 +76,6 @@ suppress(struct store *store, const struct work *work, GError **error)
 	return hash && suppression_insert(store, hash, work->reason, work->now, error);
 }
 
-/* Erase the rows. */
 static bool
 erase_rows(struct store *store, void *data, GError **error)
 {

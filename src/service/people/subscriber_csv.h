@@ -108,7 +108,6 @@ struct export_request {
 	const char *state; /* of the subscribers; NULL: all */
 };
 
-/** Whether a subscriber is to be exported. */
 bool export_includes(
     const struct export_request *request, const struct subscriber *subscriber);
 

@@ -513,7 +513,6 @@ factory_new_oauth(const struct settings *settings, enum oauth_use use,
 	return source;
 }
 
-/* Get the login of the relay. */
 static bool
 load_login(struct factory_transport *transport, const struct settings *settings,
     const char *credentials, const struct clock *clock, GError **error)

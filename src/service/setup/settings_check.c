@@ -141,7 +141,7 @@ check_url(const struct check *check, const char *name, const char *url)
 		    url);
 }
 
-/* A file could be read, but nothing can be posted to it. */
+/* Check a URL to which requests are posted, so not a file. */
 static void
 check_web_address(const struct check *check, const char *name, const char *url)
 {

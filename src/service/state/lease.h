@@ -53,7 +53,7 @@ void lease_suspend(struct lease *lease);
 bool lease_end(struct lease *lease, struct store *store, GError **error);
 
 /**
- * Take a job, and let a handle work for it (store/core/jobs.h).  NULL holds all.
+ * Take a job, and let a handle work for it (store/core/jobs.h); a NULL lease has all.
  *
  * @param is_held  set: false while another instance has it, or the lease is not held
  */

@@ -249,10 +249,10 @@ run_set(struct web_call *call, const struct subscriber *subscriber, bool is_on,
 
 static const struct action {
 	const char *name;
-	const char *verb;   /* a command with at most one argument, from the field */
-	const char *plain;  /* as it was typed, */
-	const char *quoted; /* or in quotes */
-	GString *(*format)(struct web_call *call); /* another command; or else: */
+	const char *verb;   /* a command; its argument is one of two fields, or none: */
+	const char *plain;  /* taken as it was typed */
+	const char *quoted; /* put in quotes */
+	GString *(*format)(struct web_call *call); /* of other commands; or else: */
 	bool (*run)(struct web_call *call, const struct subscriber *subscriber,
 	    bool is_on, GError **error);
 	bool is_on;        /* for run */
@@ -367,7 +367,7 @@ web_run_preferences(struct web_call *call, GError **error)
 	pb_auto(subscriber) subscriber = NULL;
 	int64_t expires_at;
 
-	/* The link does not work without a subscription. */
+	/* Somebody who has left is not found by the token of the link. */
 	if (strcmp(web_get(call, "action"), "undo") == 0 &&
 	    web_check_csrf(call, "leave"))
 		return web_run_undo(call, error);

@@ -175,7 +175,6 @@ void web_append_quoted(
 void
 web_add_zones(struct web_call *call, GVariantBuilder *values, const char *selected);
 
-/** Add the settings of a subscriber to the page. */
 void web_add_settings(struct web_call *call, const struct subscriber *subscriber);
 
 /**
@@ -230,6 +229,5 @@ void web_values_take(GVariantBuilder *values, const char *name, GVariantBuilder 
  * on */
 char *web_token_format_feed(GBytes *key, int64_t subscriber_id, int64_t since);
 
-/** Format the token of the feed of one filter. */
 char *web_token_format_filter_feed(
     GBytes *key, const struct subscription *subscription, int64_t since);

@@ -281,8 +281,8 @@ request_subscription(struct web_call *call, const struct form *form, GError **er
 }
 
 /*
- * Statements and writes of a form for any address, more than one of them needs: nobody
- * learns by time who is subscribed, or may not get mail.
+ * Number of statements and writes to which each form is padded, more than any address
+ * needs: the time of an answer does not tell who is subscribed, or may not get mail.
  */
 #define FORM_STATEMENTS 48
 #define FORM_WRITES     8

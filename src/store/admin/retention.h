@@ -9,7 +9,7 @@
 
 #include "store/core/store.h"
 
-/* The time of a row that is compared. */
+/* Rows to delete, and the time of a row that decides. */
 enum retention {
 	RETENTION_DELIVERED,    /* delivery of the paper */
 	RETENTION_REJECTED,     /* last rejection of the paper */

@@ -121,7 +121,7 @@ void sql_fill_list(struct sql_value *values, const int64_t *numbers, unsigned co
 	    (const struct sql_value[]){__VA_ARGS__ __VA_OPT__(, ){0}}, error)
 bool sql_exec_list_values(struct store *store, const char *sql, const GArray *numbers,
     const struct sql_value *values, GError **error);
-/* Maximum number of these values. */
+/* Maximum number of parameters before the list. */
 #define SQL_VALUES_BEFORE_LIST 8
 
 /* A prepared statement and, after SQL_STEP_ROW, its current row. */

@@ -673,7 +673,7 @@ store_load_count(struct store *store, const char *name, int64_t *count, GError *
 bool
 store_load_key_check(struct store *store, char **mac, GError **error)
 {
-	/* Without a row there is no key yet; NULL is that of no key. */
+	/* Without a row there is no key yet; a damaged one is "", which no key has. */
 	static const char sql[] =
 	    "SELECT coalesce(mac, '') FROM key_check WHERE id = 1";
 

@@ -24,16 +24,15 @@
 
 /* Words and acronyms of one paper, or of all papers. */
 struct word_counts {
-	GHashTable *words; /* char * (folded word) -> struct entry * */
-	GHashTable *forms; /* "short TAB long", folded -> struct entry *, with the
-	                      original text */
+	GHashTable *words; /* word -> struct entry * */
+	GHashTable *forms; /* "short TAB long", folded -> struct entry * */
 	int64_t papers;
 	int64_t title_words;
 	int64_t abstract_words;
 };
 
 struct entry {
-	char *text;
+	char *text; /* of a word, its plural class; of an acronym, the long form */
 	int64_t papers;
 };
 

@@ -53,8 +53,8 @@ struct archive_selection {
  * fts->is_match; else they are mostly upper bounds of the scores by rank_blend().
  *
  * @param found  set to the number of candidates, also of those beyond the limit
- * @return of struct archive_candidate, best first; of a filter without an expression
- *         the papers listed last
+ * @return of struct archive_candidate, best first; without fts->expression the papers
+ *         listed last
  */
 GArray *archive_find_best(struct store *store,
     const struct archive_selection *selection, int64_t *found, GError **error);

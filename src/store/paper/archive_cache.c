@@ -183,7 +183,7 @@ copy_changes(struct store *from, struct store *cache, bool *is_changed, GError *
 			return false;
 		if (copying.is_end)
 			return true;
-		/* It is alive. */
+		/* Show that the thread is alive, as after a commit. */
 		if (from->hook)
 			from->hook(from->hook_data);
 	}
@@ -229,10 +229,10 @@ remove_file(const char *path)
 static struct store *
 open_file(const char *path, GError **error)
 {
-	/* A paper goes as it goes in the database. */
+	/* Papers are deleted as in the database; paper_moved is not copied. */
 	static const char sql_trigger[] =
 	    "DROP TRIGGER IF EXISTS paper_deleted_unmerged";
-	/* Moves of papers are not copied. */
+	/* A paper is deleted before its listings. */
 	static const char sql_keys[] = "PRAGMA foreign_keys = OFF";
 	pb_auto(store) cache = store_open(path, error);
 
@@ -295,8 +295,8 @@ replace(struct store *store, GError **error)
 
 /* ---- another database ---- */
 
-/* A number of the database: a server that was replaced or restored has another history
- * (store/core/history.h), and a dump is restored to new tables. */
+/* Load a number of the database: a server that was replaced or restored has another
+ * history (store/core/history.h), and a restored dump another oid of a table. */
 static bool
 load_database(struct store *store, int64_t *database, GError **error)
 {

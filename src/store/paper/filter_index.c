@@ -13,8 +13,8 @@
 #define INDEXED_PAPERS "indexed papers"
 #define INDEXED_FILTER "indexed filter"
 
-/* Number of papers as which a smaller archive counts: filters need not be indexed again
- * while it grows up to this number. */
+/* Number of papers as which the size of a smaller archive counts: its growth up to this
+ * number does not make all filters be indexed again. */
 #define ARCHIVE_LEAST 1000
 
 static bool
@@ -62,7 +62,7 @@ filter_index_save(
 	return true;
 }
 
-/* Pairs of a number and a term. @return those that fit */
+/* Fill in pairs of the index and the text of a term. @return how many fit */
 static unsigned
 fill_terms(const GPtrArray *texts, unsigned first, struct sql_value *values)
 {

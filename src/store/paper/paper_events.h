@@ -32,8 +32,8 @@ struct paper_event {
 };
 
 /**
- * Record an event, unless it is known or nobody is interested; a version before its
- * listing is recorded.
+ * Record an event, unless it is known or nobody is interested; PAPER_EVENT_VERSION has
+ * to be added before the listing of that version.
  */
 bool paper_events_add(struct store *store, int64_t paper_seq,
     enum paper_event_kind kind, int64_t version, int64_t now, GError **error);

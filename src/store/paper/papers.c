@@ -288,8 +288,8 @@ papers_load_id(struct store *store, const char *id, GError **error)
 	return g_steal_pointer(&stored);
 }
 
-/* Time before the last fetch of a source in which a day must have failed to be
- * reported, s: somewhat more than a day, since old days are fetched once a day. */
+/* Maximum age of a failure that is reported, at the last fetch of its source, s:
+ * somewhat more than a day, since old days are fetched once a day. */
 #define FAILURES_S "100000"
 
 /* Number of the newest papers, by seq, that show whether the sources report a field. */

@@ -10,8 +10,8 @@
 #include "model/paper.h"
 #include "store/core/store.h"
 
-/* Time after first seeing a paper for which matches wait for the services at which it
- * is looked up; and the maximum while a service fails, s. */
+/* Time after a paper was first seen for which matches wait for values that services are
+ * asked for; PAPERS_LOOKUP_MAX_S while a service fails, s. */
 #define PAPERS_LOOKUP_S     (2 * 3600)
 #define PAPERS_LOOKUP_MAX_S (3 * 86400)
 
@@ -33,7 +33,7 @@ struct source_fetch {
 	const char *etag;     /* or NULL */
 	const char *ids_hash; /* SHA-256 of the sorted ids, or NULL */
 	const char *error;    /* when SOURCE_FETCH_FAILED, else NULL */
-	/* The failure is specific to this day; else a success for any day ends it. */
+	/* Only a success for this day ends the failure; else one for any day does. */
 	bool is_of_day;
 	/* The source lists its newest papers without days (a feed): a paper is listed
 	 * once, on the day on which it appears. */
@@ -56,7 +56,7 @@ struct stored_paper {
 	bool is_revised; /* it is not the first revision */
 	int64_t work;    /* store/paper/works.h; 0: it has one record */
 	int64_t first_seen_at;
-	/* From then on values are known not to exist that no service has reported. */
+	/* Time from which values that no service has reported count as missing, s. */
 	int64_t settled_at;
 	char day[11];         /* the last day it was listed on */
 	char upvotes_day[11]; /* UTC day on which votes were read last; "": never */
@@ -237,7 +237,6 @@ struct paper_text {
 /** Load the papers stored last, newest first. @return of struct paper_text * */
 GPtrArray *papers_load_texts(struct store *store, unsigned limit, GError **error);
 
-/* Status of a source. */
 struct source_report {
 	int64_t fetch_id; /* of the last fetch */
 	const char *source;

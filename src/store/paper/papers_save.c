@@ -18,7 +18,7 @@
 
 /* ---- papers by any of their identifiers, and duplicates ---- */
 
-/* Most reliable first. */
+/* Kinds of names in paper_alias, the most reliable first. */
 enum name {
 	NAME_ID,
 	NAME_DOI,
@@ -31,7 +31,7 @@ enum name {
 	N_NAMES
 };
 
-/* Maximum time between two posts with the same title that count as one, s. */
+/* Maximum time between two feed entries that counts as near, s: is_same_entry(). */
 #define ENTRY_S (3 * INT64_C(86400))
 
 static void
@@ -139,9 +139,8 @@ add_found(struct store *store, const struct paper *reported, enum name by, int64
 }
 
 /*
- * Find the rows of a reported paper, most reliable match first: by id, DOI, link, the
- * GUID of the source, title and first author, and, if all these find nothing, by feed
- * and title.
+ * Find the rows of a reported paper by its names, in the order of enum name;
+ * NAME_ENTRY, its feed and title, counts only if the others find nothing.
  *
  * Two entries of one source are not merged by title and first author alone.  The rows
  * may be distinct from each other.
@@ -312,7 +311,7 @@ paper_aliases_move(
 struct paper_changes {
 	/* New title, abstract or authors: match all filters again, update archive. */
 	bool is_text;
-	/* New id, links or summary: decide pending matches again (has:). */
+	/* New id, links or summary: decide pending matches again (of has:). */
 	bool are_links;
 	/* A new value of a field that pending matches wait for: decide them again. */
 	bool is_changed;
@@ -366,7 +365,7 @@ note_looked_up(const struct paper *reported, const struct paper *stored,
 	unsigned awaited = is_settled ? 0 : paper_find_lookups(stored);
 	bool for_article = awaited & (PAPER_LOOKUP_EUROPEPMC | PAPER_LOOKUP_CROSSREF);
 
-	/* Without a value, too: that is no longer unknown. */
+	/* An answer without a value, too: whether there is one is no longer unknown. */
 	changes->is_changed |= (awaited & ~paper_find_lookups(reported)) != 0;
 	note(changes, is_new_list(reported->categories, stored->categories),
 	    stored->categories || !(awaited & PAPER_LOOKUP_ARXIV));
@@ -377,7 +376,7 @@ note_looked_up(const struct paper *reported, const struct paper *stored,
 	note(changes, is_new_text(reported->doi, stored->doi), stored->doi || !awaited);
 	note(changes, is_new_list(reported->mesh, stored->mesh),
 	    stored->mesh || !for_article);
-	/* Clauses on ids do not wait. */
+	/* No match waits for an id, so all filters are matched again. */
 	note(changes,
 	    is_new_text(reported->pmid, stored->pmid) ||
 	        is_new_text(reported->pmcid, stored->pmcid),
@@ -450,8 +449,8 @@ insert_paper(struct store *store, const struct paper *paper, const char *day,
 	       paper_aliases_add(store, paper, *seq, error);
 }
 
-/* Maximum number of messages in doubt that are read; with more, all texts are frozen.
- */
+/* Maximum number of messages that may have been sent whose papers are read; with more,
+ * the texts of all papers are frozen. */
 #define FROZEN_MESSAGES 10000
 
 /* Reports being saved, in one transaction. */
@@ -481,7 +480,7 @@ add_frozen(struct saving *saving, const GArray *papers)
 	}
 }
 
-/* A message that names a merged paper is composed from the row that it became. */
+/* A message that names a merged paper is composed from the row that is left. */
 static bool
 follow_frozen(struct saving *saving, GError **error)
 {
@@ -505,7 +504,7 @@ follow_frozen(struct saving *saving, GError **error)
 static bool
 load_frozen(struct saving *saving, GError **error)
 {
-	/* A NEW one was not tried.  HELD: may have been sent before the restore. */
+	/* Messages that may have been sent; HELD ones before the store was restored. */
 	static const char sql[] =
 	    "SELECT g.contents FROM outbox o JOIN digest g ON g.id = o.digest_id"
 	    " WHERE o.ended_at IS NULL AND o.state <> 'NEW'"
@@ -786,7 +785,7 @@ unite(struct saving *saving, struct stored_paper **stored, struct stored_paper *
 	if (!are_words_frozen(saving, (*stored)->seq, &is_frozen, error) ||
 	    !are_words_frozen(saving, (*other)->seq, &is_other_frozen, error))
 		return false;
-	/* A paper in a digest may only be replaced by its duplicate. */
+	/* The trigger match_is_final requires it before matches are moved. */
 	if (!paper_aliases_add_duplicates(store, (*stored)->seq, (*other)->seq, error))
 		return false;
 	is_other_better =
@@ -1026,8 +1025,8 @@ papers_save_fetch(struct store *store, const struct source_fetch *fetch,
 }
 
 /*
- * Make the paper to be merged of an answer.  Lists provide titles, and abstracts and
- * names of papers that arXiv or Hugging Face listed.
+ * Select the fields of a service's answer that are merged: never the title, the
+ * abstract if there is none, and fuller names of authors for papers from feeds.
  *
  * @return with borrowed members
  */
@@ -1109,7 +1108,7 @@ save_answer(struct saving *saving, enum paper_lookup lookup,
 	           update_looked_up(store, stored->paper, stored->seq, error));
 }
 
-/* Papers that the service does not know have no values of it. */
+/* Record that a service does not know a paper, so that matches stop waiting for it. */
 static bool
 save_unknown(struct saving *saving, enum paper_lookup lookup, int64_t seq,
     struct papers_saved *sums, GError **error)

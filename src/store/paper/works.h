@@ -43,7 +43,6 @@ bool works_join(struct store *store, int64_t one, int64_t other, GError **error)
 /** Take a paper out of its work; they are not linked again. */
 bool works_split(struct store *store, int64_t seq, GError **error);
 
-/* A record of a work. */
 struct work_record {
 	int64_t seq;
 	const char *id;

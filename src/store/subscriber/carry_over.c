@@ -80,7 +80,7 @@ carry_over_answers(struct store *store, GError **error)
 {
 	static const char sql_is_there[] =
 	    "SELECT EXISTS (SELECT 1 FROM replaced.sqlite_schema WHERE name = 'share')";
-	static const char *const sql[] = {/* The trigger tells the followers. */
+	static const char *const sql[] = {/* share_ends updates followers. */
 	    "DELETE FROM main.share AS h WHERE NOT EXISTS (SELECT 1 FROM"
 	    " replaced.share o WHERE o.id = h.id AND o.name = h.name)"
 	    " AND" WAS_THERE("h.created_at"),

@@ -84,7 +84,6 @@ bool confirmations_delete(struct store *store, int64_t id, GError **error);
 bool confirmations_count_used(struct store *store, enum confirmation_purpose purpose,
     const char *address_key, int64_t *count, GError **error);
 
-/** Count all pending confirmations. */
 bool confirmations_count_pending(
     struct store *store, int64_t now, int64_t *count, GError **error);
 

@@ -10,7 +10,6 @@
 #include "store/paper/paper_history.h"
 #include "store/subscriber/feedback.h"
 
-/* The key of the subscriber's address. */
 #define ADDRESS_KEY "(SELECT address_key FROM subscriber WHERE id = ?1)"
 
 /* Rows of the subscriber, and rows of the address from before the subscription. */
