@@ -44,12 +44,13 @@ static void
 print_more(const struct paper *paper)
 {
 	g_autofree char *keywords = join(paper->keywords, "|");
+	g_autofree char *mesh = join(paper->mesh, "|");
 	char day[DAY_BYTES] = "";
 
 	if (paper->published_at != PAPER_UNKNOWN)
 		day_format(paper->published_at, day);
-	printf("\t%s\t%s\t%s\t%s", paper->url, day,
-	    paper->journal ? paper->journal : "", keywords);
+	printf("\t%s\t%s\t%s\t%s\t%s", paper->url, day,
+	    paper->journal ? paper->journal : "", keywords, mesh);
 }
 
 static GPtrArray *

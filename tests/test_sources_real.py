@@ -20,7 +20,7 @@ from tap import Tap, real_data, top_builddir, top_srcdir
 DAY = "2026-11-20"
 RECORDED = "sources/fastpaper-cli/%s_search.json"
 FIELDS = ("id", "type", "version", "day", "authors", "categories", "doi", "title",
-          "abstract", "url", "published", "journal", "keywords")
+          "abstract", "url", "published", "journal", "keywords", "mesh")
 MATH = "{http://www.w3.org/1998/Math/MathML}math"
 
 
@@ -79,7 +79,7 @@ def read_biorxiv(document, _):
             "categories": [record["category"].replace(" ", "-")],
             "title": read_greek(record["title"]), "abstract": read_greek(record["abstract"]),
             "url": f"https://www.biorxiv.org/content/{doi}v{record['version']}",
-            "published": record["date"], "journal": "", "keywords": [],
+            "published": record["date"], "journal": "", "keywords": [], "mesh": [],
         }
 
 
@@ -101,9 +101,9 @@ def read_europepmc(document, _):
             for full in record["authorString"].rstrip(".").split(", "):
                 last, _, initials = full.rpartition(" ")
                 people.append({"fullName": full, "lastName": last, "initials": initials})
-        keywords = record.get("keywordList", {}).get("keyword", []) + [
-            heading["descriptorName"] for heading in
-            record.get("meshHeadingList", {}).get("meshHeading", [])]
+        keywords = record.get("keywordList", {}).get("keyword", [])
+        mesh = [heading["descriptorName"] for heading in
+                record.get("meshHeadingList", {}).get("meshHeading", [])]
         published = record.get("firstPublicationDate", "")
         yield {
             "id": identify(record.get("doi", "")), "doi": record.get("doi", "").lower(),
@@ -114,7 +114,7 @@ def read_europepmc(document, _):
             "url": f"https://europepmc.org/article/{record['source']}/{record['id']}",
             "published": published if len(published) == 10 else "",
             "journal": record.get("journalInfo", {}).get("journal", {}).get("title", ""),
-            "keywords": keywords,
+            "keywords": keywords, "mesh": mesh,
         }
 
 
@@ -134,7 +134,7 @@ def read_crossref(document, day):
             continue
         yield {
             "id": identify(item["DOI"]), "doi": item["DOI"].lower(), "version": "0",
-            "type": "new", "categories": [], "keywords": [],
+            "type": "new", "categories": [], "keywords": [], "mesh": [],
             "authors": [squeeze(" ".join((person.get("given", ""), person.get(
                 "family", person.get("name", ""))))) for person in item.get("author", [])],
             "title": read_markup(item["title"][0]),
@@ -155,7 +155,7 @@ def ours(kind, path, day):
     assert done.returncode == 0, done.stderr.decode()
     for line in done.stdout.decode().splitlines():
         paper = dict(zip(FIELDS, line.split("\t"), strict=True))
-        for name in ("authors", "keywords"):
+        for name in ("authors", "keywords", "mesh"):
             paper[name] = paper[name].split("|") if paper[name] else []
         paper["categories"] = paper["categories"].split()
         yield paper
