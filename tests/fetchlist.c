@@ -6,7 +6,7 @@
  * "|"), categories (by blanks), doi, title, abstract.
  *
  * fetchlist KIND FILE DAY does so for another kind of source, with further fields: url,
- * day of publication, journal, keywords (by "|").
+ * day of publication, journal, keywords, MeSH headings (by "|").  Notices are left out.
  */
 #include <stdio.h>
 #include <string.h>

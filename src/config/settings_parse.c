@@ -646,7 +646,7 @@ read_former(struct parse *parse, const char *group, const config_setting_t *at)
 	return true;
 }
 
-/* @return whether it is a group of such settings only */
+/* Read a group; @return whether it has former settings only. */
 static bool
 read_former_group(struct parse *parse, const char *name, const config_setting_t *at)
 {

@@ -213,7 +213,7 @@ ctl_run_share_remove(struct ctl *ctl, GError **error)
 
 /* ---- filter test, filter suggest, and search ---- */
 
-#define SEARCH_LIMIT 20
+#define SEARCH_LIMIT 20 /* results, if --limit is not given */
 
 static json_t *
 json_of_messages(const GPtrArray *messages)

@@ -57,7 +57,7 @@ handle_web_change(struct daemon *daemon, const struct handler_report *report);
  * that takes longer misses its heartbeat, and systemd restarts the service. */
 #define STEP_S 120
 
-/* Number of threads. */
+/* Number of threads that answer paperboy-web. */
 #define THREADS 2
 
 struct web_thread {

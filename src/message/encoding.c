@@ -8,6 +8,7 @@
 
 #include "base/bounds.h"
 
+/* Part of the bytes that are not ASCII above which base64 is used, %. */
 #define NON_ASCII_PERCENT 30
 
 /* Input bytes per line of base64. */

@@ -9,7 +9,7 @@
 
 #include "base/bounds.h"
 
-/* Longer than any label in the table. */
+/* Maximum size of a label with its NUL; all in the table are shorter. */
 #define NAME_BYTES 32
 
 #define NO_CONVERTER ((GIConv)-1)

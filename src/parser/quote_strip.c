@@ -375,7 +375,7 @@ is_header_block(char *const *lines)
 	bool has_from = quote_patterns_is_from(first);
 	unsigned count = 0;
 
-	/* Of some programs the date is first. */
+	/* Some programs put the date first. */
 	if (!has_from && !quote_patterns_is_header(first))
 		return false;
 	for (unsigned i = 1, seen = 0; lines[i] && seen < HEADER_LINES; i++) {

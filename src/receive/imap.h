@@ -25,7 +25,7 @@
 #include "receive/receiver.h"
 
 #define IMAP_KEYWORD "$PaperboyDone"
-#define IMAP_TRIES   3
+#define IMAP_TRIES   3 /* failed fetches after which a message is skipped */
 
 /* Progress in a folder; valid for one UIDVALIDITY only (RFC 3501 section 2.3.1.1). */
 struct imap_cursor {

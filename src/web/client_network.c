@@ -12,7 +12,7 @@
  * 2.5.5.2). */
 #define MAPPED_BITS 96
 
-#define IPV4_BITS 24
+#define IPV4_BITS 24 /* of a network that counts as one client */
 #define IPV6_BITS 48
 
 struct network {

@@ -79,8 +79,8 @@ has_signs(const struct text_field *text_field, const struct text_field_token *to
 	wanted = strlen(word->signs);
 	if (n < wanted || memcmp(behind, word->signs, wanted) != 0)
 		return false;
-	/* The next word immediately, or else only dots: "in C++." but not "c+" in
-	 * "C++". */
+	/* After the signs the next word of the phrase has to follow, or dots may: "c++"
+	 * is in "in C++.", "c+" is not. */
 	if (word->is_joined)
 		return n == wanted && (token + 1)->start == end + n;
 	return strspn(behind + wanted, ".") >= n - wanted;

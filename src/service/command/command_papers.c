@@ -19,6 +19,7 @@
 #include "store/mail/digests.h"
 #include "store/paper/paper_history.h"
 
+/* Default and maximum of max= of `search`. */
 #define SEARCH_RESULTS     10
 #define SEARCH_RESULTS_MAX 50
 

@@ -29,6 +29,7 @@
 /* About what malloc() adds to a text. */
 #define MALLOC_BYTES 16
 
+/* Number of entries after which a table is emptied. */
 #define CACHE_ZONES 1000
 #define CACHE_SLOTS 10000
 

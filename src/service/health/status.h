@@ -56,7 +56,7 @@ struct status {
 	GPtrArray *sources; /* of struct source_status_source * */
 	int64_t papers, filters;
 	int64_t matches; /* found so far */
-	int64_t waiting; /* matches that wait for votes, comments or stars */
+	int64_t waiting; /* matches that wait for a field (service/match/match.h) */
 	int64_t people[SUBSCRIBER_GONE + 1]; /* by state */
 	int64_t next_due;                    /* of a digest */
 	/* The outbox by state. */

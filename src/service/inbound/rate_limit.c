@@ -12,7 +12,7 @@
 #define DAY_S   ((int64_t)CLOCK_DAY_S)
 #define MONTH_S (30 * DAY_S)
 
-/* A limit that is used up locks nobody out: each mailed link works for a day. */
+/* Links mailed to a person; each works for a day, so the limit locks nobody out. */
 #define LINKS_A_DAY 3
 
 /* Invitations by a subscriber. */

@@ -155,7 +155,7 @@ web_refuse_form(struct web_call *call, const char *reason)
 	    "address", address);
 }
 
-/* Outside of the transaction, which may run twice. */
+/* To be called outside of the transaction, which may run twice. */
 bool
 web_take_form(struct web_call *call)
 {

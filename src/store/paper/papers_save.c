@@ -80,8 +80,7 @@ is_distinguished(
 
 /* Whether two papers have different arXiv ids or, with_doi, different DOIs. */
 static bool
-paper_aliases_are_distinct(
-    const struct paper *one, const struct paper *other, bool with_doi)
+are_distinct(const struct paper *one, const struct paper *other, bool with_doi)
 {
 	bool have_two_ids = paper_id_is_arxiv(one->id) &&
 	                    paper_id_is_arxiv(other->id) &&
@@ -131,7 +130,7 @@ add_found(struct store *store, const struct paper *reported, enum name by, int64
 	for (unsigned i = 0; i < found->len; i++)
 		is_apart |=
 		    ((struct stored_paper *)found->pdata[i])->seq == stored->seq;
-	if (is_apart || paper_aliases_are_distinct(reported, stored->paper, true))
+	if (is_apart || are_distinct(reported, stored->paper, true))
 		stored_paper_free(stored);
 	else
 		g_ptr_array_add(found, stored);
@@ -148,7 +147,7 @@ add_found(struct store *store, const struct paper *reported, enum name by, int64
  * @return of struct stored_paper *; NULL on failure
  */
 static GPtrArray *
-paper_aliases_find(
+find_rows(
     struct store *store, const struct paper *reported, int64_t now, GError **error)
 {
 	g_autoptr(GPtrArray) found =
@@ -175,8 +174,7 @@ paper_aliases_find(
  * except for the id, which is of the row for which it was reported last.
  */
 static bool
-paper_aliases_add(
-    struct store *store, const struct paper *paper, int64_t seq, GError **error)
+add_aliases(struct store *store, const struct paper *paper, int64_t seq, GError **error)
 {
 	static const char sql[] = "INSERT INTO paper_alias (name, paper_seq)"
 	                          " VALUES (?1, ?2) ON CONFLICT (name) DO NOTHING";
@@ -205,8 +203,7 @@ paper_aliases_add(
 
 /* Record two rows as duplicates. */
 static bool
-paper_aliases_add_duplicates(
-    struct store *store, int64_t one, int64_t other, GError **error)
+add_duplicates(struct store *store, int64_t one, int64_t other, GError **error)
 {
 	static const char sql[] = "INSERT INTO paper_duplicate (one_seq, other_seq)"
 	                          " VALUES (?1, ?2)"
@@ -218,8 +215,7 @@ paper_aliases_add_duplicates(
 
 /* Forget that two rows were duplicates. */
 static bool
-paper_aliases_remove_duplicates(
-    struct store *store, int64_t one, int64_t other, GError **error)
+remove_duplicates(struct store *store, int64_t one, int64_t other, GError **error)
 {
 	static const char sql[] =
 	    "DELETE FROM paper_duplicate WHERE one_seq = ?1 AND other_seq = ?2";
@@ -234,7 +230,7 @@ paper_aliases_remove_duplicates(
  * @return GArray of int64_t, two for each pair, at most limit pairs
  */
 static GArray *
-paper_aliases_load_duplicates(struct store *store, unsigned limit, GError **error)
+load_duplicates(struct store *store, unsigned limit, GError **error)
 {
 	static const char sql[] =
 	    "SELECT one_seq, other_seq FROM paper_duplicate LIMIT ?1";
@@ -292,7 +288,7 @@ static const char *const sql_move[] = {
  * text.  The deleted row must not be in a message that may have been delivered.
  */
 static bool
-paper_aliases_move(
+replace_row(
     struct store *store, const struct stored_paper *from, int64_t to, GError **error)
 {
 	static const char sql[] = "DELETE FROM paper WHERE seq = ?1";
@@ -446,7 +442,7 @@ insert_paper(struct store *store, const struct paper *paper, const char *day,
 	           SQL_TEXT(paper->pmid), SQL_TEXT(paper->pmcid), SQL_TEXT(mesh),
 	           SQL_INT(paper->looked_up), SQL_INT(paper_find_lookups(paper))) &&
 	       archive_index(store, NULL, paper, error) &&
-	       paper_aliases_add(store, paper, *seq, error);
+	       add_aliases(store, paper, *seq, error);
 }
 
 /* Maximum number of messages that may have been sent whose papers are read; with more,
@@ -779,14 +775,13 @@ unite(struct saving *saving, struct stored_paper **stored, struct stored_paper *
 	struct papers_saved saved = {0};
 	bool is_revision = false; /* the row gets a new revision in any case */
 
-	if (paper_aliases_are_distinct((*stored)->paper, (*other)->paper, with_doi))
-		return paper_aliases_remove_duplicates(
-		    store, (*stored)->seq, (*other)->seq, error);
+	if (are_distinct((*stored)->paper, (*other)->paper, with_doi))
+		return remove_duplicates(store, (*stored)->seq, (*other)->seq, error);
 	if (!are_words_frozen(saving, (*stored)->seq, &is_frozen, error) ||
 	    !are_words_frozen(saving, (*other)->seq, &is_other_frozen, error))
 		return false;
 	/* The trigger match_is_final requires it before matches are moved. */
-	if (!paper_aliases_add_duplicates(store, (*stored)->seq, (*other)->seq, error))
+	if (!add_duplicates(store, (*stored)->seq, (*other)->seq, error))
 		return false;
 	is_other_better =
 	    paper_dedup_is_better_id((*other)->paper->id, (*stored)->paper->id);
@@ -804,7 +799,7 @@ unite(struct saving *saving, struct stored_paper **stored, struct stored_paper *
 	retain_mark(merged, (*stored)->paper);
 	retain_mark(merged, (*other)->paper);
 	/* Delete it first, since the other may get its id. */
-	return paper_aliases_move(store, *other, (*stored)->seq, error) &&
+	return replace_row(store, *other, (*stored)->seq, error) &&
 	       update_paper(saving, merged, *stored, &saved, &is_revision, error) &&
 	       renew_revision(store, (*stored)->seq, error);
 }
@@ -827,8 +822,7 @@ find_one(struct saving *saving, const struct paper *reported,
     struct stored_paper **stored, GError **error)
 {
 	struct store *store = saving->store;
-	g_autoptr(GPtrArray) found =
-	    paper_aliases_find(store, reported, saving->now, error);
+	g_autoptr(GPtrArray) found = find_rows(store, reported, saving->now, error);
 
 	if (!found)
 		return false;
@@ -849,7 +843,7 @@ papers_merge_duplicates(
     struct store *store, int64_t now, unsigned limit, GError **error)
 {
 	pb_local(saving) saving = {.store = store, .now = now};
-	g_autoptr(GArray) pairs = paper_aliases_load_duplicates(store, limit, error);
+	g_autoptr(GArray) pairs = load_duplicates(store, limit, error);
 
 	for (unsigned i = 0; pairs && i < pairs->len; i += 2) {
 		/* A row may have been deleted with an earlier pair. */
@@ -957,7 +951,7 @@ save_listing(struct saving *saving, const struct source_fetch *fetch,
 	       (paper->upvotes == PAPER_UNKNOWN ||
 	           start_votes_day(store, stored->seq, fetch->fetched_at, error)) &&
 	       update_paper(saving, merged, stored, saved, &is_revision, error) &&
-	       paper_aliases_add(store, paper, stored->seq, error) &&
+	       add_aliases(store, paper, stored->seq, error) &&
 	       works_link(store, paper, stored->seq, is_retitled, saving->now, error) &&
 	       (!is_revision || renew_revision(store, stored->seq, error));
 }
@@ -1094,7 +1088,7 @@ save_answer(struct saving *saving, enum paper_lookup lookup,
 	    saving->answered, g_memdup2(&stored->seq, sizeof(stored->seq)));
 	sums->listed++;
 	return update_paper(saving, merged, stored, sums, &is_revision, error) &&
-	       paper_aliases_add(store, &identity, stored->seq, error) &&
+	       add_aliases(store, &identity, stored->seq, error) &&
 	       (reported->is_notice ? save_notice(saving, reported, sums, error)
 	                            : works_link(store, reported, stored->seq, false,
 	                                  saving->now, error)) &&
