@@ -138,7 +138,7 @@ def replies_order_the_next_digest(tap):
                  f"hide {numbers[TITLES[0]]}\nmore {numbers[TITLES[1]]}\ntaste\n")
     (reply,) = reader.run(at_hour(DAY, 5))
     text = text_of(reply)
-    assert "vision +100" in text and "4 done" in text and "It was made up." in text, text
+    assert "come first: vision" in text and "4 done" in text and "It was made up." in text, text
     reader.write_day(DAY, 20, LATER)
     reader.run(at_hour(DAY, 13))
     titles = order(reader)
