@@ -274,6 +274,20 @@ fill_two(struct store_fixture *fixture)
 	save(fixture, "hf", store_fixture_paper("2611.00001", "Mamba", "Of hf."));
 }
 
+/* Authors type the DOIs that arXiv reports. */
+STORE_TEST(a_wrong_doi_joins_no_paper_of_others)
+{
+	struct paper *other = of_feed("doi:10.1000/x", "nature:1", "10.1000/x", LONG);
+
+	g_ptr_array_set_size(other->authors, 0);
+	g_ptr_array_add(other->authors, g_strdup("Somebody Else"));
+	save(fixture, "nature", other);
+	save(fixture, "hf", store_fixture_paper("2611.00001", "Mamba", "Of hf."));
+	enrich_doi(fixture, "2611.00001", "10.1000/x", store_fixture_time(NOON));
+	assert_rows(fixture, "SELECT id, doi FROM paper ORDER BY 1",
+	    "2611.00001|- doi:10.1000/x|10.1000/x");
+}
+
 STORE_TEST(two_rows_become_one_without_a_second_delivery)
 {
 	int64_t now = store_fixture_time(NOON);

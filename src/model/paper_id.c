@@ -313,6 +313,32 @@ paper_id_format_title(const struct paper *paper)
 	return NULL;
 }
 
+static char *
+format_family(const char *name)
+{
+	GString *family = g_string_new(NULL);
+
+	append_family(family, name);
+	return g_string_free(family, FALSE);
+}
+
+bool
+paper_id_share_author(const struct paper *one, const struct paper *other)
+{
+	g_autoptr(GHashTable) families =
+	    g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	bool is_shared = !one->authors->len || !other->authors->len;
+
+	for (unsigned i = 0; i < one->authors->len; i++)
+		g_hash_table_add(families, format_family(one->authors->pdata[i]));
+	for (unsigned i = 0; i < other->authors->len && !is_shared; i++) {
+		g_autofree char *family = format_family(other->authors->pdata[i]);
+
+		is_shared = g_hash_table_contains(families, family);
+	}
+	return is_shared;
+}
+
 void
 paper_id_add_name(struct paper *paper, char *name)
 {

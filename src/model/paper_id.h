@@ -71,6 +71,9 @@ bool paper_id_is_long_title(const char *title);
  */
 char *paper_id_format_title(const struct paper *paper);
 
+/** Whether two papers have an author's family name in common, or one has no authors. */
+bool paper_id_share_author(const struct paper *one, const struct paper *other);
+
 /**
  * Note that a source calls another record the same work as a paper: its preprint or its
  * article.

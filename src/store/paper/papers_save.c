@@ -1056,29 +1056,58 @@ select_answer(
 	};
 }
 
+/* Whether the DOI that arXiv reports, which authors type, is that of a paper by others.
+ */
+static bool
+check_doi(
+    struct store *store, const struct paper *reported, bool *is_wrong, GError **error)
+{
+	g_autofree char *name =
+	    reported->doi ? g_strconcat("doi:", reported->doi, NULL) : NULL;
+	pb_auto(stored_paper) own = NULL;
+	pb_auto(stored_paper) other = NULL;
+
+	*is_wrong = false;
+	if (!name)
+		return true;
+	if (!papers_find(store, reported->id, &own, error) ||
+	    !papers_find(store, name, &other, error))
+		return false;
+	*is_wrong = own && other && own->seq != other->seq &&
+	            !paper_id_share_author(own->paper, other->paper);
+	return true;
+}
+
 static bool
 save_answer(struct saving *saving, enum paper_lookup lookup,
     const struct paper *reported, struct papers_saved *sums, GError **error)
 {
 	struct store *store = saving->store;
-	const struct paper identity = {
+	struct paper identity = {
 	    .id = reported->id,
 	    .authors = reported->authors,
 	    .doi = reported->doi,
 	    .pmid = reported->pmid,
 	    .pmcid = reported->pmcid,
 	};
+	bool is_of_arxiv = lookup == PAPER_LOOKUP_ARXIV;
 	pb_auto(stored_paper) stored = NULL;
 	pb_auto(paper) merged = NULL;
 	unsigned frozen = sums->frozen;
-	bool is_revision = false;
+	bool is_revision = false, is_wrong = false;
 	struct paper answer;
 
+	if (is_of_arxiv && !check_doi(store, reported, &is_wrong, error))
+		return false;
+	if (is_wrong)
+		identity.doi = NULL;
 	if (!find_one(saving, &identity, &stored, error))
 		return false;
 	if (!stored)
 		return true;
-	answer = select_answer(reported, stored->paper, lookup == PAPER_LOOKUP_ARXIV);
+	answer = select_answer(reported, stored->paper, is_of_arxiv);
+	if (is_wrong)
+		answer.doi = NULL;
 	merged = paper_dedup_merge(stored->paper, &answer);
 	merged->source_rank = stored->paper->source_rank;
 	merged->looked_up |= lookup;
