@@ -388,7 +388,7 @@ COMMAND_TEST(two_hundred_papers_are_watched)
 {
 	static const struct store_fixture_copies copies = {
 	    "A made-up paper", "Of words.", 201};
-	reply_auto full = {0}, extended = {0}, other = {0};
+	reply_auto full = {0}, extended = {0}, other = {0}, list = {0};
 
 	store_fixture_save_copies(test->fixture, &copies, 1, 50000);
 	store_fixture_run(test->fixture,
@@ -403,6 +403,10 @@ COMMAND_TEST(two_hundred_papers_are_watched)
 	run(test, "\nwatch 2611.50001\n", &other);
 	g_assert_cmpuint(other.failed, ==, 0);
 	assert_rows(test->fixture, "SELECT count(*) FROM watch", "200");
+	run(test, "\nlist\n", &list);
+	g_assert_nonnull(strstr(list.text, "papers that you watch:"));
+	g_assert_nonnull(strstr(list.text, "2611.50001  A made-up paper"));
+	g_assert_null(strstr(list.text, "2611.50003"));
 }
 
 COMMAND_TEST(undo_restores_what_is_shared_and_followed)

@@ -162,8 +162,8 @@ change_the_address(struct conversation *c)
 static void
 reply_to_the_message_id(struct conversation *c)
 {
-	pb_auto(inmail) mail =
-	    conversation_new_mail(EVA, "Re: Confirm: papers about diffusion by mail", "");
+	pb_auto(inmail) mail = conversation_new_mail(
+	    EVA, "Re: Confirm: papers about diffusion by mail", "");
 	g_autofree char *confirmation = conversation_get_mail(c);
 	const char *id =
 	    strstr(confirmation, "Message-ID: <") + strlen("Message-ID: <");

@@ -17,8 +17,8 @@
 
 /* Days for which the papers delivered to a subscriber are stored: the article of a
  * preprint may appear years later, and is not mailed again.  Each digest reads those of
- * DIGEST_RECENT_DAYS, which are longer than DIGEST_ELIGIBLE_DAYS since the clock may have
- * been wrong; older ones are read only for papers that were first seen before
+ * DIGEST_RECENT_DAYS, which are longer than DIGEST_ELIGIBLE_DAYS since the clock may
+ * have been wrong; older ones are read only for papers that were first seen before
  * DIGEST_ELIGIBLE_DAYS, or have other records. */
 #define DIGEST_DELIVERED_DAYS (3 * 365)
 #define DIGEST_RECENT_DAYS    60

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/bounds.h"
+#include "message/sanitize.h"
 #include "query/query.h"
 #include "service/advice/backtest.h"
 #include "service/advice/suggest.h"
@@ -11,6 +12,8 @@
 #include "service/people/filters.h"
 #include "service/people/profile.h"
 #include "service/people/subscribe.h"
+#include "store/paper/paper_events.h"
+#include "store/paper/papers.h"
 #include "store/subscriber/shares.h"
 #include "store/subscriber/subscribers.h"
 
@@ -393,6 +396,30 @@ add_settings(struct request *request)
 	    MSG_INT(subscriber->max_full), "words", words->str);
 }
 
+/* List the papers that the subscriber watches. */
+static bool
+add_watched(struct request *request, GError **error)
+{
+	g_autoptr(GPtrArray) watched = paper_events_load_watched(
+	    request->store, request->subscriber->id, request->now, error);
+
+	if (watched && watched->len)
+		reply_phrase(&request->text, "", N_("papers that you watch:"));
+	for (unsigned i = 0; watched && i < watched->len; i++) {
+		const struct watched_paper *one = watched->pdata[i];
+		pb_auto(stored_paper) stored =
+		    papers_load(request->store, one->work, error);
+		g_autofree char *title = NULL, *line = NULL;
+
+		if (!stored)
+			return false;
+		title = sanitize_paper_text(stored->paper->title, BOUNDS_SUBJECT_CHARS);
+		line = g_strdup_printf("   %s  %s", stored->paper->id, title);
+		reply_text_add(&request->text, "", line);
+	}
+	return watched != NULL;
+}
+
 bool
 command_add_list(struct request *request, GError **error)
 {
@@ -407,6 +434,8 @@ command_add_list(struct request *request, GError **error)
 	for (unsigned i = 0; i < own->len; i++)
 		if (!add_filter(request, own->pdata[i], error))
 			return false;
+	if (!add_watched(request, error))
+		return false;
 	add_settings(request);
 	return true;
 }
