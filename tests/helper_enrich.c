@@ -23,6 +23,7 @@ read_papers(void)
 		struct paper *paper = paper_new();
 
 		paper->id = g_strdup(words[0]);
+		paper->title = g_strdup("");
 		paper->abstract = g_strdup("");
 		paper->categories = g_ptr_array_new_with_free_func(g_free);
 		for (char **word = words + 1; words[0] && *word; word++)

@@ -97,6 +97,10 @@ class Filler:
             if not missing and len(accepted) >= left:
                 return
             row = self.make_row(columns, values, [*missing, ""], accepted)
+            if len(accepted) >= left and not any(
+                    value is not None and column[1] in missing
+                    for column, value in zip(columns, row)):
+                continue  # unique values are few
             if is_numbered == 1 and columns[0][5] and columns[0][1] not in parents:
                 row[0] = len(accepted) + 1
             try:

@@ -112,23 +112,23 @@ enum previous_row {
  * papers delivered these are the ones in digests after the last one that was delivered
  * before a time.
  */
-#define PREVIOUS_ROWS                                                                \
-	") SELECT j.id, 1, d.papers, 0 FROM j LEFT JOIN delivered d"                 \
-	" ON d.subscriber_id = j.id AND d.digest_id > coalesce("                     \
-	"  (SELECT k.digest_id FROM delivered k WHERE k.at < CAST(? AS BIGINT)"      \
-	"   ORDER BY k.at DESC LIMIT 1), -1)"                                        \
-	" WHERE coalesce(d.digest_id, -1) >= 0"                                      \
-	" UNION ALL SELECT j.id, 2, g.contents, 0 FROM j LEFT JOIN digest g"         \
-	" ON g.subscriber_id = j.id AND g.state = 'live'"                            \
-	" WHERE coalesce(g.id, 0) > 0"                                               \
-	" UNION ALL SELECT j.id, 3, NULL, r.paper_seq FROM j"                        \
-	" LEFT JOIN digest_rejected r ON r.subscriber_id = j.id AND r.times >= 2"    \
-	" WHERE coalesce(r.paper_seq, 0) > 0"                                        \
-	" UNION ALL SELECT j.id, 4, NULL, 0 FROM j LEFT JOIN digest g"               \
-	" ON g.subscriber_id = j.id AND g.slot = j.slot WHERE coalesce(g.id, 0) > 0" \
-	" UNION ALL SELECT j.id, 5, NULL, 0 FROM j WHERE (SELECT g.id"               \
-	"  FROM digest g WHERE g.subscriber_id = j.id LIMIT 1) > 0"                  \
-	" UNION ALL SELECT j.id, 6, NULL, 0 FROM j LEFT JOIN taste t"                \
+#define PREVIOUS_ROWS                                                                 \
+	") SELECT j.id, 1, d.papers, 0 FROM j LEFT JOIN delivered d"                  \
+	" ON d.subscriber_id = j.id AND d.digest_id > coalesce("                      \
+	"  (SELECT max(k.digest_id) FROM delivered k WHERE k.at ="                    \
+	"   (SELECT max(m.at) FROM delivered m WHERE m.at < CAST(? AS BIGINT))), -1)" \
+	" WHERE coalesce(d.digest_id, -1) >= 0"                                       \
+	" UNION ALL SELECT j.id, 2, g.contents, 0 FROM j LEFT JOIN digest g"          \
+	" ON g.subscriber_id = j.id AND g.state = 'live'"                             \
+	" WHERE coalesce(g.id, 0) > 0"                                                \
+	" UNION ALL SELECT j.id, 3, NULL, r.paper_seq FROM j"                         \
+	" LEFT JOIN digest_rejected r ON r.subscriber_id = j.id AND r.times >= 2"     \
+	" WHERE coalesce(r.paper_seq, 0) > 0"                                         \
+	" UNION ALL SELECT j.id, 4, NULL, 0 FROM j LEFT JOIN digest g"                \
+	" ON g.subscriber_id = j.id AND g.slot = j.slot WHERE coalesce(g.id, 0) > 0"  \
+	" UNION ALL SELECT j.id, 5, NULL, 0 FROM j WHERE (SELECT g.id"                \
+	"  FROM digest g WHERE g.subscriber_id = j.id LIMIT 1) > 0"                   \
+	" UNION ALL SELECT j.id, 6, NULL, 0 FROM j LEFT JOIN taste t"                 \
 	" ON t.subscriber_id = j.id WHERE coalesce(t.learned_at, -1) >= 0"
 
 /* @param parts  gets a part for the papers of the row, which are added to all */

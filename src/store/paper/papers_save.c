@@ -1111,7 +1111,7 @@ save_answer(struct saving *saving, enum paper_lookup lookup,
 	merged = paper_dedup_merge(stored->paper, &answer);
 	merged->source_rank = stored->paper->source_rank;
 	merged->looked_up |= lookup;
-	if (paper_is_retracted(reported->title))
+	if (reported->title && paper_is_retracted(reported->title))
 		paper_mark_retracted(merged);
 	g_hash_table_add(
 	    saving->answered, g_memdup2(&stored->seq, sizeof(stored->seq)));
