@@ -29,7 +29,8 @@ text_file_load(struct text_file *file, const char *path, size_t max_bytes)
 	if (!bytes)
 		return g_strdup(error->message);
 	text = g_string_new_len((const char *)bytes->data, bytes->len);
-	explicit_bzero(bytes->data, bytes->len);
+	if (bytes->len)
+		explicit_bzero(bytes->data, bytes->len);
 	if (g_str_has_prefix(text->str, "\xff\xfe") ||
 	    g_str_has_prefix(text->str, "\xfe\xff"))
 		return g_strdup("UTF-16 (expected UTF-8)");
