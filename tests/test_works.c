@@ -540,6 +540,30 @@ watch(struct store_fixture *fixture, const char *id, const char *at)
 	g_assert_no_error(error);
 }
 
+/* A work is watched once, by whichever records, and unwatched by any of them. */
+STORE_TEST(all_records_of_a_work_are_watched_as_one)
+{
+	g_autoptr(GError) error = NULL;
+	bool is_watched;
+
+	send_preprint(fixture, "SELECT 1");
+	save(fixture, &article);
+	watch(fixture, PREPRINT, "2025-09-18T13:00:00Z");
+	watch(fixture, ARTICLE, "2025-09-19T13:00:00Z");
+	{
+		g_autoptr(GPtrArray) watched = paper_events_load_watched(fixture->store,
+		    1, store_fixture_time("2025-09-20T09:00:00Z"), &error);
+
+		g_assert_no_error(error);
+		g_assert_cmpuint(watched->len, ==, 1);
+	}
+	paper_events_unwatch(
+	    fixture->store, 1, load_seq(fixture, ARTICLE), &is_watched, &error);
+	g_assert_no_error(error);
+	g_assert_true(is_watched);
+	assert_rows(fixture, "SELECT count(*) FROM watch", "0");
+}
+
 #define WATCHED "You watch \"" TITLE "\" ("
 
 /* Each event once, on its own, to who watches the paper or a record of its work. */

@@ -48,9 +48,10 @@ GPtrArray *
 paper_events_load_watched(
     struct store *store, int64_t subscriber_id, int64_t now, GError **error)
 {
-	static const char sql[] = "SELECT coalesce(p.work, p.seq), w.since FROM watch w"
-	                          " JOIN paper p ON p.seq = w.paper_seq"
-	                          " WHERE w.subscriber_id = ?1 AND w.until >= ?2";
+	static const char sql[] =
+	    "SELECT coalesce(p.work, p.seq), min(w.since) FROM watch w"
+	    " JOIN paper p ON p.seq = w.paper_seq"
+	    " WHERE w.subscriber_id = ?1 AND w.until >= ?2 GROUP BY 1";
 	RECORD_LAYOUT(layout, watched_paper, "watch", "in", (), work, since);
 
 	return record_load_all(
@@ -75,7 +76,10 @@ paper_events_unwatch(struct store *store, int64_t subscriber_id, int64_t paper_s
     bool *is_watched, GError **error)
 {
 	static const char sql[] =
-	    "DELETE FROM watch WHERE subscriber_id = ?1 AND paper_seq = ?2";
+	    "DELETE FROM watch WHERE subscriber_id = ?1 AND paper_seq IN"
+	    " (SELECT w.paper_seq FROM watch w JOIN paper q ON q.seq = w.paper_seq"
+	    "  JOIN paper p ON p.seq = ?2 WHERE w.subscriber_id = ?1"
+	    "  AND coalesce(q.work, q.seq) = coalesce(p.work, p.seq))";
 	unsigned count;
 
 	if (!sql_exec_count(

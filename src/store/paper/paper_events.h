@@ -55,6 +55,6 @@ GPtrArray *paper_events_load_watched(
 bool paper_events_watch(struct store *store, int64_t subscriber_id, int64_t paper_seq,
     int64_t now, int64_t until, GError **error);
 
-/** @param is_watched  set, whether it was watched before */
+/** End to watch a paper, by any of its records. @param is_watched  set: it was */
 bool paper_events_unwatch(struct store *store, int64_t subscriber_id, int64_t paper_seq,
     bool *is_watched, GError **error);
