@@ -12,8 +12,9 @@
 #include "store/core/sql.h"
 #include "store/paper/paper_events.h"
 
-/* The number of the work of a paper, also of one that has one record. */
-#define WORK_OF(paper) "coalesce(" paper ".work, " paper ".seq)"
+/* The numbers of the works of papers p and q, also of those that have one record. */
+#define P_WORK "coalesce(p.work, p.seq)"
+#define Q_WORK "coalesce(q.work, q.seq)"
 
 /* ---- join and split ---- */
 
@@ -21,8 +22,7 @@
 static bool
 load_work(struct store *store, int64_t seq, int64_t *work, GError **error)
 {
-	static const char sql[] =
-	    "SELECT " WORK_OF("p") " FROM paper p WHERE p.seq = ?1";
+	static const char sql[] = "SELECT " P_WORK " FROM paper p WHERE p.seq = ?1";
 
 	return sql_number(store, sql, work, error, SQL_INT(seq));
 }
@@ -63,12 +63,9 @@ may_join(struct store *store, int64_t one, int64_t other, bool *may, GError **er
 	    "SELECT NOT EXISTS (SELECT 1 FROM paper_link l"
 	    " JOIN paper_alias a ON a.name = l.name JOIN paper p ON p.seq = l.paper_seq"
 	    " JOIN paper q ON q.seq = a.paper_seq WHERE l.is_same = 0"
-	    " AND ((" WORK_OF("p") " = ?1 AND " WORK_OF(
-	        "q") " = ?2)"
-	             "  OR (" WORK_OF("p") " = ?2 AND " WORK_OF(
-	                 "q") " = ?1)))"
-	                      " AND (SELECT count(*) FROM paper WHERE work IN (?1, "
-	                      "?2)) < ?3";
+	    " AND ((" P_WORK " = ?1 AND " Q_WORK " = ?2)"
+	    "  OR (" P_WORK " = ?2 AND " Q_WORK " = ?1)))"
+	    " AND (SELECT count(*) FROM paper WHERE work IN (?1, ?2)) < ?3";
 
 	return sql_has(store, sql, may, error, SQL_INT(one), SQL_INT(other),
 	    SQL_INT(WORKS_RECORDS));
@@ -117,11 +114,9 @@ works_join(struct store *store, int64_t one, int64_t other, GError **error)
 	/* All that was split before between the papers of both. */
 	static const char sql[] =
 	    "DELETE FROM paper_link WHERE is_same = 0 AND paper_seq IN"
-	    " (SELECT p.seq FROM paper p WHERE " WORK_OF(
-	        "p") " IN (?1, ?2))"
-	             " AND name IN (SELECT a.name FROM paper_alias a"
-	             "  JOIN paper q ON q.seq = a.paper_seq WHERE " WORK_OF(
-	                 "q") " IN (?1, ?2))";
+	    " (SELECT p.seq FROM paper p WHERE " P_WORK " IN (?1, ?2))"
+	    " AND name IN (SELECT a.name FROM paper_alias a"
+	    "  JOIN paper q ON q.seq = a.paper_seq WHERE " Q_WORK " IN (?1, ?2))";
 	int64_t work, other_work;
 
 	return load_work(store, one, &work, error) &&
@@ -186,13 +181,11 @@ link_stated(struct store *store, int64_t seq, int64_t now, GError **error)
 	    "SELECT q.seq FROM paper_link l JOIN paper_alias a ON a.name = l.name"
 	    " JOIN paper q ON q.seq = a.paper_seq JOIN paper p ON p.seq = l.paper_seq"
 	    " WHERE l.paper_seq = ?1 AND l.is_same = 1"
-	    " AND " WORK_OF("q") " <> " WORK_OF(
-	        "p") " UNION SELECT q.seq FROM paper_alias a JOIN paper_link l ON "
-	             "l.name = a.name"
-	             " JOIN paper q ON q.seq = l.paper_seq JOIN paper p ON p.seq = "
-	             "a.paper_seq"
-	             " WHERE a.paper_seq = ?1 AND l.is_same = 1"
-	             " AND " WORK_OF("q") " <> " WORK_OF("p") " ORDER BY 1";
+	    " AND " Q_WORK " <> " P_WORK " UNION SELECT q.seq FROM paper_alias a JOIN "
+	    "paper_link l ON l.name = a.name"
+	    " JOIN paper q ON q.seq = l.paper_seq JOIN paper p ON p.seq = a.paper_seq"
+	    " WHERE a.paper_seq = ?1 AND l.is_same = 1"
+	    " AND " Q_WORK " <> " P_WORK " ORDER BY 1";
 	g_autoptr(GArray) others = sql_load_numbers(store, sql, error, SQL_INT(seq));
 
 	for (unsigned i = 0; others && i < others->len; i++)
