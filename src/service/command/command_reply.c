@@ -441,8 +441,6 @@ command_format_confirm_subject(const struct catalog *catalog, const char *langua
 	unsigned count = 0;
 	bool is_new = false;
 
-	if (!catalog)
-		return g_strconcat("Please confirm your request to ", address, NULL);
 	reply_text_init(&text, catalog, language, true);
 	for (char **line = lines; *line; line++) {
 		is_new = is_new || g_str_has_prefix(*line, "subscribe");

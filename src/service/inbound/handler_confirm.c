@@ -390,9 +390,8 @@ handler_match_consent(const struct request *request,
     const struct confirmation *confirmation, const char *token)
 {
 	struct system_mailer mailer = handler_get_mailer(request);
-	const struct catalog *catalog = request->catalog;
-	g_autofree char *list = catalog ? catalog_format_languages(catalog) : NULL;
-	g_auto(GStrv) subjects = g_strsplit(list ? list : "en", ", ", -1);
+	g_autofree char *list = catalog_format_languages(request->catalog);
+	g_auto(GStrv) subjects = g_strsplit(list, ", ", -1);
 	g_autofree char *name =
 	    confirmation ? handler_format_confirm_id(confirmation) : g_strdup("");
 	g_autofree char *id = system_mail_format_message_id(&mailer, name);
