@@ -431,7 +431,7 @@ WEB_TEST(an_invitation_ends)
 	assert_rows(c->fixture, PEOPLE, EVA "|active");
 }
 
-/* What the answer says does not depend on the address. */
+/* The answer does not depend on the address. */
 WEB_TEST(a_subscriber_invites)
 {
 	static const char *const wanted[] = {

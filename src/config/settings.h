@@ -14,7 +14,7 @@
 
 enum settings_delivery { SETTINGS_DELIVERY_SMTP, SETTINGS_DELIVERY_MAILDIR };
 
-/* Who may subscribe. */
+/* Policies of who may subscribe (service/people/policy.h). */
 enum settings_policy {
 	SETTINGS_POLICY_OPEN,
 	SETTINGS_POLICY_DOMAINS,

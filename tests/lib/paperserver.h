@@ -43,7 +43,7 @@ char *paperserver_read_line(struct paperserver *server);
 bool paperserver_fetch(struct source *source, const char *day, const char *etag,
     struct source_answer *answer, GError **error);
 
-/* What a source makes of a mode of the server. */
+/* The expected result of a source for a mode of the server. */
 struct paperserver_failure {
 	const char *mode;
 	enum pb_error code;

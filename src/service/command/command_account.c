@@ -428,7 +428,7 @@ parse_address(struct request *request, const char *arguments, GError **error)
 	return g_steal_pointer(&word);
 }
 
-/* Whoever subscribes at one domain cannot move to another one that is not allowed. */
+/* Refuse a new address at a domain that may not subscribe. */
 static bool
 check_domain(struct request *request, const char *address, GError **error)
 {
@@ -529,7 +529,7 @@ command_decide_invite(struct request *request, const char *arguments,
 	return found != NULL;
 }
 
-/* What happens to each address is not told: it may be subscribed. */
+/* Invite; the reply is the same whether an address is subscribed. */
 bool
 command_run_invite(struct request *request, const char *arguments, GError **error)
 {

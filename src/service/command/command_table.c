@@ -457,7 +457,7 @@ command_run_help(struct request *request, const char *arguments, GError **error)
 	return true;
 }
 
-/* Who can subscribe, if not everybody can. */
+/* Add the policy of who can subscribe, unless everybody can. */
 static void
 add_policy(struct request *request)
 {

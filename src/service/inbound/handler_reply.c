@@ -263,7 +263,7 @@ ask_new_address(struct request *request, const char *subject, GError **error)
 
 /* ---- questions to others ---- */
 
-/* What somebody wants to subscribe to, for the owner. */
+/* Format the question to the owner whether somebody may subscribe. */
 static char *
 format_approval(const struct request *request, const char *address, const char *action)
 {
@@ -384,7 +384,7 @@ handler_invite(
 	           request->subscriber_id, NULL, error);
 }
 
-/* Whoever invites is not told who is subscribed, or gets no mail. */
+/* Invite addresses; the reply does not tell which are subscribed or get no mail. */
 static bool
 send_invitations(struct request *request, GError **error)
 {

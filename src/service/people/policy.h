@@ -10,7 +10,7 @@
 #include "config/settings.h"
 #include "store/core/store.h"
 
-/* How somebody comes to be subscribed. */
+/* Ways to be subscribed. */
 enum policy_standing {
 	POLICY_ASKED,   /* by a request of their own */
 	POLICY_INVITED, /* by an invitation, or approved by the owner */
