@@ -10,7 +10,8 @@
 #   sanitizers  `make check` of a build with gcc's sanitizers, and
 #               tests/test_damaged_rows.py in its long form
 #   clang       a build with clang and -Werror, and each fuzzer for FUZZ_SECONDS (20)
-#   rest        a quick run of the benchmarks; tests/first_digest.py, from an empty Debian
+#   rest        a quick run of the benchmarks; tests/first_digest.py, from an empty Debian;
+#               tests/packages.py, RPM and container image
 #               to a digest (root; downloads)
 #
 # LONG_PARTS="scripts clocks" runs these only.  After LONG_MINUTES no further step begins;
@@ -180,6 +181,8 @@ check_rest() {
 	step bench $MAKE -s bench "BENCHFLAGS=--quick --made-up"
 	step "a first digest" run_script tests/first_digest.py
 	show a-first-digest.log
+	need buildah "buildah mmdebstrap rpm rpmlint cpio" "packages" || return
+	step packages run_script tests/packages.py
 }
 
 # A function is parsed as a whole: the script may be edited while it runs.
