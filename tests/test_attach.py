@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """test_attach.py - attached files of papers, read by independent parsers.
 
-bibutils and pybtex read BibTeX, bibutils reads RIS, cmark and PyYAML read Markdown.  A
+bibutils and pybtex read BibTeX, bibutils reads RIS, cmark-gfm and PyYAML read Markdown.  A
 file may cause no warning, and must have all papers of the digest with their titles,
 authors, days, ids and links; so must files of papers with hostile texts.
 """
@@ -284,7 +284,7 @@ def check_markdown(file, papers, depth):
     path = file.path + ".body"
     with open(path, "w", encoding="utf-8") as out:
         out.write(body)
-    root = tree.fromstring(run("cmark", "--to", "xml", path)[0])
+    root = tree.fromstring(run("cmark-gfm", "--to", "xml", path)[0])
     assert {node.tag for node in root.iter()} <= {CMARK + name for name in ELEMENTS}
     # Links that GitHub's extension would make of text.
     assert not re.search(r"(?<!\\)(://|www\.|@)", re.sub(r"\]\([^)]*\)", "", body), re.I)
@@ -446,7 +446,7 @@ def test_real_days(tap):
 
 def main():
     missing = use_debian_python("pybtex", "yaml") + [
-        name for name in ("bib2xml", "ris2xml", "cmark") if not shutil.which(name)]
+        name for name in ("bib2xml", "ris2xml", "cmark-gfm") if not shutil.which(name)]
     if missing:
         skip_all(f"{missing[0]} is not installed")
     with Tap() as tap:

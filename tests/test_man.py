@@ -178,10 +178,13 @@ def test_settings(t):
 
 
 def test_hacking():
-    """every file, function and constant that HACKING names exists"""
+    """every file, function, test and constant that HACKING and doc/ name exists"""
     source = os.environ.get("top_srcdir", ".")
-    with open(os.path.join(source, "HACKING"), encoding="utf-8") as file:
-        text = file.read()
+    text = ""
+    for name in ("HACKING", "SECURITY.md", "doc/accessibility.md", "doc/architecture.md",
+                 "doc/stability.md"):
+        with open(os.path.join(source, name), encoding="utf-8") as file:
+            text += file.read()
     code, names = [], set()
     for top in ("src", "tests", "etc", "man", "fuzz", "bench"):
         for directory, _, files in os.walk(os.path.join(source, top)):
@@ -192,6 +195,9 @@ def test_hacking():
                     with open(path, encoding="utf-8", errors="replace") as file:
                         code.append(file.read())
     words = set(re.findall(r"\w+", "\n".join(code)))
+    for name in re.findall(r"`((?:test|fuzz)_\w+(?:\.py)?)`", text):
+        assert any(f"{top}/{name}{end}" in names for top in ("tests", "fuzz")
+                   for end in ("", ".c")), name
     for path in re.findall(r"\b(?:src|tests|etc|man|fuzz|bench)/[\w./-]+\.[a-z]+\b", text):
         assert path in names or "NAME" in path, path
     for path in re.findall(r"\b(src/service/[a-z]+|tests/lib|fuzz/corpus)\b", text):
