@@ -10,6 +10,7 @@
 #include "model/paper_id.h"
 #include "service/collect/enrich.h"
 #include "service/collect/source_status.h"
+#include "store/paper/paper_events.h"
 #include "store/paper/papers.h"
 
 #define DAY  "2026-11-20"
@@ -87,7 +88,8 @@ run(struct world *world, const char *const modes[COLLECT_LOOKUPS], int64_t now)
 	store_fixture_assert_idle(world->store);
 }
 
-static const char *const all[] = {"feed-api", "find-articles", "find-works"};
+static const char *const all[COLLECT_LOOKUPS] = {
+    "feed-api", "find-articles", "find-works"};
 
 WORLD_TEST(each_service_is_asked_once_for_what_it_knows)
 {
@@ -164,7 +166,7 @@ WORLD_TEST(a_pmid_identifies_a_paper)
 /* A request has at most 1,400 bytes of identities. */
 WORLD_TEST(many_papers_are_asked_for_in_few_requests)
 {
-	static const char *const articles[] = {NULL, "find-articles", NULL};
+	static const char *const articles[COLLECT_LOOKUPS] = {NULL, "find-articles"};
 
 	if (!world->server)
 		return;
@@ -204,14 +206,16 @@ WORLD_TEST(a_service_that_fails_is_waited_for)
 	    {4 * 3600 + 90000, "429-date", 4 * 3600 + 90000 + 86400 + PAPERS_LOOKUP_S},
 	    {4 * 3600 + 180000, "429-date", PAPERS_LOOKUP_MAX_S},
 	};
-	static const char *const recovered[] = {NULL, "find-articles", "find-works"};
+	static const char *const recovered[COLLECT_LOOKUPS] = {
+	    NULL, "find-articles", "find-works"};
 
 	if (!world->server)
 		return;
 	save(world, "journal", "10.5555/1");
 	g_assert_cmpint(get_settled_at(world), ==, PAPERS_LOOKUP_S);
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		const char *const modes[] = {NULL, rows[i].mode, "find-works"};
+		const char *const modes[COLLECT_LOOKUPS] = {
+		    NULL, rows[i].mode, "find-works"};
 
 		g_test_message("%s", rows[i].mode);
 		run(world, modes, world->now + rows[i].at);
@@ -228,13 +232,74 @@ WORLD_TEST(a_service_that_fails_is_waited_for)
 /* After its time nobody waits for it again. */
 WORLD_TEST(a_service_that_fails_later_delays_nothing)
 {
-	static const char *const modes[] = {NULL, "503", NULL};
+	static const char *const modes[COLLECT_LOOKUPS] = {NULL, "503"};
 
 	if (!world->server)
 		return;
 	save(world, "journal", "10.5555/1");
 	run(world, modes, world->now + PAPERS_LOOKUP_S);
 	g_assert_cmpint(get_settled_at(world), ==, PAPERS_LOOKUP_S);
+}
+
+#define HF     "2611.00003"
+#define EVENTS "2|version|2 2|code|0"
+
+static void
+watch(struct world *world, int64_t seq, int64_t until)
+{
+	g_autoptr(GError) error = NULL;
+
+	paper_events_watch(world->store->store, 1, seq, world->now, until, &error);
+	g_assert_no_error(error);
+}
+
+/* About watched papers: each at Hugging Face daily and elsewhere weekly, and a list of
+ * changes daily. */
+WORLD_TEST(what_becomes_of_watched_papers_is_asked)
+{
+	static const struct {
+		int hours;
+		const char *mode, *events;
+	} rows[] = {
+	    {0, "watched-0", ""},
+	    {1, "watched-4", ""},
+	    {24, "watched-2", EVENTS},
+	    {48, "watched-2", EVENTS},
+	    {7 * 24, "watched-3", EVENTS " 3|published|0"},
+	    {8 * 24, "watched-4", EVENTS " 3|published|0 3|retracted|0"},
+	    {9 * 24, "watched-5", EVENTS " 3|published|0 3|retracted|0"},
+	};
+	int64_t year = world->now + 365 * (int64_t)CLOCK_DAY_S;
+
+	if (!world->server)
+		return;
+	for (int i = 1; i < 3; i++) {
+		struct paper *paper =
+		    store_fixture_paper(i == 1 ? "2611.00001" : HF, "Of hf", "Text");
+
+		store_fixture_save(world->store, "hf", DAY, world->now, paper);
+	}
+	save(world, "journal", "10.5555/1");
+	store_fixture_subscribe(
+	    world->store, "ada@example.org", "UTC", "made", world->now);
+	watch(world, 1, world->now - 1);
+	watch(world, 2, year);
+	watch(world, 3, year);
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		const char *mode = rows[i].mode;
+		const char *const modes[COLLECT_LOOKUPS] = {mode, mode, mode, mode};
+
+		run(world, modes, world->now + rows[i].hours * (int64_t)CLOCK_HOUR_S);
+		g_test_message("%s", mode);
+		assert_rows(world->store,
+		    "SELECT paper_seq, kind, version FROM paper_event ORDER BY id",
+		    rows[i].events);
+	}
+	/* At first 3 about missing fields and 7 about watched ones, then 4 a day,
+	 * once 7.
+	 */
+	g_assert_cmpuint(
+	    paperserver_count_requests(world->server), ==, 3 + 7 + 4 + 4 + 7 + 4 + 4);
 }
 
 UNIT_MAIN_WITH_WARNINGS

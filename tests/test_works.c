@@ -638,4 +638,25 @@ STORE_TEST(a_paper_is_watched_from_then_on_for_a_year)
 	assert_rows(fixture, "SELECT count(*) FROM watch", "0");
 }
 
+/* The digest that reported it is deleted before the time of the event comes. */
+STORE_TEST(an_event_of_a_wrong_clock_is_reported_once)
+{
+	int64_t now = store_fixture_time("2025-09-19T12:00:00Z");
+	struct paper *paper = make(&preprint);
+
+	send_preprint(fixture, "SELECT 1");
+	watch(fixture, PREPRINT, "2025-09-18T13:00:00Z");
+	paper->comment = g_strdup("12 pages");
+	store_fixture_announce(fixture, "biorxiv", "2025-09-19",
+	    store_fixture_time("2025-10-15T09:00:00Z"), paper, LISTING_REPLACE, 2);
+	assert_digests(fixture, now, 1);
+	assert_rows(fixture, NOTICES " DESC LIMIT 1",
+	    "2|" WATCHED PREPRINT "): version 2 is out: 12 pages");
+	send_all(fixture, now);
+	maintain(fixture, "2025-09-20");
+	maintain(fixture, "2025-10-22");
+	assert_rows(fixture, "SELECT count(*) FROM digest", "0");
+	assert_digests_at(fixture, "2025-10-22T12:00:00Z", 0);
+}
+
 UNIT_MAIN

@@ -115,6 +115,12 @@ TEXT(enrich_crossref_url, "enrich.crossref_url", "https://api.crossref.org", 1,
     "Crossref, or a mirror")
 INT(enrich_crossref_interval_s, "enrich.crossref_interval_s", 1, 0, 600,
     "seconds between requests")
+BOOL(enrich_huggingface, "enrich.huggingface", true,
+    "ask Hugging Face daily about arXiv papers that somebody watches")
+TEXT(enrich_huggingface_url, "enrich.huggingface_url", "https://huggingface.co", 1,
+    "Hugging Face, or a mirror")
+INT(enrich_huggingface_interval_s, "enrich.huggingface_interval_s", 1, 0, 600,
+    "seconds between requests")
 BOOL(enrich_private, "enrich.private", false,
     "the hosts of these services may have private addresses")
 CHOICE(delivery, "delivery.method", SETTINGS_DELIVERY_SMTP, delivery_choices,

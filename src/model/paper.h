@@ -21,6 +21,8 @@ enum paper_lookup {
 	PAPER_LOOKUP_ARXIV = 1 << 0,     /* by arXiv id */
 	PAPER_LOOKUP_EUROPEPMC = 1 << 1, /* by DOI, PMID or PMCID */
 	PAPER_LOOKUP_CROSSREF = 1 << 2,  /* by DOI */
+	/* By arXiv id, and only what becomes of watched papers. */
+	PAPER_LOOKUP_HUGGINGFACE = 1 << 3,
 };
 #define PAPER_LOOKUP_ALL \
 	(PAPER_LOOKUP_ARXIV | PAPER_LOOKUP_EUROPEPMC | PAPER_LOOKUP_CROSSREF)

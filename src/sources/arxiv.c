@@ -25,6 +25,9 @@
 
 #define PAGE_RESULTS 200
 
+/* Papers of a day with new versions, of all of arXiv; the maximum of a request. */
+#define VERSIONS 2000
+
 struct arxiv {
 	struct source source;
 	char *name, *label;
@@ -325,4 +328,56 @@ arxiv_find(struct http *http, const struct source_options *options,
 	/* Under load the API truncates pages. */
 	lookup->is_complete = feed && feed->total <= (int64_t)feed->entries->len;
 	return feed ? arxiv_listing_from_api(feed, error) : NULL;
+}
+
+/* Format a query for the archives of papers: "cat:cs.*+OR+cat:hep-th*". */
+static char *
+format_archives(const GPtrArray *papers, GHashTable *ids)
+{
+	g_autoptr(GHashTable) seen =
+	    g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	GString *query = g_string_new(NULL);
+
+	for (unsigned i = 0; i < papers->len; i++) {
+		const struct paper *paper = papers->pdata[i];
+		const GPtrArray *categories = paper->categories;
+		char *archive;
+
+		g_hash_table_add(ids, paper->id);
+		if (!categories || !categories->len)
+			continue;
+		archive =
+		    g_strndup(categories->pdata[0], strcspn(categories->pdata[0], "."));
+		if (g_hash_table_add(seen, archive))
+			g_string_append_printf(
+			    query, "%scat:%s*", query->len ? "+OR+" : "", archive);
+	}
+	return g_string_free(query, FALSE);
+}
+
+GPtrArray *
+arxiv_find_versions(struct http *http, const struct source_options *options,
+    const GPtrArray *papers, struct source_lookup *lookup, GError **error)
+{
+	g_autoptr(GHashTable) ids = g_hash_table_new(g_str_hash, g_str_equal);
+	g_autofree char *archives = format_archives(papers, ids);
+	g_autofree char *base = source_format_base(options->url, API_URL);
+	g_autofree char *url = g_strdup_printf("%s/api/query?search_query=%s"
+	                                       "&sortBy=lastUpdatedDate"
+	                                       "&sortOrder=descending&max_results=%d",
+	    base, archives, VERSIONS);
+	pb_auto(feed_xml) feed = NULL;
+	GPtrArray *found;
+
+	lookup->retry_after_s = HTTP_RETRY_AFTER_UNKNOWN;
+	if (!*archives)
+		return g_ptr_array_new();
+	feed = query_api(
+	    http, url, options->request_interval_ms, &lookup->retry_after_s, error);
+	found = feed ? arxiv_listing_from_api(feed, error) : NULL;
+	for (unsigned i = found ? found->len : 0; i-- > 0;)
+		if (!g_hash_table_contains(
+		        ids, ((struct listing *)found->pdata[i])->paper->id))
+			g_ptr_array_remove_index_fast(found, i);
+	return found;
 }

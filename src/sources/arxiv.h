@@ -25,3 +25,6 @@ struct source *arxiv_new(const struct source_options *options);
 
 /** Look up papers by the API. @param options  with url and request_interval_ms */
 source_find_fn arxiv_find;
+
+/** Find those of the papers that are among the last ones with a new version. */
+source_find_fn arxiv_find_versions;

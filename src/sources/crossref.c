@@ -13,8 +13,9 @@
 #include "model/paper_id.h"
 #include "sources/json.h"
 
-/* Works in a page; the maximum is 1000. */
-#define PAGE_WORKS 200
+/* Works in a page; the maximum is 1000, which fits for notices. */
+#define PAGE_WORKS   200
+#define PAGE_NOTICES 1000
 
 /* The members that are read: without a selection the references of each work, a
  * hundred kilobytes at times, come along. */
@@ -302,18 +303,42 @@ append_doi(const struct paper *paper, GString *filter)
 		    filter, "%sdoi:%s", filter->len ? "," : "", paper->doi);
 }
 
+/* Send one request for a page. */
+static GPtrArray *
+search(struct http *http, const struct source_options *options, const char *filter,
+    int works, struct source_lookup *lookup, GError **error)
+{
+	g_autofree char *base = source_format_base(options->url, service.url);
+	g_autoptr(GString) url = g_string_new(base);
+
+	add_parameter(url, "/works?filter=", filter);
+	g_string_append_printf(url, "&select=%s&rows=%d", MEMBERS, works);
+	add_parameter(url, "&mailto=", options->contact);
+	return json_pages_find(&service, http, options, url->str, lookup, error);
+}
+
 GPtrArray *
 crossref_find(struct http *http, const struct source_options *options,
     const GPtrArray *papers, struct source_lookup *lookup, GError **error)
 {
 	g_autoptr(GString) filter = source_lookup_format(lookup, papers, append_doi);
-	g_autofree char *base = source_format_base(options->url, service.url);
-	g_autoptr(GString) url = g_string_new(base);
 
-	if (!filter->len)
-		return g_ptr_array_new();
-	add_parameter(url, "/works?filter=", filter->str);
-	g_string_append_printf(url, "&select=%s&rows=%d", MEMBERS, PAGE_WORKS);
-	add_parameter(url, "&mailto=", options->contact);
-	return json_pages_find(&service, http, options, url->str, lookup, error);
+	return filter->len
+	           ? search(http, options, filter->str, PAGE_WORKS, lookup, error)
+	           : g_ptr_array_new();
+}
+
+GPtrArray *
+crossref_find_notices(struct http *http, const struct source_options *options,
+    const GPtrArray *papers, struct source_lookup *lookup, GError **error)
+{
+	char day[DAY_BYTES];
+	g_autofree char *filter = NULL;
+
+	(void)papers;
+	day_format(lookup->since, day);
+	filter = g_strdup_printf("update-type:retraction,update-type:withdrawal,"
+	                         "update-type:removal,from-created-date:%s",
+	    day);
+	return search(http, options, filter, PAGE_NOTICES, lookup, error);
 }

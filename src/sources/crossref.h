@@ -31,3 +31,6 @@ GPtrArray *crossref_parse(GBytes *json, const struct source_options *options,
 
 /** Look up papers by DOI. @param options  url and contact as above, name */
 source_find_fn crossref_find;
+
+/** Find the notices of retractions that were registered since a day. */
+source_find_fn crossref_find_notices;

@@ -7,13 +7,15 @@
 #include <string.h>
 
 #include "base/bounds.h"
+#include "base/day.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "model/paper_id.h"
 #include "sources/json.h"
 
-/* Records in a page, of about 10 KB; the maximum is 1000. */
+/* Records in a page, of about 10 KB; the maximum is 1000, which fits for notices. */
 #define PAGE_RECORDS 200
+#define PAGE_NOTICES 1000
 
 /* Room that format_name() needs for periods and blanks. */
 #define INITIALS_BYTES 12
@@ -156,10 +158,19 @@ get_number(const json_t *element, const char *key, const char *form)
 	return text && g_regex_match_simple(form, text, 0, 0) ? g_strdup(text) : NULL;
 }
 
+/* Format a name of another record of this service: its PMID, or as its GUID. */
+static char *
+format_record(const char *source, const char *id, const struct source_options *options)
+{
+	return strcmp(source, "MED") == 0
+	           ? g_strconcat("pmid:", id, NULL)
+	           : g_strdup_printf("%s:%s/%s", options->name, source, id);
+}
+
 /*
- * Read comments about other records of this service, which have such names as their
- * GUIDs: "Preprint in" and "Preprint of" name those of the same work, "Retraction of"
- * those that a notice retracts.  "Retraction in" is a notice about this one.
+ * Read comments about other records of this service: "Preprint in" and "Preprint of"
+ * name those of the same work, "Retraction of" those that a notice retracts.
+ * "Retraction in" is a notice about this one.
  */
 static void
 read_comments(
@@ -183,8 +194,7 @@ read_comments(
 		paper->is_notice |= strcmp(type, "Retraction of") == 0;
 		if (g_str_has_prefix(type, "Preprint ") ||
 		    strcmp(type, "Retraction of") == 0)
-			paper_id_add_name(paper,
-			    g_strdup_printf("%s:%s/%s", options->name, source, id));
+			paper_id_add_name(paper, format_record(source, id, options));
 	}
 }
 
@@ -285,17 +295,41 @@ append_identity(const struct paper *paper, GString *query)
 		g_string_append_printf(query, "%sPMCID:%s", or, paper->pmcid);
 }
 
+/* Send one request for a page. */
+static GPtrArray *
+search(struct http *http, const struct source_options *options, const char *query,
+    int records, struct source_lookup *lookup, GError **error)
+{
+	g_autofree char *escaped = g_uri_escape_string(query, NULL, FALSE);
+	g_autofree char *base = source_format_base(options->url, service.url);
+	g_autofree char *url = g_strdup_printf(
+	    "%s/search?query=%s&resultType=core&format=json&pageSize=%d", base, escaped,
+	    records);
+
+	return json_pages_find(&service, http, options, url, lookup, error);
+}
+
 GPtrArray *
 europepmc_find(struct http *http, const struct source_options *options,
     const GPtrArray *papers, struct source_lookup *lookup, GError **error)
 {
 	g_autoptr(GString) query =
 	    source_lookup_format(lookup, papers, append_identity);
-	g_autofree char *escaped = g_uri_escape_string(query->str, NULL, FALSE);
-	g_autofree char *base = source_format_base(options->url, service.url);
-	g_autofree char *url = g_strdup_printf(
-	    "%s/search?query=%s&resultType=core&format=json&pageSize=%d", base, escaped,
-	    PAGE_RECORDS);
 
-	return json_pages_find(&service, http, options, url, lookup, error);
+	return search(http, options, query->str, PAGE_RECORDS, lookup, error);
+}
+
+GPtrArray *
+europepmc_find_notices(struct http *http, const struct source_options *options,
+    const GPtrArray *papers, struct source_lookup *lookup, GError **error)
+{
+	char day[DAY_BYTES];
+	g_autofree char *query = NULL;
+
+	(void)papers;
+	day_format(lookup->since, day);
+	query = g_strdup_printf(
+	    "PUB_TYPE:\"Retraction of Publication\" AND FIRST_IDATE:[%s TO 3000-01-01]",
+	    day);
+	return search(http, options, query, PAGE_NOTICES, lookup, error);
 }

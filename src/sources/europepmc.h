@@ -28,3 +28,6 @@ GPtrArray *europepmc_parse(GBytes *json, const struct source_options *options,
 
 /** Look up papers by DOI, PMID or PMCID. @param options  url as above, name */
 source_find_fn europepmc_find;
+
+/** Find the notices of retractions that were indexed since a day. */
+source_find_fn europepmc_find_notices;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/bounds.h"
+#include "base/error.h"
 #include "base/text.h"
 #include "model/paper.h"
 #include "model/paper_id.h"
@@ -18,7 +19,8 @@
 /* For two years every working day had papers by 07:50 UTC; plus two hours. */
 #define EXPECTED_BY (10 * 60)
 
-#define PAPER_PAGE "https://huggingface.co/papers/"
+#define API_URL    "https://huggingface.co"
+#define PAPER_PAGE API_URL "/papers/"
 
 /* YYYY-MM-DDTHH:MM:SS.mmmZ; PAPER_UNKNOWN for anything else. */
 static int64_t
@@ -146,15 +148,14 @@ fill_identity(
 	return !*what;
 }
 
+/* @param outer  of a list; or NULL */
 static const char *
-parse_element(const json_t *outer, const struct source_options *options,
-    const char *day, struct listing **listing)
+parse_paper(
+    const json_t *outer, const json_t *inner, const char *day, struct listing **listing)
 {
-	const json_t *inner = json_object_get(outer, "paper");
 	pb_auto(paper) paper = paper_new();
 	const char *what;
 
-	(void)options;
 	if (!json_is_object(inner))
 		return "no object named paper";
 	if (!fill_identity(paper, outer, inner, &what))
@@ -188,6 +189,14 @@ parse_element(const json_t *outer, const struct source_options *options,
 		        BOUNDS_PAPER_ORG_BYTES);
 	*listing = listing_new(g_steal_pointer(&paper), day);
 	return NULL;
+}
+
+static const char *
+parse_element(const json_t *outer, const struct source_options *options,
+    const char *day, struct listing **listing)
+{
+	(void)options;
+	return parse_paper(outer, json_object_get(outer, "paper"), day, listing);
 }
 
 GPtrArray *
@@ -237,7 +246,7 @@ struct source *
 huggingface_new(const struct source_options *options)
 {
 	static const struct json_pages_service service = {
-	    .url = "https://huggingface.co",
+	    .url = API_URL,
 	    .file = "daily_papers",
 	    .format_url = format_url,
 	    .parse = huggingface_parse,
@@ -249,4 +258,43 @@ huggingface_new(const struct source_options *options)
 		source->label = "Hugging Face";
 	source->expected_by = EXPECTED_BY;
 	return source;
+}
+
+GPtrArray *
+huggingface_find(struct http *http, const struct source_options *options,
+    const GPtrArray *papers, struct source_lookup *lookup, GError **error)
+{
+	const struct paper *paper = papers->pdata[lookup->at];
+	g_autofree char *base = source_format_base(options->url, API_URL);
+	g_autofree char *url = g_strdup_printf("%s/api/papers/%s", base, paper->id);
+	g_autoptr(GPtrArray) found =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)listing_free);
+	pb_local(http_response) response = {0};
+	json_auto_t *json = NULL;
+	struct listing *listing = NULL;
+	const char *what;
+
+	lookup->count = 1;
+	lookup->is_complete = true;
+	lookup->retry_after_s = HTTP_RETRY_AFTER_UNKNOWN;
+	if (!http_pause(http, options->request_interval_ms, error) ||
+	    !http_get(http, url, NULL, &response, error))
+		return NULL;
+	lookup->retry_after_s = response.retry_after_s;
+	/* The service does not know it. */
+	if (response.status == 404)
+		return g_steal_pointer(&found);
+	if (response.status != 200) {
+		source_set_status_error(response.status, NULL, error);
+		return NULL;
+	}
+	json = json_read(response.body, error);
+	what = json ? parse_paper(NULL, json, "", &listing) : NULL;
+	if (!json || what) {
+		if (what)
+			pb_fail(error, PB_ERROR_INPUT, "paper %s: %s", paper->id, what);
+		return NULL;
+	}
+	g_ptr_array_add(found, listing);
+	return g_steal_pointer(&found);
 }

@@ -39,3 +39,6 @@ GPtrArray *huggingface_parse(GBytes *json, const struct source_options *options,
  * it is something else
  */
 char *huggingface_parse_error(GBytes *json, bool *means_not_yet);
+
+/** Look up a paper by its arXiv id. @param options  with url and request_interval_ms */
+source_find_fn huggingface_find;

@@ -136,9 +136,10 @@ bool source_get(struct source *source, struct http *http, const char *url,
  */
 void source_set_status_error(int status, const char *message, GError **error);
 
-/* A lookup of papers by their identities. */
+/* A lookup of papers by their identities, or of what has changed. */
 struct source_lookup {
 	unsigned at;           /* index of the first paper */
+	int64_t since;         /* of a list of changes: when the last one was read, s */
 	unsigned count;        /* set to the number of papers in the request */
 	int64_t retry_after_s; /* set, or HTTP_RETRY_AFTER_UNKNOWN */
 	/* Set on success: the service does not know the papers that it left out. */
@@ -148,8 +149,11 @@ struct source_lookup {
 /**
  * Request as many papers as one request may have.
  *
+ * A function that finds changes sends one request for all that has changed, for which
+ * some services use the papers, and sets no count.
+ *
  * @param papers  of struct paper *
- * @param lookup  in: at; the other members are set
+ * @param lookup  in: at, since; the other members are set
  * @return of struct listing *, those found, in any order; NULL with an error as of
  *         source_fetch_day()
  */

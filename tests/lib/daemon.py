@@ -67,6 +67,7 @@ class Instance:
             "sources.hf.kind": "huggingface",
             "sources.hf.url": f"file://{self.papers}",
             "enrich.arxiv": False, "enrich.europepmc": False, "enrich.crossref": False,
+            "enrich.huggingface": False,
         }
         if maildir:
             self.settings |= {"delivery.method": "maildir", "delivery.maildir": maildir}

@@ -91,6 +91,7 @@ def load(day):
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
+    version = 1  # of arXiv's papers
     protocol_version = "HTTP/1.1"
 
     def log_message(self, *args):
@@ -358,11 +359,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
         """The API about an id_list: papers are of cs.CL if the id ends in 3, or cs.LG."""
         ids = [name for name in self.query.get("id_list", [""])[0].split(",") if name]
         entries = "".join(
-            "<entry><id>http://arxiv.org/abs/%sv1</id><title>Told</title>"
+            "<entry><id>http://arxiv.org/abs/%sv%d</id><title>Told</title>"
             "%s<arxiv:primary_category term='cs.%s'/>"
             "<arxiv:comment>Accepted at NeurIPS</arxiv:comment>"
             "<arxiv:doi>10.1000/%s</arxiv:doi></entry>"
-            % (name, *(("", "CL") if name.endswith("3") else
+            % (name, self.version, *(("", "CL") if name.endswith("3") else
                        ("<category term='stat.ML'/>", "LG")), name) for name in ids)
         self.reply(200, ("<feed xmlns='http://www.w3.org/2005/Atom'"
                          " xmlns:arxiv='http://arxiv.org/schemas/atom'>%s</feed>"
@@ -500,6 +501,37 @@ class Handler(http.server.BaseHTTPRequestHandler):
             "author": [{"given": "Ada", "family": "Example"},
                        {"given": "Bo C.", "family": "Li"}],
         } for doi in dois if not doi.endswith("0")]}})
+
+    def mode_watched(self):
+        """/watched-N: all services, which know of code from N = 1 on, of a version 2 from
+        2 on, of a journal from 3 on, and then of a retraction."""
+        path = urlsplit(self.path).path
+        text = self.query.get("filter", self.query.get("query", [""]))[0]
+        if "/api/papers/" in path:
+            paper = element(int(path.rsplit(".")[-1]))["paper"]
+            if self.count >= 1:
+                paper["githubRepo"] = "https://github.com/made/up"
+            return self.reply(200, paper)
+        if path.endswith("/api/query"):
+            self.query.setdefault("id_list", ["2611.00001,2611.00003"])
+            self.version = 1 + (self.count >= 2)
+            return self.mode_feed_api()
+        if path.endswith("/works"):
+            items = [{"DOI": "10.5555/1", "title": ["A title"]}]
+            if self.count >= 3:
+                items[0]["container-title"] = ["Letters, Made Up"]
+            if "update-type:retraction" in text:
+                items = [{"DOI": "10.5555/notice", "title": ["Notice"], "update-to": [
+                    {"type": "retraction", "DOI": "10.5555/1"}]}] * (self.count >= 4)
+            return self.reply(200, {"message": {"items": items}})
+        items = [{"source": "MED", "id": "41", "title": "A title.", "doi": "10.5555/1",
+                  "pmid": "41"}]
+        if "Retraction of" in text:
+            items = [{"source": "MED", "id": "99", "title": "Notice.",
+                      "commentCorrectionList": {"commentCorrection": [
+                          {"type": "Retraction of", "source": "MED", "id": "41"}]}}
+                     ] * (self.count >= 5)
+        return self.reply(200, {"resultList": {"result": items}})
 
     def mode_agent(self):
         self.reply(200, self.headers.get("User-Agent", "").encode())

@@ -130,6 +130,9 @@ append_retraction(
 static struct msg *
 describe_event(const struct paper_event *event)
 {
+	g_autofree char *comment =
+	    event->comment ? text_quote(event->comment, EVENT_TITLE_CHARS) : NULL;
+
 	switch (event->kind) {
 	case PAPER_EVENT_RETRACTED:
 		return msg_new(N_("it was retracted"), NULL);
@@ -138,8 +141,11 @@ describe_event(const struct paper_event *event)
 		                            "journal", event->journal, NULL)
 		                      : msg_new(N_("it was published"), NULL);
 	case PAPER_EVENT_VERSION:
-		return msg_new(N_("version {version} is out"), "version",
-		    MSG_INT(event->version), NULL);
+		return comment ? msg_new(N_("version {version} is out: {comment}"),
+		                     "version", MSG_INT(event->version), "comment",
+		                     comment, NULL)
+		               : msg_new(N_("version {version} is out"), "version",
+		                     MSG_INT(event->version), NULL);
 	case PAPER_EVENT_CODE:
 		return msg_new(N_("it has code now"), NULL);
 	}
@@ -175,10 +181,21 @@ is_watched(const GPtrArray *watched, const struct paper_event *event)
 	return false;
 }
 
-bool
-digest_news_find_events(
-    struct digest_cache *cache, int64_t subscriber_id, GString *lines, GError **error)
+/* Whether a watched paper's retraction has a mail of its own. */
+static bool
+has_mail(const struct subscriber *subscriber, const struct paper_event *event)
 {
+	return event->kind == PAPER_EVENT_RETRACTED &&
+	       (event->id <= subscriber->retraction_id ||
+	           subscriber->preferences.choice[PREFERENCE_RETRACTIONS] ==
+	               PREFERENCE_RETRACTIONS_MAIL);
+}
+
+bool
+digest_news_find_events(struct digest_cache *cache, const struct subscriber *subscriber,
+    GString *lines, GError **error)
+{
+	int64_t subscriber_id = subscriber->id;
 	const GPtrArray *all = digest_cache_get_events(cache, error);
 	g_autoptr(GPtrArray) watched = NULL;
 	g_autoptr(GHashTable) delivered = NULL;
@@ -197,7 +214,8 @@ digest_news_find_events(
 		if (event->id <= reported)
 			continue;
 		if (is_watched(watched, event)) {
-			append_watched(lines, event, cache->po);
+			if (!has_mail(subscriber, event))
+				append_watched(lines, event, cache->po);
 			continue;
 		}
 		if (event->kind != PAPER_EVENT_RETRACTED)

@@ -44,8 +44,8 @@ bool digest_news_add(struct store *store, int64_t subscriber_id, int64_t now,
  *
  * @param lines  gets a line for each
  */
-bool digest_news_find_events(
-    struct digest_cache *cache, int64_t subscriber_id, GString *lines, GError **error);
+bool digest_news_find_events(struct digest_cache *cache,
+    const struct subscriber *subscriber, GString *lines, GError **error);
 
 /** Put lines before the notices of a digest, of which only a few are shown. */
 void digest_news_prepend(struct digest_contents *contents, const char *lines);

@@ -14,6 +14,7 @@
 #include "store/paper/filter_index.h"
 #include "store/paper/filter_progress.h"
 #include "store/paper/matches.h"
+#include "store/paper/paper_events.h"
 
 #define LAST_RUN "upkeep"
 
@@ -42,6 +43,7 @@ static const struct {
     {RETENTION_PROPOSAL, MAINTENANCE_PROPOSAL_DAYS},
     {RETENTION_EVENT, MAINTENANCE_DIGEST_DAYS},
     {RETENTION_WATCH, 0},
+    {RETENTION_WATCH_CHECK, MAINTENANCE_FETCH_DAYS},
     {RETENTION_VERSION, MAINTENANCE_VERSION_DAYS},
 };
 
@@ -119,7 +121,8 @@ maintenance_run(struct store *store, int64_t now, GError **error)
 	/* With a wrong clock everything would expire. */
 	if (jump.by_s)
 		return true;
-	if (!prune_filters(store, now, error))
+	if (!paper_events_limit_times(store, now, error) ||
+	    !prune_filters(store, now, error))
 		return false;
 	for (size_t i = 0; i < G_N_ELEMENTS(jobs); i++) {
 		int64_t before = now - jobs[i].days * (int64_t)CLOCK_DAY_S;

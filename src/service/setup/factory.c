@@ -311,6 +311,7 @@ allow_private(struct http *http, const struct settings *settings)
 		http_allow_private(http, settings->enrich_arxiv_url);
 		http_allow_private(http, settings->enrich_europepmc_url);
 		http_allow_private(http, settings->enrich_crossref_url);
+		http_allow_private(http, settings->enrich_huggingface_url);
 	}
 }
 
@@ -377,6 +378,9 @@ factory_get_lookups(
 	        settings->enrich_europepmc_url, settings->enrich_europepmc_interval_s},
 	    [COLLECT_LOOKUP_CROSSREF] = {"crossref", settings->enrich_crossref,
 	        settings->enrich_crossref_url, settings->enrich_crossref_interval_s},
+	    [COLLECT_LOOKUP_HUGGINGFACE] = {"huggingface", settings->enrich_huggingface,
+	        settings->enrich_huggingface_url,
+	        settings->enrich_huggingface_interval_s},
 	};
 
 	for (unsigned i = 0; i < COLLECT_LOOKUPS; i++)

@@ -50,6 +50,9 @@ static const char *const statements[] = {
     [RETENTION_WATCH] =
         "DELETE FROM watch WHERE (subscriber_id, paper_seq) IN"
         " (SELECT subscriber_id, paper_seq FROM watch WHERE until < ?1 LIMIT ?2)",
+    [RETENTION_WATCH_CHECK] =
+        "DELETE FROM watch_check WHERE (service, paper_seq) IN (SELECT service,"
+        " paper_seq FROM watch_check WHERE at < ?1 LIMIT ?2)",
     [RETENTION_VERSION] =
         "DELETE FROM share_version WHERE (share_id, version) IN (SELECT v.share_id,"
         " v.version FROM share_version v JOIN share h ON h.id = v.share_id"

@@ -234,6 +234,10 @@ CREATE TABLE subscriber (
 	checkup_at   INTEGER NOT NULL DEFAULT 0,
 	-- Of the records of a work: the first that is sent, or all.
 	versions     TEXT NOT NULL DEFAULT 'one' CHECK (versions = 'one' OR versions = 'all'),
+	-- Of watched papers; and the newest one that was reported by a mail of its own.
+	retractions  TEXT NOT NULL DEFAULT 'digest'
+		CHECK (retractions = 'digest' OR retractions = 'mail'),
+	retraction_id INTEGER NOT NULL DEFAULT 0, -- of paper_event
 	CHECK (state <> 'active' OR (consent_at IS NOT NULL AND ifnull(consent_text, '') <> '')),
 	CHECK (state <> 'gone' OR next_due_at IS NULL)
 ) STRICT;
@@ -604,6 +608,16 @@ CREATE TABLE watch (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX watch_paper ON watch (paper_seq);
 CREATE INDEX watch_until ON watch (until);
+
+-- When services (enum paper_lookup) were asked last what became of watched papers.
+CREATE TABLE watch_check (
+	service       INTEGER NOT NULL,
+	paper_seq     INTEGER NOT NULL REFERENCES paper (seq),
+	at            INTEGER NOT NULL,
+	PRIMARY KEY (service, paper_seq)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX watch_check_paper ON watch_check (paper_seq);
+CREATE INDEX watch_check_at ON watch_check (at);
 
 -- Weighted words of a subscriber, learned from these answers (src/model/taste_vector.h).
 -- They order papers: each digest reads them.

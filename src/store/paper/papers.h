@@ -108,6 +108,15 @@ bool papers_save_lookup(struct store *store, enum paper_lookup lookup,
     struct papers_saved *saved, GError **error);
 
 /**
+ * Note the versions that arXiv's API reports of watched papers.  The first one that it
+ * reports is no event: it may be older than the wish to watch the paper.
+ *
+ * @param listings  of struct listing *
+ */
+bool papers_save_versions(
+    struct store *store, const GPtrArray *listings, int64_t now, GError **error);
+
+/**
  * Let the papers that wait for a failing service wait longer: up to PAPERS_LOOKUP_MAX_S
  * after they were first seen.
  */

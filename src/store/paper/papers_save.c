@@ -272,6 +272,7 @@ static const char *const sql_move[] = {
     " (SELECT 1 FROM watch w WHERE w.subscriber_id = watch.subscriber_id"
     "  AND w.paper_seq = ?2)",
     "DELETE FROM watch WHERE paper_seq = ?1 AND ?1 <> ?2",
+    "DELETE FROM watch_check WHERE paper_seq = ?1 AND ?1 <> ?2",
     /* Packed values are not changed: readers follow the move. */
     "UPDATE paper_moved SET new_seq = ?2 WHERE new_seq = ?1",
     "INSERT INTO paper_moved (old_seq, new_seq) VALUES (?1, ?2)",
@@ -1045,6 +1046,8 @@ select_answer(
 	    .upvotes = PAPER_UNKNOWN,
 	    .comments = PAPER_UNKNOWN,
 	    .stars = PAPER_UNKNOWN,
+	    .code_url = reported->code_url,
+	    .project_url = reported->project_url,
 	    .keywords = stored->keywords ? NULL : reported->keywords,
 	    .categories = reported->categories,
 	    .comment = reported->comment,
@@ -1104,7 +1107,8 @@ save_answer(struct saving *saving, enum paper_lookup lookup,
 	if (!find_one(saving, &identity, &stored, error))
 		return false;
 	if (!stored)
-		return true;
+		return !reported->is_notice ||
+		       save_notice(saving, reported, sums, error);
 	answer = select_answer(reported, stored->paper, is_of_arxiv);
 	if (is_wrong)
 		answer.doi = NULL;
@@ -1168,5 +1172,40 @@ papers_save_lookup(struct store *store, enum paper_lookup lookup,
 			return false;
 	}
 	*saved = sums;
+	return true;
+}
+
+/* Note the version of a paper that is watched. */
+static bool
+save_version(
+    struct store *store, const struct listing *listing, int64_t now, GError **error)
+{
+	static const char sql[] =
+	    "UPDATE paper SET replacement = ?2 WHERE seq = ?1 AND replacement < ?2";
+	pb_auto(stored_paper) stored = NULL;
+	bool is_watched, was_asked;
+
+	if (listing->version < 2 ||
+	    !papers_find(store, listing->paper->id, &stored, error))
+		return listing->version < 2;
+	if (!stored)
+		return true;
+	if (!paper_events_find_watched(
+	        store, stored->seq, now, &is_watched, &was_asked, error))
+		return false;
+	return !is_watched ||
+	       ((!was_asked || paper_events_add(store, stored->seq, PAPER_EVENT_VERSION,
+	                           listing->version, now, error)) &&
+	           sql_exec(store, sql, error, SQL_INT(stored->seq),
+	               SQL_INT(listing->version)));
+}
+
+bool
+papers_save_versions(
+    struct store *store, const GPtrArray *listings, int64_t now, GError **error)
+{
+	for (unsigned i = 0; i < listings->len; i++)
+		if (!save_version(store, listings->pdata[i], now, error))
+			return false;
 	return true;
 }
