@@ -4,6 +4,7 @@
  * The reports are in tests/golden/answers; see test_command.c.
  */
 #include "service/jobs/checkup.h"
+#include "service/jobs/retraction_mail.h"
 
 #include <glib.h>
 #include <string.h>
@@ -72,15 +73,21 @@ new_conversation(void)
 	return conversation;
 }
 
-static struct checkup_report
-run_at(struct conversation *conversation, int64_t now)
+static struct checkup
+get_job(struct conversation *conversation, int64_t now)
 {
-	const struct checkup checkup = {
+	return (struct checkup){
 	    .mailer = {conversation->fixture->store, conversation->settings,
 	        conversation->own_addresses, &conversation->random, now},
 	    .key = conversation->fixture->key,
 	    .catalog = conversation->options.phrases,
 	};
+}
+
+static struct checkup_report
+run_at(struct conversation *conversation, int64_t now)
+{
+	const struct checkup checkup = get_job(conversation, now);
 	struct checkup_report report;
 	g_autoptr(GError) error = NULL;
 	int64_t next;
@@ -90,6 +97,16 @@ run_at(struct conversation *conversation, int64_t now)
 	store_fixture_assert_idle(conversation->fixture);
 	g_assert_true(next < 0 || next > now);
 	return report;
+}
+
+static void
+send_retractions(struct conversation *conversation, int64_t now)
+{
+	const struct checkup job = get_job(conversation, now);
+	g_autoptr(GError) error = NULL;
+
+	g_assert_true(retraction_mail_run(&job, &error));
+	g_assert_no_error(error);
 }
 
 #define RUN_AT(conversation, text) run_at(conversation, store_fixture_time(text))
@@ -286,6 +303,41 @@ TEST(first_reports_are_spread_over_a_month)
 		g_assert_cmpstr(found, ==, rows[i].wanted);
 		g_assert_cmpuint(run_at(conversation, now).due, ==, 0);
 	}
+}
+
+/* By a mail, or by a digest, but never twice. */
+CHECKUP_TEST(a_retraction_of_a_watched_paper_has_a_mail)
+{
+	struct store_fixture *fixture = conversation->fixture;
+	const char *count = "SELECT count(*) FROM outbox WHERE kind = 'notice'";
+	int64_t now = store_fixture_time("2026-12-03T09:00:00Z");
+
+	store_fixture_run(fixture,
+	    "INSERT INTO watch SELECT id, (SELECT min(seq) FROM paper), 1, 1900000000"
+	    " FROM subscriber");
+	store_fixture_run(fixture,
+	    "INSERT INTO paper_event (paper_seq, kind, version, at)"
+	    " SELECT min(seq), 'retracted', 0, 1796288400 FROM paper");
+	send_retractions(conversation, now);
+	assert_rows(fixture, count, "0");
+	store_fixture_run(fixture,
+	    "UPDATE subscriber SET retractions = 'mail' WHERE address = '" ADA "'");
+	for (int i = 0; i < 2; i++) {
+		g_autofree char *mail = NULL;
+
+		send_retractions(conversation, now);
+		mail = store_fixture_text(
+		    fixture, "SELECT message FROM outbox WHERE kind = 'notice'");
+		g_assert_nonnull(strstr(mail, "Subject: Retracted: "));
+		g_assert_nonnull(strstr(mail, "A paper that you watch was retracted"));
+	}
+	store_fixture_build_digests(fixture, now);
+	assert_rows(fixture, count, "1");
+	assert_rows(fixture,
+	    "SELECT count(*) FROM digest g JOIN digest_head h ON h.id = g.id"
+	    " JOIN subscriber s ON s.id = g.subscriber_id"
+	    " WHERE h.notices LIKE '%was retracted%' AND s.address = '" ADA "'",
+	    "0");
 }
 
 UNIT_MAIN

@@ -233,7 +233,7 @@ def test_subscriber_csv(ctl_fixture):
             "order": "score", "abstract": "brief", "format": "both", "quiet": "off",
             "updates": "off", "crosslist": "on", "attach": "none", "group": "off",
             "feedback": "off",
-            "checkup": "on", "versions": "one",
+            "checkup": "on", "versions": "one", "retractions": "digest",
             "language": None},
         "bounces": {"dead": 0, "full": 0, "temporary": 0, "sender": 0, "complaint": 0},
         "answers": {"liked": 0, "hidden": 0, "words": 0},
@@ -242,12 +242,12 @@ def test_subscriber_csv(ctl_fixture):
                "--attach", "bibtex", "--language", "de", "--order", "date",
                "--abstract", "short", "--format", "text", "--updates", "on",
                "--crosslist", "off", "--group", "on", "--feedback", "on", "--checkup", "off",
-               "--versions", "all")
+               "--versions", "all", "--retractions", "mail")
     assert ctl_fixture.json("subscriber", "show", "ada@example.org")["preferences"] == {
         "order": "date", "abstract": "short", "format": "text", "quiet": "note",
         "updates": "on", "crosslist": "off", "attach": "bibtex", "group": "on",
         "feedback": "on",
-        "checkup": "off", "versions": "all",
+        "checkup": "off", "versions": "all", "retractions": "mail",
         "language": "de"}
     added = json.loads(ctl_fixture.ctl(
         "--json", "subscriber", "add", "bob@example.org", "--consent", "on paper",

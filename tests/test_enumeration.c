@@ -236,6 +236,7 @@ static const struct {
     [ENUMERATION_SUBSCRIBER_FEEDBACK] = {false, false, {read_subscriber}},
     [ENUMERATION_SUBSCRIBER_CHECKUP] = {false, false, {read_subscriber}},
     [ENUMERATION_SUBSCRIBER_VERSIONS] = {false, false, {read_subscriber}},
+    [ENUMERATION_SUBSCRIBER_RETRACTIONS] = {false, false, {read_subscriber}},
     [ENUMERATION_SUPPRESSION_REASON] = {false, false, {read_suppressions}},
     [ENUMERATION_PAPER_SOURCE] = {true, false, {read_paper}},
     [ENUMERATION_PAPER_EVENT_KIND] = {false, false, {read_events}},

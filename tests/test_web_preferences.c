@@ -371,8 +371,8 @@ LINK_TEST(settings_are_changed_together)
 	    "on", "day_thu", "on", "at", "9 pm", "tz", "UTC", "zone", "berlin", "max",
 	    "7", "order", "date", "abstract", "short", "format", "text", "quiet",
 	    "note", "updates", "on", "crosslist", "off", "attach", "bibtex", "group",
-	    "on", "feedback", "on", "checkup", "off", "versions", "all", "language",
-	    "de", "name", "Eva \"E\" M", "show", "settings");
+	    "on", "feedback", "on", "checkup", "off", "versions", "all", "retractions",
+	    "mail", "language", "de", "name", "Eva \"E\" M", "show", "settings");
 	pb_auto(web_reply) cleared = NULL;
 
 	web_assert_has(reply, "'kind': <'ok'>");
@@ -380,9 +380,9 @@ LINK_TEST(settings_are_changed_together)
 	    "SELECT frequency, weekdays, minute, zone, max_full, sorting, abstract, "
 	    "format,"
 	    " empty_digest, updates, crosslist, attach, grouping, feedback, checkup, "
-	    "versions, language, name FROM subscriber",
+	    "versions, retractions, language, name FROM subscriber",
 	    "weekly|9|1260|Europe/"
-	    "Berlin|7|date|short|text|note|on|off|bibtex|on|on|off|all|de|Eva E "
+	    "Berlin|7|date|short|text|note|on|off|bibtex|on|on|off|all|mail|de|Eva E "
 	    "M");
 	web_assert_has(reply, "'key': <'at'>, 'value': <'21:00'>");
 	web_assert_has(reply, "{'value': <'weekly'>, 'is_selected': <true>}");
@@ -419,7 +419,9 @@ LINK_TEST(papers_are_watched)
 
 	web_assert_has(watched, "'kind': <'ok'>");
 	assert_rows(c->fixture, "SELECT paper_seq FROM watch", "1");
+	web_assert_has(watched, "'watched': <[{'id': <'");
 	ended = change(c, token, "unwatch", "paper", id, "show", "taste");
+	web_assert_has(ended, "'watched': <@aa{sv} []>");
 	web_assert_has(ended, "'kind': <'ok'>");
 	assert_rows(c->fixture, "SELECT count(*) FROM watch", "0");
 }

@@ -33,7 +33,8 @@ static const char set_details[] =
     "  --attach WORD      a file of the papers: none, bibtex, ris or markdown\n"
     "  --feedback WORD    links for like and hide with each paper: off or on\n"
     "  --checkup WORD     a monthly report on the filters: on or off\n"
-    "  --versions WORD    of a preprint and its article: one or all";
+    "  --versions WORD    of a preprint and its article: one or all\n"
+    "  --retractions WORD of watched papers: digest, or mail for one at once";
 
 static const char pause_details[] =
     "Filters continue to match. Queued mail is cancelled. After the pause, one\n"
@@ -61,7 +62,8 @@ static const char import_details[] =
     "FILE is CSV; - is standard input. The first line names the columns: address,\n"
     "name, state, cadence, weekdays, at, zone, max, paused_until, order, abstract,\n"
     "format, quiet, updates, crosslist, attach, group, feedback, checkup, versions,\n"
-    "language, catch_up, consent_at, consent_text, created_at, filters; only address\n"
+    "retractions, language, catch_up, consent_at, consent_text, created_at, filters; "
+    "only address\n"
     "is required. Columns that are not known are ignored. Exports of other programs\n"
     "can be used as they are: listmonk's CSV, and lists of Mailman, Sympa and others\n"
     "with an address on each line. All errors are reported at once, and then nothing\n"
@@ -184,7 +186,7 @@ const struct ctl_command ctl_commands[] = {
     {"subscriber", "set", "ADDRESS [OPTION]...",
         "change a subscriber's schedule, name or preferences", set_details, 1, 1,
         "name zone at cadence max language order abstract format quiet updates "
-        "crosslist attach group feedback checkup versions",
+        "crosslist attach group feedback checkup versions retractions",
         ctl_run_subscriber_set},
     {"subscriber", "pause", "ADDRESS [--until DAY]", "stop mail for a while",
         pause_details, 1, 1, "until", ctl_run_subscriber_pause},

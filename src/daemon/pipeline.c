@@ -14,6 +14,7 @@
 #include "service/inbound/handler.h"
 #include "service/jobs/checkup.h"
 #include "service/jobs/maintenance.h"
+#include "service/jobs/retraction_mail.h"
 #include "service/jobs/share_news.h"
 #include "service/log/event.h"
 #include "service/people/erase.h"
@@ -313,7 +314,8 @@ process_bounces(struct scheduler *stage, int64_t now, int64_t *due, GError **err
 	return true;
 }
 
-/* Send monthly reports. @param due  set to when to run again, s; -1: never */
+/* Send monthly reports, and mails about retractions. @param due  set to when to run
+ * again, s; -1: never */
 static bool
 send_checkups(struct scheduler *stage, int64_t now, int64_t *due, GError **error)
 {
@@ -326,7 +328,8 @@ send_checkups(struct scheduler *stage, int64_t now, int64_t *due, GError **error
 	};
 	struct checkup_report report;
 
-	if (!checkup_run(&checkup, stage->checkups_ms, &report, due, error))
+	if (!retraction_mail_run(&checkup, error) ||
+	    !checkup_run(&checkup, stage->checkups_ms, &report, due, error))
 		return false;
 	if (report.due)
 		event_log(EVENT_CHECKUPS_DONE, EVENT_INT("due", report.due),

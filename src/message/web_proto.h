@@ -40,7 +40,8 @@ enum web_op {
 	 * test (filter), up (number), down (number), remove (number), block (filter),
 	 * unblock (number), set (any of when, day_mon to day_sun, at, tz, zone, max,
 	 * order, abstract, group, format, quiet, updates, crosslist, attach, feedback,
-	 * checkup, versions, language, name), yes, no and undo_answer (proposal: its
+	 * checkup, versions, retractions, language,
+	 * name), yes, no and undo_answer (proposal: its
 	 * number), like, hide, watch and unwatch (paper), taste_forget, pause (days or
 	 * until; both empty: until resumed), resume, address (address), export
 	 * (format), forget, feed_on, feed_off, unsubscribe. The reply has the view that

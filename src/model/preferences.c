@@ -43,6 +43,9 @@ static const struct {
         {[PREFERENCE_CHECKUP_ON] = "on", [PREFERENCE_CHECKUP_OFF] = "off"}},
     [PREFERENCE_VERSIONS] = {"versions",
         {[PREFERENCE_VERSIONS_ONE] = "one", [PREFERENCE_VERSIONS_ALL] = "all"}},
+    [PREFERENCE_RETRACTIONS] = {"retractions",
+        {[PREFERENCE_RETRACTIONS_DIGEST] = "digest",
+            [PREFERENCE_RETRACTIONS_MAIL] = "mail"}},
 };
 
 const char *

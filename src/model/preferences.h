@@ -21,8 +21,9 @@ enum preference {
 	PREFERENCE_FEEDBACK,
 	PREFERENCE_CHECKUP,
 	PREFERENCE_VERSIONS,
+	PREFERENCE_RETRACTIONS,
 };
-#define PREFERENCE_COUNT (PREFERENCE_VERSIONS + 1)
+#define PREFERENCE_COUNT (PREFERENCE_RETRACTIONS + 1)
 
 /* Values of each preference; 0 is the default. */
 enum preference_order {
@@ -73,6 +74,10 @@ enum preference_versions {
 	PREFERENCE_VERSIONS_ONE,
 	PREFERENCE_VERSIONS_ALL
 }; /* of a preprint and its article, the first or both */
+enum preference_retractions {
+	PREFERENCE_RETRACTIONS_DIGEST,
+	PREFERENCE_RETRACTIONS_MAIL
+}; /* of watched papers, in the next digest or at once */
 
 struct preferences {
 	int choice[PREFERENCE_COUNT]; /* by enum preference */

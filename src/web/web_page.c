@@ -124,15 +124,16 @@ static const char *const value_names[] = {"abstract", "address", "authors", "bac
     "papers", "path", "paused_until", "previous_page", "privacy_url", "proposals",
     "published", "query", "raising", "reasons", "service", "settings", "sharing",
     "show", "state", "subscriber", "text", "title", "undo", "updated", "url",
-    "valid_until", "value", "zones", "content", "bars", "base", "busiest", "caret",
-    "chart_width", "code", "day_text", "error_address", "error_filter", "error_max",
-    "error_name", "error_until", "error_zone", "excerpt", "first_day", "found",
-    "groups", "has_blocks", "has_error", "has_feeds", "has_messages", "has_options",
-    "has_pager", "has_papers", "has_wait", "hint", "is_account", "is_active", "is_at",
-    "is_blocks", "is_current", "is_days", "is_error", "is_filter", "is_ok", "is_paused",
-    "is_preferences", "is_settings", "is_suspended", "is_taste", "is_tz", "is_wait",
-    "lang", "languages", "last_day", "link_query", "own_name", "problem", "short",
-    "short_words", "suggestions", "word", "words", NULL};
+    "valid_until", "value", "watched", "zones", "content", "bars", "base", "busiest",
+    "caret", "chart_width", "code", "day_text", "error_address", "error_filter",
+    "error_max", "error_name", "error_until", "error_zone", "excerpt", "first_day",
+    "found", "groups", "has_blocks", "has_error", "has_feeds", "has_messages",
+    "has_options", "has_pager", "has_papers", "has_wait", "has_watched", "hint",
+    "is_account", "is_active", "is_at", "is_blocks", "is_current", "is_days",
+    "is_error", "is_filter", "is_ok", "is_paused", "is_preferences", "is_settings",
+    "is_suspended", "is_taste", "is_tz", "is_wait", "lang", "languages", "last_day",
+    "link_query", "own_name", "problem", "short", "short_words", "suggestions", "word",
+    "words", NULL};
 #define FIRST_ADDED "content"
 
 /* Texts whose value makes a flag: with the kind "error", is_error is set. */
@@ -205,6 +206,9 @@ static const struct {
     {"versions", NULL, N_("Preprint and article of a paper")},
     {"versions", "one", N_("the first one only")},
     {"versions", "all", N_("both")},
+    {"retractions", NULL, N_("Retractions of papers that you watch")},
+    {"retractions", "digest", N_("in the next digest")},
+    {"retractions", "mail", N_("a mail at once")},
     {"attach", NULL, N_("Attachment")},
     {"attach", "none", NC_("attach", "none")},
     {"attach", "bibtex", N_("BibTeX")},

@@ -167,8 +167,8 @@ set_requested(struct request *request, const char *key, const char *value,
 		return command_fail(request, error,
 		    N_("there is no setting \"{key}\". These are: when, days, at, tz, "
 		       "max, order, group, abstract, format, quiet, updates, "
-		       "crosslist, attach, feedback, checkup, versions, language, "
-		       "name."),
+		       "crosslist, attach, feedback, checkup, versions, "
+		       "retractions, language, name."),
 		    "key", shown);
 	}
 }

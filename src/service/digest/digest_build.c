@@ -454,7 +454,7 @@ make_contents(struct digest_cache *cache, const struct subscriber *subscriber,
 	    !choose_papers(cache, rules, candidates, matches, items, error) ||
 	    (!rules->wants_records && !unite_records(cache, items, error)) ||
 	    !digest_order_items(cache, subscriber, matches, items, &liked, error) ||
-	    !digest_news_find_events(cache, subscriber->id, events, error))
+	    !digest_news_find_events(cache, subscriber, events, error))
 		return false;
 	if (liked)
 		add_liked(cache, liked, contents);

@@ -457,13 +457,12 @@ add_points(struct draft *draft, GError **error)
 	       add_silent(draft, error);
 }
 
-static bool
-send(struct draft *draft, GError **error)
+bool
+checkup_send_letter(const struct checkup *checkup, const struct subscriber *subscriber,
+    const char *subject, const char *id, const char *text, GError **error)
 {
-	const struct checkup *checkup = draft->checkup;
 	const struct system_mailer *mailer = &checkup->mailer;
 	const struct settings *settings = mailer->settings;
-	const struct subscriber *subscriber = draft->subscriber;
 	g_autofree char *leave = token_sign(checkup->key, SUBADDRESS_TOKEN_LEAVE,
 	    subscriber->id, subscriber_get_joined(subscriber));
 	g_autofree char *reply =
@@ -474,10 +473,6 @@ send(struct draft *draft, GError **error)
 	g_autofree char *page =
 	    has_one_click ? g_strconcat(settings->web_url, "/u/", leave, NULL) : NULL;
 	g_autofree char *list = sender_format_unsubscribe(page, link);
-	g_autofree char *subject =
-	    reply_text_format(&draft->text, N_("Your filters: what could be better"));
-	g_autofree char *message_id = system_mail_new_token(mailer);
-	g_autofree char *message = g_strconcat("letter.", message_id, NULL);
 	const struct system_mail mail = {
 	    .kind = OUTBOX_NOTICE,
 	    .subscriber_id = subscriber->id,
@@ -486,19 +481,33 @@ send(struct draft *draft, GError **error)
 	    .reply_token = reply,
 	    .reply_kind = SUBADDRESS_REPLY,
 	    .subject = subject,
-	    .id = message_id,
-	    .text = draft->text.text->str,
+	    .id = id,
+	    .text = text,
 	    .list_unsubscribe = list,
 	    .has_one_click = has_one_click,
 	};
-	int64_t id;
+	int64_t outbox_id;
+
+	return system_mail_send(mailer, &mail, &outbox_id, error);
+}
+
+static bool
+send(struct draft *draft, GError **error)
+{
+	const struct system_mailer *mailer = &draft->checkup->mailer;
+	const struct subscriber *subscriber = draft->subscriber;
+	g_autofree char *subject =
+	    reply_text_format(&draft->text, N_("Your filters: what could be better"));
+	g_autofree char *id = system_mail_new_token(mailer);
+	g_autofree char *message = g_strconcat("letter.", id, NULL);
 
 	for (guint i = 0; i < draft->shown->len; i++)
 		if (!proposals_save_shown(mailer->store, subscriber->id,
 		        g_array_index(draft->shown, unsigned, i), message, mailer->now,
 		        error))
 			return false;
-	return system_mail_send(mailer, &mail, &id, error);
+	return checkup_send_letter(
+	    draft->checkup, subscriber, subject, id, draft->text.text->str, error);
 }
 
 static bool

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "model/subscriber.h"
 #include "render/catalog.h"
 #include "service/delivery/system_mail.h"
 
@@ -35,6 +36,16 @@ struct checkup_report {
 	unsigned due;  /* subscribers whose filters were looked at */
 	unsigned sent; /* of these, with something to report */
 };
+
+/**
+ * Send a mail that nobody asked for, with the links to leave, in the caller's
+ * transaction.
+ *
+ * @param id  of the Message-ID; NULL: a random one
+ */
+bool
+checkup_send_letter(const struct checkup *checkup, const struct subscriber *subscriber,
+    const char *subject, const char *id, const char *text, GError **error);
 
 /**
  * Send the reports that are due; each is one commit.

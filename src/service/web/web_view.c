@@ -3,10 +3,12 @@
  */
 #include <string.h>
 
+#include "base/day.h"
 #include "service/people/filters.h"
 #include "service/taste/answers.h"
 #include "service/web/web_private.h"
 #include "store/paper/archive.h"
+#include "store/paper/paper_events.h"
 #include "store/subscriber/feedback.h"
 #include "store/subscriber/private_feeds.h"
 #include "store/subscriber/shares.h"
@@ -302,6 +304,39 @@ add_answered(struct view *view, GError **error)
 }
 
 static bool
+add_watched(struct view *view, GError **error)
+{
+	struct web_call *call = view->call;
+	struct store *store = call->handler->store;
+	g_autoptr(GPtrArray) all = paper_events_load_watched(
+	    store, view->subscriber->id, call->handler->options.now, error);
+	GVariantBuilder *list = all ? web_list_new() : NULL;
+	bool is_ok = all != NULL;
+
+	for (unsigned i = 0; is_ok && i < all->len; i++) {
+		const struct watched_paper *one = all->pdata[i];
+		pb_auto(stored_paper) stored = papers_load(store, one->work, error);
+		g_autofree char *number = g_strdup_printf("%u", i + 1);
+		char day[DAY_BYTES];
+		GVariantBuilder *values;
+
+		is_ok = stored != NULL;
+		if (!is_ok)
+			break;
+		day_format(one->until, day);
+		values = web_values_new();
+		web_values_add(values, "id", stored->paper->id);
+		web_values_add(values, "title", stored->paper->title);
+		web_values_add(values, "day", day);
+		web_values_add(values, "number", number);
+		web_list_add(list, values);
+	}
+	if (list)
+		web_values_take(call->values, "watched", list);
+	return is_ok;
+}
+
+static bool
 show_taste(struct view *view, GError **error)
 {
 	pb_local(answers) answers = {0};
@@ -311,7 +346,7 @@ show_taste(struct view *view, GError **error)
 		return false;
 	add_words(view, "raising", answers.raising);
 	add_words(view, "lowering", answers.lowering);
-	return add_answered(view, error);
+	return add_answered(view, error) && add_watched(view, error);
 }
 
 /* ---- account ---- */

@@ -34,6 +34,8 @@ static const struct {
     [ENUMERATION_SUBSCRIBER_FEEDBACK] = {"subscriber", "feedback", {"off", "on"}, 0},
     [ENUMERATION_SUBSCRIBER_CHECKUP] = {"subscriber", "checkup", {"on", "off"}, 0},
     [ENUMERATION_SUBSCRIBER_VERSIONS] = {"subscriber", "versions", {"one", "all"}, 0},
+    [ENUMERATION_SUBSCRIBER_RETRACTIONS] = {"subscriber", "retractions",
+        {"digest", "mail"}, 0},
     [ENUMERATION_SUPPRESSION_REASON] = {"suppression", "reason",
         {"operator", "never-again", "complaint", "dead"}, 0},
     [ENUMERATION_PAPER_SOURCE] = {"paper", "source_rank", {NULL}, 2},

@@ -17,25 +17,26 @@
 	"max_full, created_at, consent_at, consent_text, is_first_due, next_due_at," \
 	" paused_until, language, coalesce(catch_up, 0), sorting, abstract, format," \
 	" empty_digest, updates, crosslist, attach, grouping, feedback, checkup, "   \
-	"versions, moved_at"
+	"versions, retractions, moved_at, retraction_id"
 
 #define PREFERENCE(preference) preferences.choice[PREFERENCE_##preference]
 RECORD_LAYOUT_OF(subscriber_layout, subscriber, "subscriber",
-    "ittTwwnntnnNTnNDTnwwwwwwwwwwwN",
+    "ittTwwnntnnNTnNDTnwwwwwwwwwwwwNn",
     (ENUMERATION_SUBSCRIBER_STATE, ENUMERATION_SUBSCRIBER_FREQUENCY,
         ENUMERATION_SUBSCRIBER_SORTING, ENUMERATION_SUBSCRIBER_ABSTRACT,
         ENUMERATION_SUBSCRIBER_FORMAT, ENUMERATION_SUBSCRIBER_EMPTY_DIGEST,
         ENUMERATION_SUBSCRIBER_UPDATES, ENUMERATION_SUBSCRIBER_CROSSLIST,
         ENUMERATION_SUBSCRIBER_ATTACH, ENUMERATION_SUBSCRIBER_GROUPING,
         ENUMERATION_SUBSCRIBER_FEEDBACK, ENUMERATION_SUBSCRIBER_CHECKUP,
-        ENUMERATION_SUBSCRIBER_VERSIONS),
+        ENUMERATION_SUBSCRIBER_VERSIONS, ENUMERATION_SUBSCRIBER_RETRACTIONS),
     (.make = (void *(*)(void))subscriber_new, .free = (GDestroyNotify)subscriber_free),
     id, address, address_key, name, state, schedule.frequency, schedule.weekdays,
     schedule.minute, zone, max_full, created_at, consent_at, consent_text, is_first_due,
     next_due_at, paused_until, language, catch_up, PREFERENCE(ORDER),
     PREFERENCE(ABSTRACT), PREFERENCE(FORMAT), PREFERENCE(EMPTY), PREFERENCE(UPDATES),
     PREFERENCE(CROSSLIST), PREFERENCE(ATTACH), PREFERENCE(GROUP), PREFERENCE(FEEDBACK),
-    PREFERENCE(CHECKUP), PREFERENCE(VERSIONS), moved_at);
+    PREFERENCE(CHECKUP), PREFERENCE(VERSIONS), PREFERENCE(RETRACTIONS), moved_at,
+    retraction_id);
 
 /* An unset day is stored as NULL. */
 #define SQL_PAUSED_UNTIL(subscriber) \
@@ -61,7 +62,8 @@ get_word(const struct subscriber *subscriber, enum preference preference)
 	    SQL_TEXT(get_word(subscriber, PREFERENCE_GROUP)),                    \
 	    SQL_TEXT(get_word(subscriber, PREFERENCE_FEEDBACK)),                 \
 	    SQL_TEXT(get_word(subscriber, PREFERENCE_CHECKUP)),                  \
-	    SQL_TEXT(get_word(subscriber, PREFERENCE_VERSIONS))
+	    SQL_TEXT(get_word(subscriber, PREFERENCE_VERSIONS)),                 \
+	    SQL_TEXT(get_word(subscriber, PREFERENCE_RETRACTIONS))
 
 bool
 subscribers_insert(struct store *store, struct subscriber *subscriber, GError **error)
@@ -72,10 +74,10 @@ subscribers_insert(struct store *store, struct subscriber *subscriber, GError **
 	    " minute, zone, max_full, created_at, consent_at, consent_text,"
 	    " next_due_at, is_first_due, paused_until, language, catch_up, sorting,"
 	    " abstract, format, empty_digest, updates, crosslist, attach, grouping,"
-	    " feedback, checkup, versions, checkup_at)"
+	    " feedback, checkup, versions, retractions, checkup_at)"
 	    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14,"
 	    " ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28,"
-	    " 86400 * (?29 + (SELECT coalesce(max(id), 0) FROM subscriber) % 28))"
+	    " ?29, 86400 * (?30 + (SELECT coalesce(max(id), 0) FROM subscriber) % 28))"
 	    " RETURNING id";
 	const struct schedule *schedule = &subscriber->schedule;
 	/* Monthly reports begin after a month, those of an import not all at once, nor
@@ -97,6 +99,23 @@ subscribers_insert(struct store *store, struct subscriber *subscriber, GError **
 	    SQL_INT(report_day));
 }
 
+/* What a digest has reported comes in no other mail, once these are wanted. */
+static bool
+save_reported(struct store *store, const struct subscriber *subscriber, GError **error)
+{
+	static const char sql[] =
+	    "UPDATE subscriber SET retraction_id = (SELECT max(d.event_id)"
+	    "  FROM digest d WHERE d.subscriber_id = ?1"
+	    "  AND d.state IN ('live', 'sent')) WHERE id = ?1"
+	    " AND retractions = 'digest' AND EXISTS (SELECT 1 FROM digest d"
+	    "  WHERE d.subscriber_id = ?1 AND d.state IN ('live', 'sent')"
+	    "  AND d.event_id > subscriber.retraction_id)";
+	bool wants_mail = subscriber->preferences.choice[PREFERENCE_RETRACTIONS] ==
+	                  PREFERENCE_RETRACTIONS_MAIL;
+
+	return !wants_mail || sql_exec(store, sql, error, SQL_INT(subscriber->id));
+}
+
 bool
 subscribers_update(
     struct store *store, const struct subscriber *subscriber, GError **error)
@@ -108,19 +127,22 @@ subscribers_update(
 	    " paused_until = ?14, language = ?15, catch_up = ?16, sorting = ?17,"
 	    " abstract = ?18, format = ?19, empty_digest = ?20, updates = ?21,"
 	    " crosslist = ?22, attach = ?23, grouping = ?24, feedback = ?25, checkup ="
-	    " ?26, versions = ?27"
+	    " ?26, versions = ?27, retractions = ?28"
 	    " WHERE id = ?1";
 	const struct schedule *schedule = &subscriber->schedule;
 
-	return sql_exec(store, sql, error, SQL_INT(subscriber->id),
-	    SQL_TEXT(subscriber->address), SQL_TEXT(subscriber->name),
-	    SQL_TEXT(subscriber_state_name(subscriber->state)),
-	    SQL_TEXT(schedule_frequency_name(schedule->frequency)),
-	    SQL_INT(schedule->weekdays), SQL_INT(schedule->minute),
-	    SQL_TEXT(subscriber->zone), SQL_INT(subscriber->max_full),
-	    SQL_INT_OR_NULL(subscriber->consent_at), SQL_TEXT(subscriber->consent_text),
-	    SQL_INT(subscriber->is_first_due), SQL_INT_OR_NULL(subscriber->next_due_at),
-	    SQL_PAUSED_UNTIL(subscriber), SQL_PREFERENCES(subscriber));
+	return save_reported(store, subscriber, error) &&
+	       sql_exec(store, sql, error, SQL_INT(subscriber->id),
+	           SQL_TEXT(subscriber->address), SQL_TEXT(subscriber->name),
+	           SQL_TEXT(subscriber_state_name(subscriber->state)),
+	           SQL_TEXT(schedule_frequency_name(schedule->frequency)),
+	           SQL_INT(schedule->weekdays), SQL_INT(schedule->minute),
+	           SQL_TEXT(subscriber->zone), SQL_INT(subscriber->max_full),
+	           SQL_INT_OR_NULL(subscriber->consent_at),
+	           SQL_TEXT(subscriber->consent_text),
+	           SQL_INT(subscriber->is_first_due),
+	           SQL_INT_OR_NULL(subscriber->next_due_at),
+	           SQL_PAUSED_UNTIL(subscriber), SQL_PREFERENCES(subscriber));
 }
 
 bool
