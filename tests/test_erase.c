@@ -193,6 +193,8 @@ new_fixture(int64_t *id)
 	    fixture, "INSERT INTO feedback SELECT id, 1, 1, 1, 'mail' FROM subscriber");
 	store_fixture_run(
 	    fixture, "INSERT INTO watch SELECT id, 1, 1, 9000000000 FROM subscriber");
+	store_fixture_run(
+	    fixture, "INSERT INTO known SELECT id, '2611.00001', 1 FROM subscriber");
 	add_tastes(fixture);
 	store_fixture_run(fixture,
 	    "INSERT INTO bounce (subscriber_id, message, at, class, is_scored, rule)"

@@ -202,6 +202,10 @@ TEST(other_records_of_a_work_are_read)
 	                 "\"is-preprint-of\":[{\"id\":\"https://doi.org/10.5555/A\"}],"
 	                 "\"references\":[{\"id\":\"10.5555/b\"}]}")),
 	        "2511.01234|doi:10.1101/2|doi:10.5555/a"},
+	    {"crossref",
+	        WORKS(WORK(",\"relation\":{\"is-preprint-of\":[{\"id\":\"10.5555/a\"},"
+	                   "{\"id\":\"10.5555/b\"}]}")),
+	        NULL},
 	    {"crossref", WORKS(WORK(",\"relation\":[{\"id\":1}]")), NULL},
 	    {"europepmc",
 	        ARTICLES(ARTICLE(
@@ -247,7 +251,7 @@ TEST(retractions_are_read)
 	        ARTICLES(ARTICLE(",\"commentCorrectionList\":{\"commentCorrection\":[{"
 	                         "\"type\":\"Retraction of\",\"source\":\"MED\","
 	                         "\"id\":\"2\"}]}")),
-	        "T", "europepmc:MED/2"},
+	        "T", "pmid:2"},
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {

@@ -95,7 +95,7 @@ def test_mail_commands():
     with open(os.path.join(source, "service", "command", "command_table.c"),
               encoding="utf-8") as file:
         rows = re.findall(r'^    \{"([a-z]+)", "([a-z ]*)",', file.read(), re.M)
-    assert len(rows) == 38, rows
+    assert len(rows) == 39, rows
     text = page("paperboy-commands.7")
     for verb, aliases in rows:
         item = re.search(r"^\.It Cm %s\b.*?(?=^\.It |^\.El)" % verb, text, re.M | re.S)

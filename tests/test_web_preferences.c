@@ -426,6 +426,24 @@ LINK_TEST(papers_are_watched)
 	assert_rows(c->fixture, "SELECT count(*) FROM watch", "0");
 }
 
+LINK_TEST(papers_are_known)
+{
+	g_autofree char *id =
+	    store_fixture_text(c->fixture, "SELECT id FROM paper ORDER BY seq LIMIT 1");
+	g_autofree char *ids =
+	    g_strconcat(id, "\n10.1000/182, https://arxiv.org/abs/2605.15202", NULL);
+	pb_auto(web_reply) reply =
+	    change(c, token, "known", "papers", ids, "show", "taste");
+
+	web_assert_has(reply, "'kind': <'ok'>");
+	assert_rows(c->fixture,
+	    "SELECT name FROM known WHERE name LIKE '%:%' OR"
+	    " name LIKE '2605%' ORDER BY name",
+	    "2605.15202 doi:10.1000/182");
+	assert_rows(c->fixture, "SELECT count(*) FROM known", "3");
+	assert_rows(c->fixture, "SELECT is_like, source FROM feedback", "1|page");
+}
+
 /* Papers by which "function calling" is suggested for "agents". */
 static void
 add_related(struct conversation *c)

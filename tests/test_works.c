@@ -15,6 +15,7 @@
 #include "store/paper/paper_events.h"
 #include "store/paper/papers.h"
 #include "store/paper/works.h"
+#include "store/subscriber/known.h"
 #include "store/subscriber/private_feeds.h"
 
 #define ADA "ada@example.org"
@@ -290,6 +291,23 @@ STORE_TEST(an_article_is_not_sent_a_year_after_its_preprint)
 	works_split(fixture->store, load_seq(fixture, ARTICLE), NULL);
 	assert_digests_at(fixture, "2026-09-21T12:00:00Z", 1);
 	assert_rows(fixture, SENT, "doi:10.1091/|-");
+}
+
+/* By any record, before it is here. */
+STORE_TEST(a_known_work_is_never_sent)
+{
+	struct record soon = article;
+	g_autoptr(GError) error = NULL;
+	bool is_new;
+
+	soon.day = "2025-09-18";
+	store_fixture_subscribe(fixture, ADA, "UTC", "yeast", day_start("2025-09-18"));
+	known_add(fixture->store, 1, ARTICLE, 1, &is_new, &error);
+	g_assert_no_error(error);
+	g_assert_true(is_new);
+	save(fixture, &preprint);
+	save(fixture, &soon);
+	assert_digests_at(fixture, "2025-09-18T12:00:00Z", 0);
 }
 
 STORE_TEST(who_wants_all_versions_gets_both)

@@ -208,7 +208,11 @@ format_page_url(const json_t *item, const char *doi)
 	return url ? url : text_normalize_url(resolver, BOUNDS_PAPER_URL_BYTES);
 }
 
-/* Add the preprints of an article, and the articles of a preprint. */
+/*
+ * Add the preprints of an article, and the article of a preprint.  An article may have
+ * preprints on several servers; a record that is a preprint of several articles says
+ * nothing about them being one work.
+ */
 static void
 add_records(struct paper *paper, const json_t *item)
 {
@@ -217,7 +221,10 @@ add_records(struct paper *paper, const json_t *item)
 
 	for (size_t i = 0; i < G_N_ELEMENTS(types); i++) {
 		const json_t *list = json_object_get(relation, types[i]);
+		bool is_article = i > 0;
 
+		if (is_article && json_array_size(list) > 1)
+			continue;
 		for (size_t at = 0; at < json_array_size(list); at++)
 			paper_id_add_record(paper,
 			    json_string_value(

@@ -51,6 +51,7 @@ static const char *const outcome_names[] = {
     [WHY_BLOCKED] = "blocked",
     [WHY_BLOCK_WAITING] = "block-waiting",
     [WHY_TOO_OLD] = "too-old",
+    [WHY_KNOWN] = "known",
     [WHY_RECORD] = "record",
     [WHY_NOT_ACTIVE] = "not-active",
     [WHY_NEXT] = "next",
@@ -652,6 +653,11 @@ explain_decision(const struct why_context *context, const struct digest_rules *r
 	case DIGEST_OUTCOME_BLOCK_PENDING:
 		set_block_pending(context, decision->block->number);
 		break;
+	case DIGEST_OUTCOME_KNOWN:
+		set_outcome(why, WHY_KNOWN, -1,
+		    "the subscriber marked it, or another record of its work, as "
+		    "known");
+		break;
 	case DIGEST_OUTCOME_RECORD:
 		set_outcome(why, WHY_RECORD, -1,
 		    "%s, another record of the same work, was mailed or is in a "
@@ -727,6 +733,7 @@ decide(struct why_context *context, struct digest_cache *cache, GError **error)
 	with_cross.wants_crosslist = true;
 	is_ok = digest_decide(cache, &with_cross, &matches, eligible, &other, error);
 	rules->delivered = with_cross.delivered;
+	rules->known = with_cross.known;
 	if (!is_ok)
 		return false;
 	context->is_old = strcmp(paper->day, cache->oldest_day) < 0;

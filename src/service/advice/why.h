@@ -38,6 +38,7 @@ enum why_outcome {
 	WHY_BLOCKED,  /* a block excludes it */
 	WHY_BLOCK_WAITING, /* a block waits for a lookup */
 	WHY_TOO_OLD,       /* listed too long ago for the next digest */
+	WHY_KNOWN,         /* the subscriber knows it already */
 	WHY_RECORD,        /* another record of its work was mailed */
 	WHY_NOT_ACTIVE,    /* the subscriber is paused, suspended or not confirmed */
 	WHY_NEXT,          /* in the next digest */

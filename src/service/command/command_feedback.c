@@ -18,6 +18,7 @@
 #include "store/paper/paper_events.h"
 #include "store/subscriber/audit.h"
 #include "store/subscriber/feedback.h"
+#include "store/subscriber/known.h"
 #include "store/subscriber/shares.h"
 #include "store/subscriber/subscribers.h"
 
@@ -43,6 +44,9 @@
 #define WATCH_DAYS 365
 #define WATCH_MAX  200
 
+/* Maximum number of papers in one line of `known`. */
+#define KNOWN_WORDS 200
+
 /* ---- papers ---- */
 
 /* "3", "2605.15202", "arXiv:2605.15202v2": a word that may name a paper. */
@@ -62,7 +66,8 @@ command_is_papers(const char *arguments)
 
 /* @return of char *: words; "3, 5 and 7" are three */
 static GPtrArray *
-take_references(struct request *request, const char *arguments, GError **error)
+take_references(
+    struct request *request, const char *arguments, unsigned most, GError **error)
 {
 	g_autoptr(GPtrArray) words = g_ptr_array_new_with_free_func(g_free);
 	g_auto(GStrv) parts = g_strsplit_set(arguments, " ,;#", -1);
@@ -70,7 +75,7 @@ take_references(struct request *request, const char *arguments, GError **error)
 	for (char **part = parts; *part; part++)
 		if (is_reference(*part))
 			g_ptr_array_add(words, g_strdup(*part));
-	if (words->len > BOUNDS_COMMAND_ARGUMENTS) {
+	if (words->len > most) {
 		command_fail(
 		    request, error, N_("that is too much for one line. Use several."));
 		return NULL;
@@ -105,7 +110,8 @@ load_paper(
 static GPtrArray *
 load_papers(struct request *request, const char *arguments, GError **error)
 {
-	g_autoptr(GPtrArray) words = take_references(request, arguments, error);
+	g_autoptr(GPtrArray) words =
+	    take_references(request, arguments, BOUNDS_COMMAND_ARGUMENTS, error);
 	g_autoptr(GPtrArray) papers =
 	    g_ptr_array_new_with_free_func((GDestroyNotify)stored_paper_free);
 	pb_auto(digest) digest = NULL;
@@ -561,6 +567,104 @@ command_run_watch(struct request *request, const char *arguments, GError **error
 		        request, papers->pdata[i], error))
 			return false;
 	return papers != NULL;
+}
+
+/* ---- known ---- */
+
+/* @return of char *: names of papers, distinct, also of those that are not stored */
+static GPtrArray *
+find_names(struct request *request, const char *arguments, GError **error)
+{
+	g_autoptr(GPtrArray) words =
+	    take_references(request, arguments, KNOWN_WORDS, error);
+	g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
+	pb_auto(digest) digest = NULL;
+
+	for (unsigned i = 0; words && i < words->len; i++) {
+		g_autofree char *name =
+		    command_find_paper(request, words->pdata[i], &digest, error);
+
+		if (!name)
+			return NULL;
+		if (!g_ptr_array_find_with_equal_func(names, name, g_str_equal, NULL))
+			g_ptr_array_add(names, g_steal_pointer(&name));
+	}
+	return words ? g_steal_pointer(&names) : NULL;
+}
+
+/* Save names. @param seqs  gets those of stored papers, of int64_t */
+static bool
+save_known(struct request *request, const GPtrArray *names, GArray *seqs,
+    unsigned *added, GError **error)
+{
+	int64_t id = request->subscriber->id;
+
+	for (unsigned i = 0; i < names->len; i++) {
+		pb_auto(stored_paper) stored = NULL;
+		bool is_new;
+
+		if (!known_add(request->store, id, names->pdata[i], request->now,
+		        &is_new, error) ||
+		    !papers_find(request->store, names->pdata[i], &stored, error))
+			return false;
+		*added += is_new;
+		if (stored && is_new)
+			g_array_append_val(seqs, stored->seq);
+	}
+	return true;
+}
+
+bool
+command_run_known(struct request *request, const char *arguments, GError **error)
+{
+	g_autoptr(GPtrArray) names = find_names(request, arguments, error);
+	g_autoptr(GArray) seqs = g_array_new(FALSE, FALSE, sizeof(int64_t));
+	g_autofree char *papers = NULL;
+	pb_local(answers) answers = {0};
+	unsigned added = 0;
+	int64_t count;
+
+	if (!names ||
+	    !known_count(request->store, request->subscriber->id, &count, error))
+		return false;
+	if (count + names->len > KNOWN_MAX)
+		return command_fail(request, error,
+		    N_("you know {most} papers, which is the most."), "most",
+		    MSG_INT(KNOWN_MAX));
+	if (!save_known(request, names, seqs, &added, error))
+		return false;
+	papers = reply_text_format_count(
+	    &request->text, PL_("1 paper", "{count} papers"), added);
+	reply_phrase(&request->text, "ok",
+	    N_("{papers} added to those that you know. They are never sent to you."),
+	    "papers", papers);
+	if (!seqs->len)
+		return true;
+	return answers_save(request->store,
+	    &(struct answers_request){
+	        .subscriber_id = request->subscriber->id,
+	        .papers = (int64_t *)seqs->data,
+	        .count = seqs->len,
+	        .is_like = true,
+	        .source = request->lines ? "page" : "mail",
+	        .now = request->now,
+	    },
+	    &answers, error);
+}
+
+/* Fix the papers, whose numbers are those of a digest. */
+bool
+command_decide_known(struct request *request, const char *arguments,
+    struct command_decision *decision, GError **error)
+{
+	g_autoptr(GPtrArray) names = find_names(request, arguments, error);
+
+	if (!names)
+		return false;
+	g_ptr_array_add(names, NULL);
+	decision->arguments = g_strjoinv(" ", (char **)names->pdata);
+	decision->what = g_strdup(decision->arguments);
+	return true;
 }
 
 /* ---- more ---- */

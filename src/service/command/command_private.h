@@ -153,15 +153,15 @@ command_run_fn command_run_add, command_run_address, command_run_confirm,
     command_run_resume, command_run_search, command_run_set, command_run_share,
     command_run_sources, command_run_status, command_run_subscribe, command_run_test,
     command_run_undo, command_run_unfollow, command_run_unshare,
-    command_run_unsubscribe, command_run_watch, command_run_why;
+    command_run_unsubscribe, command_run_watch, command_run_why, command_run_known;
 
 command_decide_fn command_decide_add, command_decide_address, command_decide_del,
     command_decide_edit, command_decide_export, command_decide_follow,
     command_decide_forget, command_decide_fork, command_decide_invite,
-    command_decide_like, command_decide_taste, command_decide_no, command_decide_pause,
-    command_decide_resume, command_decide_set, command_decide_share,
-    command_decide_subscribe, command_decide_unfollow, command_decide_unshare,
-    command_decide_yes;
+    command_decide_like, command_decide_known, command_decide_taste, command_decide_no,
+    command_decide_pause, command_decide_resume, command_decide_set,
+    command_decide_share, command_decide_subscribe, command_decide_unfollow,
+    command_decide_unshare, command_decide_yes;
 
 /** Start planning; for an unsubscribed requester, as a new subscriber. */
 bool command_plan_start(struct request *request, GError **error);

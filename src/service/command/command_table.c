@@ -69,6 +69,8 @@ const struct command_row command_rows[] = {
         "PAPER...", command_run_watch, command_decide_like},
     {"unwatch", "", CHANGE, COMMAND_ARITY_REQUIRED, false, COMMAND_CONFIRM_CHANGE,
         "PAPER...", command_run_watch, command_decide_like},
+    {"known", "", CHANGE, COMMAND_ARITY_REQUIRED, false, COMMAND_CONFIRM_CHANGE,
+        "PAPER...", command_run_known, command_decide_known},
     {"taste", "", CHANGE, COMMAND_ARITY_OPTIONAL, false, COMMAND_CONFIRM_CHANGE,
         "[forget]", command_run_taste, command_decide_taste},
     {"status", "", READ, COMMAND_ARITY_NONE, false, 0, "", command_run_status, NULL},
@@ -163,7 +165,8 @@ static bool
 is_of_papers(const struct command_row *row)
 {
 	return row->run == command_run_like || row->run == command_run_hide ||
-	       row->run == command_run_more || row->run == command_run_watch;
+	       row->run == command_run_more || row->run == command_run_watch ||
+	       row->run == command_run_known;
 }
 
 /* "ok TOKEN" is a confirmation, "accept 2" a yes; "yes, but ..." is neither. */

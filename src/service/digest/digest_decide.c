@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "store/paper/paper_history.h"
 #include "store/paper/works.h"
+#include "store/subscriber/known.h"
 
 void
 digest_rules_free(struct digest_rules *rules)
@@ -16,6 +17,7 @@ digest_rules_free(struct digest_rules *rules)
 		return;
 	g_array_unref(rules->excluded);
 	g_clear_pointer(&rules->delivered, g_hash_table_unref);
+	g_clear_pointer(&rules->known, g_hash_table_unref);
 	g_free(rules);
 }
 
@@ -230,6 +232,21 @@ check_old(struct digest_cache *cache, struct digest_rules *rules,
 	       check_records(cache, rules, listed, decision, error);
 }
 
+/* Decide about a paper that would be included by what the subscriber knows. */
+static bool
+check_known(struct digest_cache *cache, struct digest_rules *rules,
+    const struct listed_paper *listed, struct digest_decision *decision, GError **error)
+{
+	int64_t work = listed->work ? listed->work : listed->seq;
+
+	if (!rules->known)
+		rules->known =
+		    known_load_works(cache->store, rules->subscriber_id, error);
+	if (rules->known && g_hash_table_contains(rules->known, &work))
+		decision->outcome = DIGEST_OUTCOME_KNOWN;
+	return rules->known != NULL;
+}
+
 bool
 digest_decide(struct digest_cache *cache, struct digest_rules *rules,
     const struct digest_matches *matches, GPtrArray *eligible,
@@ -264,6 +281,8 @@ digest_decide(struct digest_cache *cache, struct digest_rules *rules,
 	}
 	if (decision->outcome == DIGEST_OUTCOME_INCLUDED &&
 	    (!check_blocks(cache, rules, paper, decision, error) ||
+	        (decision->outcome == DIGEST_OUTCOME_INCLUDED &&
+	            !check_known(cache, rules, listed, decision, error)) ||
 	        (decision->outcome == DIGEST_OUTCOME_INCLUDED &&
 	            !check_old(cache, rules, paper, listed, decision, error))))
 		return false;

@@ -25,6 +25,7 @@ enum digest_outcome {
 	DIGEST_OUTCOME_BLOCKED,
 	DIGEST_OUTCOME_BLOCK_PENDING, /* a block needs fields that are being looked up
 	                               */
+	DIGEST_OUTCOME_KNOWN,         /* the subscriber knows it already */
 	DIGEST_OUTCOME_RECORD,        /* another record of its work was delivered */
 	DIGEST_OUTCOME_INCLUDED,
 };
@@ -43,6 +44,7 @@ struct digest_rules {
 	GArray *excluded; /* candidates_load_excluded() */
 	/* paper_history_load_deliveries(), loaded for the first paper that needs it. */
 	GHashTable *delivered;
+	GHashTable *known; /* known_load_works(), at the same time */
 	bool wants_crosslist;
 	bool wants_updates;
 	bool wants_records; /* also other records of a delivered work */

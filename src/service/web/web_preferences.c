@@ -276,6 +276,7 @@ static const struct action {
     {"hide", .verb = "hide", .plain = "paper"},
     {"watch", .verb = "watch", .plain = "paper"},
     {"unwatch", .verb = "unwatch", .plain = "paper"},
+    {"known", .verb = "known", .plain = "papers"},
     {"taste_forget", .verb = "taste forget"},
     {"pause", .format = format_pause, .field = "until"},
     {"resume", .verb = "resume"},

@@ -619,6 +619,15 @@ CREATE TABLE watch_check (
 CREATE INDEX watch_check_paper ON watch_check (paper_seq);
 CREATE INDEX watch_check_at ON watch_check (at);
 
+-- Works that a subscriber knows already, by names as in paper_alias, also of papers that
+-- are not here yet.
+CREATE TABLE known (
+	subscriber_id INTEGER NOT NULL REFERENCES subscriber (id),
+	name          TEXT NOT NULL CHECK (name <> ''),
+	at            INTEGER NOT NULL,
+	PRIMARY KEY (subscriber_id, name)
+) STRICT, WITHOUT ROWID;
+
 -- Weighted words of a subscriber, learned from these answers (src/model/taste_vector.h).
 -- They order papers: each digest reads them.
 CREATE TABLE taste (

@@ -180,6 +180,9 @@ const struct personal_data personal_data[] = {
         "SELECT p.id, w.since, w.until FROM watch w JOIN paper p ON p.seq = w.paper_seq"
         " WHERE subscriber_id = ?1 ORDER BY since, p.seq",
         "DELETE FROM watch WHERE subscriber_id = ?1", NULL},
+    {"known", "known_papers", {"id", "at"},
+        "SELECT name, at FROM known WHERE subscriber_id = ?1 ORDER BY at, name",
+        "DELETE FROM known WHERE subscriber_id = ?1", NULL},
     {.table = "taste",
         .section = "taste",
         .fields = {"word", "weight"},
@@ -247,6 +250,7 @@ const char *const personal_data_other_tables[] = {
     "source_list",
     "suppression", /* HMACs; exported by the caller, who has the key */
     "vocabulary",
+    "watch_check",
     NULL,
 };
 
