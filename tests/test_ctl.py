@@ -118,7 +118,7 @@ class CtlFixture:
 
 COMMANDS = [
     ("subscriber", "add"), ("subscriber", "list"), ("subscriber", "show"),
-    ("subscriber", "set"), ("subscriber", "pause"), ("subscriber", "resume"),
+    ("subscriber", "set"), ("subscriber", "pause"), ("subscriber", "resume"), ("subscriber", "known"),
     ("subscriber", "remove"), ("subscriber", "forget"), ("subscriber", "import"),
     ("subscriber", "export"), ("invite",), ("filter", "add"), ("filter", "list"), ("filter", "edit"),
     ("filter", "move"), ("filter", "rename"), ("filter", "test"),
@@ -207,6 +207,22 @@ def test_usage(ctl_fixture):
 
 
 # ---- people and filters -----------------------------------------------------
+
+
+def test_known(ctl_fixture):
+    """the works in a file of a reference manager are known to a subscriber"""
+    ctl_fixture.add().expect(OK)
+    path = os.path.join(ctl_fixture.directory, "mine.bib")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("@article{a, doi = {10.5555/1}}\n@misc{b, title = {Untitled}}\n")
+    for new in (1, 0):
+        assert ctl_fixture.json("subscriber", "known", "ada@example.org", path) == {
+            "address": "ada@example.org", "entries": 1, "skipped": 1, "new_names": new}
+    assert ctl_fixture.db.rows("SELECT name FROM known") == [("doi:10.5555/1",)]
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("nothing")
+    ctl_fixture.ctl("subscriber", "known", "ada@example.org", path).expect(
+        DATA, "", "has no entries of BibTeX or RIS")
 
 
 def test_subscriber_csv(ctl_fixture):
@@ -1095,7 +1111,7 @@ def main():
         tap.run(test_check, tap)
         tap.run(test_read_only, tap)
         for test in (
-            test_usage, test_subscriber_csv, test_refusals, test_bytes, test_filters, test_shares, test_archive,
+            test_usage, test_subscriber_csv, test_known, test_refusals, test_bytes, test_filters, test_shares, test_archive,
             test_tex, test_filter_errors, test_unknown_people, test_invite, test_bulk, test_work, test_failed_source,
             test_late_list, test_waiting_mail, test_many_errors, test_daemon_usage, test_state_directory,
             test_owner, test_other_user, test_lost_output, test_terminal, test_newest,

@@ -46,6 +46,12 @@ static const char resume_details[] =
     "  --catch-up N  papers with abstract in the digest of the pause, 1 to 200; the\n"
     "                others are listed by title; default: as in any digest";
 
+static const char known_details[] =
+    "They are never sent to the subscriber, also if no source has listed them yet;\n"
+    "those that are here count like papers that the subscriber likes. FILE is BibTeX\n"
+    "or RIS, as Zotero, JabRef, EndNote and Mendeley write it: at most 1 MB, and\n"
+    "5,000 entries.";
+
 static const char remove_details[] =
     "Removes the filters and cancels queued mail. The address is kept, so that the\n"
     "person can come back and the log stays readable; 'forget' erases it, too.\n\n"
@@ -193,6 +199,9 @@ const struct ctl_command ctl_commands[] = {
     {"subscriber", "resume", "ADDRESS [--catch-up N]",
         "end a pause, with one digest of the papers missed", resume_details, 1, 1,
         "catch-up", ctl_run_subscriber_resume},
+    {"subscriber", "known", "ADDRESS FILE|-",
+        "mark the works in a .bib or .ris file as known", known_details, 2, 2, "",
+        ctl_run_subscriber_known},
     {"subscriber", "remove", "ADDRESS [--yes]", "remove a subscriber", remove_details,
         1, 1, "yes", ctl_run_subscriber_remove},
     {"subscriber", "forget", "ADDRESS [--never-again] [--yes]",

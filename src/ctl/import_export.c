@@ -12,10 +12,13 @@
 #include "ctl/ctl.h"
 #include "ctl/print.h"
 #include "ctl/subscriber_print.h"
+#include "model/bibliography.h"
 #include "service/people/erase.h"
 #include "service/people/import.h"
+#include "service/people/person.h"
 #include "service/people/policy.h"
 #include "service/people/subscriber_csv.h"
+#include "service/taste/known_works.h"
 #include "store/subscriber/subscribers.h"
 
 static bool
@@ -115,11 +118,59 @@ import(struct ctl *ctl, struct import_request *request, GError **error)
 bool
 ctl_open_import(struct ctl *ctl, GError **error)
 {
-	const char *file = ctl->argv[1];
+	const char *file = ctl->argv[ctl->argc - 1];
 
 	ctl->input_fd =
 	    is_standard(file) ? STDIN_FILENO : open(file, O_RDONLY | O_CLOEXEC);
 	return ctl->input_fd >= 0 || set_read_error(file, error);
+}
+
+static bool
+save_known(struct store *store, struct subscriber *subscriber,
+    const struct person_change *change, GError **error)
+{
+	struct known_works *works = change->data;
+
+	works->subscriber_id = subscriber->id;
+	return known_works_save(store, works, error);
+}
+
+bool
+ctl_run_subscriber_known(struct ctl *ctl, GError **error)
+{
+	const char *file = ctl->argv[2];
+	g_autoptr(GString) text = read_input(ctl->input_fd, file, error);
+	pb_auto(bibliography) found = NULL;
+	pb_auto(subscriber) subscriber = NULL;
+	struct known_works works = {
+	    .source = "operator", .now = clock_get_now(&ctl->clock)};
+	struct person_change change = {
+	    ctl->argv[1], ctl->who, works.now, save_known, &works};
+
+	if (!text)
+		return false;
+	if (text->len > BIBLIOGRAPHY_BYTES)
+		return pb_fail(error, PB_ERROR_LIMIT, "'%s' is larger than %d bytes",
+		    file, BIBLIOGRAPHY_BYTES);
+	found = bibliography_parse(text->str, text->len);
+	works.names = found->names;
+	if (!found->entries)
+		return pb_fail(error, PB_ERROR_INPUT,
+		    "'%s' has no entries of BibTeX or RIS with an id, or with title "
+		    "and author",
+		    file);
+	subscriber = person_transact(ctl->store, &change, error);
+	if (!subscriber)
+		return false;
+	if (ctl->is_json)
+		print_json(json_pack("{s:s, s:I, s:I, s:I}", "address",
+		    subscriber->address, "entries", (json_int_t)found->entries,
+		    "skipped", (json_int_t)found->unnamed, "new_names",
+		    (json_int_t)works.added));
+	else
+		printf("%s: %u works known, %u entries skipped\n", subscriber->address,
+		    found->entries, found->unnamed);
+	return true;
 }
 
 bool

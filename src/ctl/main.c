@@ -346,6 +346,7 @@ run(const struct ctl_command *command, const struct options *options, struct ctl
 	ctl->settings = settings;
 	/* While root may still read the files of root. */
 	if ((command->run == ctl_run_subscriber_import ||
+	        command->run == ctl_run_subscriber_known ||
 	        command->run == ctl_run_suppression_import) &&
 	    !ctl_open_import(ctl, &error))
 		return fail(command, ctl, error);

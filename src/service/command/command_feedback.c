@@ -14,11 +14,11 @@
 #include "service/advice/why.h"
 #include "service/command/command_private.h"
 #include "service/taste/answers.h"
+#include "service/taste/known_works.h"
 #include "store/mail/digests.h"
 #include "store/paper/paper_events.h"
 #include "store/subscriber/audit.h"
 #include "store/subscriber/feedback.h"
-#include "store/subscriber/known.h"
 #include "store/subscriber/shares.h"
 #include "store/subscriber/subscribers.h"
 
@@ -592,64 +592,26 @@ find_names(struct request *request, const char *arguments, GError **error)
 	return words ? g_steal_pointer(&names) : NULL;
 }
 
-/* Save names. @param seqs  gets those of stored papers, of int64_t */
-static bool
-save_known(struct request *request, const GPtrArray *names, GArray *seqs,
-    unsigned *added, GError **error)
-{
-	int64_t id = request->subscriber->id;
-
-	for (unsigned i = 0; i < names->len; i++) {
-		pb_auto(stored_paper) stored = NULL;
-		bool is_new;
-
-		if (!known_add(request->store, id, names->pdata[i], request->now,
-		        &is_new, error) ||
-		    !papers_find(request->store, names->pdata[i], &stored, error))
-			return false;
-		*added += is_new;
-		if (stored && is_new)
-			g_array_append_val(seqs, stored->seq);
-	}
-	return true;
-}
-
 bool
 command_run_known(struct request *request, const char *arguments, GError **error)
 {
 	g_autoptr(GPtrArray) names = find_names(request, arguments, error);
-	g_autoptr(GArray) seqs = g_array_new(FALSE, FALSE, sizeof(int64_t));
+	struct known_works works = {
+	    .subscriber_id = request->subscriber->id,
+	    .names = names,
+	    .source = request->lines ? "page" : "mail",
+	    .now = request->now,
+	};
 	g_autofree char *papers = NULL;
-	pb_local(answers) answers = {0};
-	unsigned added = 0;
-	int64_t count;
 
-	if (!names ||
-	    !known_count(request->store, request->subscriber->id, &count, error))
-		return false;
-	if (count + names->len > KNOWN_MAX)
-		return command_fail(request, error,
-		    N_("you know {most} papers, which is the most."), "most",
-		    MSG_INT(KNOWN_MAX));
-	if (!save_known(request, names, seqs, &added, error))
+	if (!names || !known_works_save(request->store, &works, error))
 		return false;
 	papers = reply_text_format_count(
-	    &request->text, PL_("1 paper", "{count} papers"), added);
+	    &request->text, PL_("1 paper", "{count} papers"), works.added);
 	reply_phrase(&request->text, "ok",
 	    N_("{papers} added to those that you know. They are never sent to you."),
 	    "papers", papers);
-	if (!seqs->len)
-		return true;
-	return answers_save(request->store,
-	    &(struct answers_request){
-	        .subscriber_id = request->subscriber->id,
-	        .papers = (int64_t *)seqs->data,
-	        .count = seqs->len,
-	        .is_like = true,
-	        .source = request->lines ? "page" : "mail",
-	        .now = request->now,
-	    },
-	    &answers, error);
+	return true;
 }
 
 /* Fix the papers, whose numbers are those of a digest. */

@@ -44,7 +44,8 @@ struct digest_rules {
 	GArray *excluded; /* candidates_load_excluded() */
 	/* paper_history_load_deliveries(), loaded for the first paper that needs it. */
 	GHashTable *delivered;
-	GHashTable *known; /* known_load_works(), at the same time */
+	/* known_load_works(), loaded for the first paper that would be included. */
+	GHashTable *known;
 	bool wants_crosslist;
 	bool wants_updates;
 	bool wants_records; /* also other records of a delivered work */

@@ -1,0 +1,358 @@
+/*
+ * bibliography.c - the works in a file of a reference manager: BibTeX or RIS.
+ */
+#include "model/bibliography.h"
+
+#include <string.h>
+
+#include "base/bounds.h"
+#include "base/tex.h"
+#include "base/text.h"
+#include "model/paper_id.h"
+
+/* Fields of an entry by kind. */
+enum field {
+	FIELD_DOI,
+	FIELD_EPRINT, /* an arXiv id, unless FIELD_ARCHIVE names another archive */
+	FIELD_ARCHIVE,
+	FIELD_URL,
+	FIELD_PMID,
+	FIELD_PMCID,
+	FIELD_NOTE, /* may have any id */
+	FIELD_TITLE,
+	FIELD_AUTHOR,
+	FIELDS
+};
+
+/* Names of BibTeX in lower case, and tags of RIS. */
+static const struct {
+	const char *name;
+	enum field field;
+} names[] = {
+    {"doi", FIELD_DOI},
+    {"eprint", FIELD_EPRINT},
+    {"arxivid", FIELD_EPRINT}, /* of Mendeley */
+    {"archiveprefix", FIELD_ARCHIVE},
+    {"eprinttype", FIELD_ARCHIVE},
+    {"url", FIELD_URL},
+    {"pmid", FIELD_PMID},
+    {"pmcid", FIELD_PMCID},
+    {"note", FIELD_NOTE},
+    {"title", FIELD_TITLE},
+    {"author", FIELD_AUTHOR},
+    {"DO", FIELD_DOI},
+    {"UR", FIELD_URL},
+    {"L2", FIELD_URL},
+    {"AN", FIELD_PMID},  /* EndNote's accession number */
+    {"C2", FIELD_PMCID}, /* of PubMed, by EndNote */
+    {"N1", FIELD_NOTE},
+    {"M1", FIELD_NOTE},
+    {"TI", FIELD_TITLE},
+    {"T1", FIELD_TITLE},
+    {"AU", FIELD_AUTHOR},
+    {"A1", FIELD_AUTHOR},
+};
+
+struct entry {
+	char *fields[FIELDS]; /* the first of each kind */
+};
+
+/* ---- text ---- */
+
+/* @return valid UTF-8, owned by the caller */
+static char *
+decode(const char *data, size_t size)
+{
+	bool is_wide = size >= 2 && (memcmp(data, "\xff\xfe", 2) == 0 ||
+	                                memcmp(data, "\xfe\xff", 2) == 0);
+	const char *charset = is_wide ? "UTF-16" : "WINDOWS-1252";
+	char *text = NULL;
+
+	if (size >= 3 && memcmp(data, "\xef\xbb\xbf", 3) == 0) {
+		data += 3;
+		size -= 3;
+	}
+	if (!is_wide && g_utf8_validate_len(data, size, NULL))
+		return g_strndup(data, size);
+	text = g_convert_with_fallback(
+	    data, (gssize)size, "UTF-8", charset, "?", NULL, NULL, NULL);
+	return text ? text : g_utf8_make_valid(data, (gssize)size);
+}
+
+/* ---- entries ---- */
+
+static void
+add_field(struct entry *entry, const char *name, const char *value)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
+		char **field = &entry->fields[names[i].field];
+
+		if (strcmp(names[i].name, name) == 0 && !*field && *value)
+			*field = g_strdup(value);
+	}
+}
+
+/* Copy a text without the braces and backslashes of TeX. */
+static char *
+remove_marks(const char *text)
+{
+	GString *plain = g_string_new(NULL);
+
+	for (const char *at = text; *at; at++)
+		if (!strchr("{}\\", *at))
+			g_string_append_c(plain, *at);
+	return g_string_free(plain, FALSE);
+}
+
+/* Add the arXiv ids and DOIs among the words of a text. */
+static void
+add_ids(const char *text, GPtrArray *out)
+{
+	g_autofree char *plain = remove_marks(text ? text : "");
+	g_auto(GStrv) words = g_strsplit_set(plain, " ,;[]\n\t", -1);
+
+	for (char **word = words; *word; word++) {
+		char *id = NULL;
+		g_autofree char *doi = paper_id_parse_doi(*word);
+
+		if (paper_id_parse_arxiv(*word, &id, NULL))
+			g_ptr_array_add(out, id);
+		else if (doi)
+			g_ptr_array_add(out, g_strconcat("doi:", doi, NULL));
+	}
+}
+
+/* "PMID: 41792208", "PMC12938590": add digits after a head. */
+static void
+add_number(const char *text, const char *pattern, const char *head, GPtrArray *out)
+{
+	g_autoptr(GRegex) regex = g_regex_new(pattern, G_REGEX_CASELESS, 0, NULL);
+	g_autoptr(GMatchInfo) match = NULL;
+	g_autofree char *digits = NULL;
+
+	if (!text || !g_regex_match(regex, text, 0, &match))
+		return;
+	digits = g_match_info_fetch(match, 1);
+	g_ptr_array_add(out, g_strconcat(head, digits, NULL));
+}
+
+/* Plain text of a field, whose TeX is decoded. @return owned by the caller */
+static char *
+format_line(const char *value, size_t max_bytes)
+{
+	g_autofree char *decoded = tex_decode(value);
+	g_autofree char *plain = remove_marks(decoded);
+
+	return text_normalize(plain, strlen(plain), max_bytes);
+}
+
+/* Add a name from title and first author. */
+static void
+add_title(const struct entry *entry, GPtrArray *out)
+{
+	pb_auto(paper) paper = paper_new();
+	const char *author = entry->fields[FIELD_AUTHOR];
+	const char *end = author ? strstr(author, " and ") : NULL;
+	g_autofree char *first = NULL;
+	char *name;
+
+	if (!author || !entry->fields[FIELD_TITLE])
+		return;
+	first = end ? g_strndup(author, (gsize)(end - author)) : g_strdup(author);
+	paper->title =
+	    format_line(entry->fields[FIELD_TITLE], BOUNDS_PAPER_TITLE_BYTES);
+	g_ptr_array_add(paper->authors, format_line(first, BOUNDS_PAPER_AUTHOR_BYTES));
+	if (!paper->title || !paper->authors->pdata[0]) {
+		g_ptr_array_set_size(paper->authors, 0);
+		return;
+	}
+	name = paper_id_format_title(paper);
+	if (name)
+		g_ptr_array_add(out, name);
+}
+
+/* Remove names that are repeated from an index on. */
+static void
+remove_repeated(GPtrArray *list, guint from)
+{
+	for (guint i = from; i < list->len; i++)
+		for (guint j = list->len - 1; j > i; j--)
+			if (strcmp(list->pdata[i], list->pdata[j]) == 0)
+				g_ptr_array_remove_index(list, j);
+}
+
+/* Add the names of an entry, and clear it. */
+static void
+finish(struct bibliography *bibliography, struct entry *entry)
+{
+	char **fields = entry->fields;
+	const char *archive = fields[FIELD_ARCHIVE];
+	guint before = bibliography->names->len;
+
+	if (bibliography->entries < BIBLIOGRAPHY_ENTRIES) {
+		add_ids(fields[FIELD_DOI], bibliography->names);
+		if (!archive || g_ascii_strcasecmp(archive, "arxiv") == 0)
+			add_ids(fields[FIELD_EPRINT], bibliography->names);
+		add_ids(fields[FIELD_URL], bibliography->names);
+		add_ids(fields[FIELD_NOTE], bibliography->names);
+		add_number(fields[FIELD_PMID], "^\\D*([1-9][0-9]{3,8})$",
+		    "pmid:", bibliography->names);
+		add_number(fields[FIELD_PMCID], "(PMC[1-9][0-9]{0,9})",
+		    "pmcid:", bibliography->names);
+		add_title(entry, bibliography->names);
+	}
+	remove_repeated(bibliography->names, before);
+	if (bibliography->names->len > before)
+		bibliography->entries++;
+	else
+		bibliography->unnamed++;
+	for (int i = 0; i < FIELDS; i++)
+		g_clear_pointer(&fields[i], g_free);
+}
+
+/* ---- RIS ---- */
+
+/* "TI  - A title": a tag of two characters. */
+static bool
+is_tagged(const char *line)
+{
+	return g_ascii_isupper(line[0]) &&
+	       (g_ascii_isupper(line[1]) || g_ascii_isdigit(line[1])) &&
+	       g_str_has_prefix(line + 2, "  -");
+}
+
+static void
+parse_ris(struct bibliography *bibliography, const char *text)
+{
+	g_auto(GStrv) lines = g_strsplit_set(text, "\r\n", -1);
+	struct entry entry = {0};
+	bool is_open = false;
+
+	for (char **line = lines; *line; line++) {
+		char tag[3] = {(*line)[0], (*line)[0] ? (*line)[1] : '\0', '\0'};
+
+		g_strchomp(*line);
+		if (!is_tagged(*line))
+			continue;
+		if (is_open && (strcmp(tag, "ER") == 0 || strcmp(tag, "TY") == 0)) {
+			finish(bibliography, &entry);
+			is_open = false;
+		}
+		if (strcmp(tag, "TY") == 0)
+			is_open = true;
+		else
+			add_field(&entry, tag, g_strchug(*line + strlen("TI  -")));
+	}
+	/* The file ends in an entry, or has fields behind the last one. */
+	if (is_open)
+		finish(bibliography, &entry);
+	for (int i = 0; i < FIELDS; i++)
+		g_free(entry.fields[i]);
+}
+
+/* ---- BibTeX ---- */
+
+/* Skip a value in braces or quotation marks, or a bare one. @return behind it */
+static const char *
+skip_value(const char *at)
+{
+	char quote = *at == '"' ? '"' : '\0';
+	int depth = 0;
+
+	if (*at != '{' && !quote)
+		return at + strcspn(at, ",}#\n");
+	for (const char *start = at; *at; at++) {
+		if (*at == '\\' && at[1])
+			at++;
+		else if (*at == '{')
+			depth++;
+		else if (*at == '}' && --depth == 0 && !quote)
+			return at + 1;
+		else if (quote && *at == quote && at > start && depth == 0)
+			return at + 1;
+		/* An entry that is not closed ends where the next one begins. */
+		else if (*at == '\n' && at[1] == '@')
+			return at;
+	}
+	return at;
+}
+
+/* Read "name = value" pairs. @return behind the entry */
+static const char *
+parse_pairs(struct entry *entry, const char *at)
+{
+	while (*at && *at != '}' && !(*at == '@' && at[-1] == '\n')) {
+		size_t length = strspn(at, "abcdefghijklmnopqrstuvwxyz"
+		                           "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+:.");
+		const char *equals = at + length + strspn(at + length, " \t\r\n");
+		g_autofree char *name = g_ascii_strdown(at, (gssize)length);
+		g_autofree char *value = NULL;
+		const char *start, *end;
+
+		if (!length || *equals != '=') {
+			at += MAX(length, 1);
+			continue;
+		}
+		start = equals + 1 + strspn(equals + 1, " \t\r\n");
+		end = skip_value(start);
+		value = g_strndup(start, (gsize)(end - start));
+		if (*value == '{' || *value == '"') {
+			value[0] = ' ';
+			if (end > start + 1)
+				value[end - start - 1] = ' ';
+		}
+		add_field(entry, name, g_strstrip(value));
+		at = end;
+	}
+	return at;
+}
+
+static void
+parse_bibtex(struct bibliography *bibliography, const char *text)
+{
+	static const char *const others[] = {"comment", "preamble", "string", NULL};
+	const char *at = text;
+
+	while ((at = strchr(at, '@'))) {
+		size_t length = strspn(++at, "abcdefghijklmnopqrstuvwxyz"
+		                             "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
+		g_autofree char *type = g_ascii_strdown(at, (gssize)length);
+		const char *open = at + length + strspn(at + length, " \t\r\n");
+		struct entry entry = {0};
+
+		if (!length || (*open != '{' && *open != '('))
+			continue;
+		at = open;
+		if (g_strv_contains(others, type)) {
+			if (*open == '{')
+				at = skip_value(open);
+			continue;
+		}
+		at = parse_pairs(&entry, open + 1);
+		finish(bibliography, &entry);
+	}
+}
+
+struct bibliography *
+bibliography_parse(const char *data, size_t size)
+{
+	struct bibliography *bibliography = g_new0(struct bibliography, 1);
+	g_autofree char *text = decode(data, MIN(size, BIBLIOGRAPHY_BYTES));
+
+	bibliography->names = g_ptr_array_new_with_free_func(g_free);
+	if (g_str_has_prefix(text, "TY  -") || strstr(text, "\nTY  -") ||
+	    strstr(text, "\rTY  -"))
+		parse_ris(bibliography, text);
+	else
+		parse_bibtex(bibliography, text);
+	return bibliography;
+}
+
+void
+bibliography_free(struct bibliography *bibliography)
+{
+	if (!bibliography)
+		return;
+	g_ptr_array_unref(bibliography->names);
+	g_free(bibliography);
+}

@@ -1,0 +1,27 @@
+/*
+ * bibliography.h - the works in a file of a reference manager: BibTeX or RIS.
+ *
+ * Read as Zotero, JabRef, EndNote and Mendeley write them.  Broken entries are skipped,
+ * and whatever comes after them is read.
+ */
+#pragma once
+
+#include <glib.h>
+#include <stddef.h>
+
+#include "base/cleanup.h"
+
+/* Maximum size of a file, and number of entries that are read. */
+#define BIBLIOGRAPHY_BYTES   (1024 * 1024)
+#define BIBLIOGRAPHY_ENTRIES 5000
+
+struct bibliography {
+	unsigned entries; /* with a name */
+	unsigned unnamed; /* without one, or beyond BIBLIOGRAPHY_ENTRIES */
+	GPtrArray *names; /* of char *, as in paper_alias: ids, and title with author */
+};
+
+/** Read a file in UTF-8, UTF-16 with a byte order mark, or else Windows-1252. */
+struct bibliography *bibliography_parse(const char *data, size_t size);
+void bibliography_free(struct bibliography *bibliography);
+PB_DEFINE_AUTO(bibliography, bibliography_free);

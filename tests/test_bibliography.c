@@ -1,0 +1,67 @@
+/*
+ * test_bibliography.c - files of reference managers: their works, whatever is broken.
+ */
+#include "model/bibliography.h"
+
+#include <string.h>
+
+#include "lib/cases.h"
+#include "lib/texts.h"
+#include "lib/unit.h"
+
+static char *
+read_names(const char *data, size_t size)
+{
+	pb_auto(bibliography) found = bibliography_parse(data, size);
+	g_autofree char *names = texts_join(found->names);
+
+	return g_strdup_printf("%u|%u|%s", found->entries, found->unnamed, names);
+}
+
+TEST(works_are_found_in_the_forms_of_reference_managers)
+{
+	CASES_FOREACH(row, "bibliography", *name, *text, *wanted) {
+		g_autofree char *names = read_names(row->text, strlen(row->text));
+
+		g_test_message("%s", row->name);
+		g_assert_cmpstr(names, ==, row->wanted);
+	}
+}
+
+#define ENTRY                                                                     \
+	"TY  - JOUR\r\nTI  - \303\234ber die wahre Natur der Zellen aus Hefe\r\n" \
+	"AU  - M\303\274ller, A.\r\nER  - \r\n"
+
+/* The same file in other encodings, and cut at each byte. */
+TEST(encodings_and_cut_files_are_read)
+{
+	static const char *const charsets[] = {"UTF-8", "WINDOWS-1252", "UTF-16"};
+	static const char text[] = "\357\273\277" ENTRY;
+	g_autofree char *wanted = read_names(ENTRY, strlen(ENTRY));
+
+	g_assert_true(g_str_has_prefix(wanted, "1|0|title:"));
+	for (size_t i = 0; i < G_N_ELEMENTS(charsets); i++) {
+		gsize size;
+		g_autofree char *data =
+		    g_convert(ENTRY, -1, charsets[i], "UTF-8", NULL, &size, NULL);
+		g_autofree char *names = read_names(data, size);
+
+		g_assert_cmpstr(names, ==, wanted);
+	}
+	for (size_t size = 0; size <= strlen(text); size++)
+		g_free(read_names(text, size));
+}
+
+TEST(a_file_has_at_most_5000_entries)
+{
+	g_autoptr(GString) text = g_string_new(NULL);
+	pb_auto(bibliography) found = NULL;
+
+	for (int i = 0; i < BIBLIOGRAPHY_ENTRIES + 7; i++)
+		g_string_append_printf(text, "@article{k,doi={10.5555/%d}}\n", i);
+	found = bibliography_parse(text->str, text->len);
+	g_assert_cmpuint(found->entries, ==, BIBLIOGRAPHY_ENTRIES);
+	g_assert_cmpuint(found->unnamed, ==, 7);
+}
+
+UNIT_MAIN
