@@ -281,6 +281,20 @@ format_approval(const struct request *request, const char *address, const char *
 	    address, page, action);
 }
 
+/* The lines of an action, and those of another one that it does not have. */
+static char *
+merge_actions(const char *action, const char *other)
+{
+	g_auto(GStrv) lines = g_strsplit(action, "\n", -1);
+	g_auto(GStrv) more = g_strsplit(other, "\n", -1);
+	GString *all = g_string_new(action);
+
+	for (char **line = more; *line; line++)
+		if (!g_strv_contains((const char *const *)lines, *line))
+			g_string_append_printf(all, "\n%s", *line);
+	return g_string_free(all, FALSE);
+}
+
 bool
 handler_ask_owner(struct request *request, const struct confirmation *asked,
     const char **reason, GError **error)
@@ -288,7 +302,7 @@ handler_ask_owner(struct request *request, const struct confirmation *asked,
 	const char *owner = request->settings->mail_owner;
 	g_autofree struct confirmation *waiting = NULL;
 	g_autofree char *subject = g_strdup_printf("May %s subscribe?", asked->address);
-	g_autofree char *text = format_approval(request, asked->address, asked->action);
+	g_autofree char *action = NULL, *text = NULL;
 	pb_local(draft) draft = {.confirmation = {.address = asked->address,
 	                             .address_key = asked->address_key,
 	                             .details = asked->details}};
@@ -297,12 +311,18 @@ handler_ask_owner(struct request *request, const struct confirmation *asked,
 	if (!confirmations_find_pending(request->store, CONFIRMATION_APPROVAL,
 	        asked->address_key, request->now, &waiting, error))
 		return false;
-	if (waiting)
+	action = waiting ? merge_actions(waiting->action, asked->action)
+	                 : g_strdup(asked->action);
+	if (waiting && strcmp(action, waiting->action) == 0)
 		return true;
+	text = format_approval(request, asked->address, action);
+	/* Who confirmed a second request is asked about with both. */
 	return rate_limit_check(request, RATE_CASE_OWNER, owner, reason, error) &&
 	       (*reason ||
-	           (insert_confirmation(request, CONFIRMATION_APPROVAL, owner,
-	                asked->action, &draft, error) &&
+	           (confirmations_revoke(request->store, CONFIRMATION_APPROVAL,
+	                asked->address_key, error) &&
+	               insert_confirmation(request, CONFIRMATION_APPROVAL, owner,
+	                   action, &draft, error) &&
 	               send_question(request, &draft, subject, text, error) &&
 	               rate_limit_count(request, RATE_CASE_OWNER, owner, error)));
 }
