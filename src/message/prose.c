@@ -40,6 +40,8 @@
 #define PART_WORDS      80
 /* Parts of a sentence that are tried as wishes of their own. */
 #define CUTS_MAX        20
+/* Of a word beside a cue: more than what is gained by all words of the patterns. */
+#define LOOSE_COST      (2 * PART_WORDS * CUTS_MAX)
 
 #define FOREACH_LANGUAGE(language)                                                 \
 	for (const struct phrases *const *language = phrases_get_all(); *language; \
@@ -147,6 +149,17 @@ is_named_author(const struct phrases_span *span)
 	return phrases_has("by", &before) && is_author(span);
 }
 
+/* A word of the patterns that may be of a topic, too: "active learning" */
+static bool
+is_subject_word(
+    const struct phrases *language, const struct phrases_span *span, unsigned at)
+{
+	const struct phrases_span word = make_span(span->text, at, at + 1);
+
+	return span->to - span->from > 1 &&
+	       phrases_skip(language, "subject-word", &word) > at;
+}
+
 /* Whether words may be one topic. @param is_first  the request is before it */
 static bool
 is_topic(const struct phrases *language, const struct phrases_span *span, bool is_first)
@@ -170,9 +183,10 @@ is_topic(const struct phrases *language, const struct phrases_span *span, bool i
 		    (*word->end == '.' && !word->plain[1]))
 			return false;
 		weight += is_unspaced(word) ? 1 : WORD_WEIGHT;
-		is_new =
-		    is_new || is_unspaced(word) ||
-		    (!phrases_knows(language, word) && !g_ascii_isdigit(*word->plain));
+		is_new = is_new || is_unspaced(word) ||
+		         (!phrases_knows(language, word) &&
+		             !g_ascii_isdigit(*word->plain)) ||
+		         is_subject_word(language, span, at);
 		has_letter = has_letter || !strpbrk(word->plain, "0123456789");
 	}
 	return has_letter && is_new && weight > 1 && weight <= TOPIC_WEIGHT &&
@@ -279,20 +293,21 @@ accept_value(
 	       !g_ascii_isdigit(*get_word(span, span->from)->start);
 }
 
+/* Slots that take any words. */
+static const char *const open_slots[] = {
+    "topics", "author", "title", "filter", "place", NULL};
+
 /* Whether the slots of a match have what they are for. */
 static bool
 accept_match(struct phrases_text *text, const struct phrases_match *match)
 {
-	static const char *const open[] = {
-	    "topics", "author", "title", "filter", "place", NULL};
-
 	for (guint i = 0; i < match->values->len; i++) {
 		const struct phrases_value *value =
 		    &g_array_index(match->values, struct phrases_value, i);
 		const struct phrases_span span =
 		    make_span(text, value->from, value->to);
 
-		if (g_strv_contains(open, value->name) &&
+		if (g_strv_contains(open_slots, value->name) &&
 		    (span.from >= span.to ||
 		        !accept_value(match->language, value->name, &span)))
 			return false;
@@ -479,6 +494,19 @@ read_part(const struct phrases *language, const struct phrases_span *span,
 	part->unread = count_words(span);
 }
 
+/* "at eight instead of half past seven": what follows is not wanted. */
+static bool
+is_after_instead(const struct phrases_span *span, unsigned at)
+{
+	for (unsigned from = at; from > span->from && from + 2 >= at; from--) {
+		const struct phrases_span before = make_span(span->text, from - 1, at);
+
+		if (phrases_skip_any("instead", &before) == at)
+			return true;
+	}
+	return false;
+}
+
 /* Places where a sentence may be divided. @return their number, start and end included
  */
 static unsigned
@@ -496,7 +524,8 @@ find_cuts(const struct phrases *language, const struct phrases_span *span,
 
 		if (skip_connective(language, &rest) > at ||
 		    phrases_skip(language, "clause", &rest) > at ||
-		    phrases_skip(language, "break", &rest) > at)
+		    (phrases_skip(language, "break", &rest) > at &&
+		        !is_after_instead(span, at)))
 			cuts[count++] = at;
 	}
 	cuts[count++] = span->to;
@@ -525,9 +554,23 @@ make_part(const struct phrases *language, const struct phrases_span *span,
 	return part;
 }
 
+/* Words of the pattern, if it has values, but no slot that any words fit: "not 3, more
+ * like 2" is two wishes, "graphs and skip connections" is one. */
+static unsigned
+count_certain(const struct part *part)
+{
+	for (const char *const *slot = open_slots; *slot; slot++)
+		if (part->match.values && phrases_get_value(&part->match, *slot, 0))
+			return 0;
+	return part->match.values && part->match.values->len &&
+	               strcmp(part->match.intent, "keep") != 0
+	           ? part->match.literal
+	           : 0;
+}
+
 /*
- * Divide a sentence so that the fewest words are not read, then into the fewest parts.
- * best[i] is the best way to read the words up to cuts[i].
+ * Divide a sentence so that the fewest words are not read, the most are certain, and
+ * then into the fewest parts.  best[i] is the best way to read the words up to cuts[i].
  *
  * @param has_cues  a cue is enough; a word beside one counts as half a word that is not
  *                  read
@@ -538,21 +581,23 @@ parse_sentence(const struct phrases *language, const struct phrases_span *span,
 {
 	unsigned cuts[CUTS_MAX], count = find_cuts(language, span, cuts);
 	struct {
-		unsigned cost, before;
+		int cost;
+		unsigned before;
 		struct part part;
 	} best[CUTS_MAX] = {{0}};
 
 	for (unsigned to = 1; to < count; to++) {
-		best[to].cost = G_MAXUINT;
+		best[to].cost = G_MAXINT;
 		for (unsigned from = 0; from < to; from++) {
 			const struct phrases_span words =
 			    make_part(language, span, cuts[from], cuts[to]);
 			struct part part;
-			unsigned cost;
+			int cost;
 
 			read_part(language, &words, has_cues, &part);
-			cost = best[from].cost + part.unread * CUTS_MAX +
-			       part.loose * CUTS_MAX / 2 + 1;
+			cost = best[from].cost +
+			       (int)(part.unread * 2 + part.loose) * LOOSE_COST -
+			       (int)count_certain(&part) * CUTS_MAX + 1;
 			/* Words that are not read are of one part only. */
 			if ((part.unread && from + 1 < to) || cost >= best[to].cost) {
 				phrases_match_clear(&part.match);
@@ -1232,13 +1277,45 @@ has_unused_value(const struct parse *parse, const struct phrases_span *span)
 		    make_span(span->text, part->from, part->to);
 		struct phrases_span rest = words;
 
-		for (; rest.from < rest.to; rest.from++)
+		for (; rest.from < rest.to && !is_after_instead(&words, rest.from);
+		     rest.from++)
 			if (is_unused(
 			        parse->language, &words, &part->match, rest.from) &&
-			    has_value(parse->language, &rest, wanted))
+			    (has_value(parse->language, &rest, wanted) ||
+			        (part->loose &&
+			            g_ascii_isdigit(
+			                *get_word(&rest, rest.from)->start))))
 				return true;
 	}
 	return false;
+}
+
+/* A part of a sentence beside a cue that says something else is not read: "... and also
+ * do this". */
+static void
+add_loose(struct reading *reading, const struct phrases *language,
+    const struct part *part, const struct phrases_span *sentence,
+    const struct unit *unit)
+{
+	const struct phrases_span words =
+	    make_span(sentence->text, part->from, part->to);
+	unsigned cuts[CUTS_MAX], count = find_cuts(language, &words, cuts);
+
+	for (unsigned i = 0; part->loose && i + 1 < count; i++) {
+		const struct phrases_span piece =
+		    make_part(language, &words, cuts[i], cuts[i + 1]);
+		unsigned loose = 0;
+		bool is_used = false;
+
+		for (unsigned at = piece.from; at < piece.to; at++) {
+			is_used =
+			    is_used || part->match.used >> MIN(at - words.from, 63) & 1;
+			loose += is_unused(language, &words, &part->match, at);
+		}
+		if (!is_used && loose > 1)
+			add_item(
+			    reading, item_new(PROSE_UNREAD, copy_span(&piece)), unit);
+	}
 }
 
 /* A sentence in which nothing was understood is one item. */
@@ -1282,9 +1359,10 @@ add_parts(struct reading *reading, struct parse *parse, const struct phrases_spa
 		if (part->match.intent && (has_topics || !goes_on) &&
 		    (part->loose || !(parse->unread && is_weak(part, span))) &&
 		    !(parse->unread > part->match.literal && !part->loose &&
-		        phrases_get_value(&part->match, "topics", 0)))
+		        phrases_get_value(&part->match, "topics", 0))) {
+			add_loose(reading, parse->language, part, span, unit);
 			add_wish(reading, part, span->text, unit);
-		else if (part->unread || part->match.intent)
+		} else if (part->unread || part->match.intent)
 			add_item(reading,
 			    item_new(PROSE_UNREAD,
 			        phrases_copy(span->text, part->start, part->to)),
@@ -1302,6 +1380,76 @@ is_thanks(const struct parse *parse)
 	       g_strcmp0(parse->parts[0].match.intent, "thanks") == 0;
 }
 
+/* Whether a wish is for a filter that it does not name: "make it ..." */
+static bool
+lacks_filter(const struct phrases_match *match)
+{
+	return match->intent &&
+	       (strcmp(match->intent, "edit") == 0 ||
+	           strcmp(match->intent, "remove") == 0) &&
+	       !phrases_get_value(match, "filter", 0) &&
+	       !phrases_get_value(match, "number", 0) &&
+	       !phrases_get_value(match, "count", 0) &&
+	       !phrases_get_value(match, "nth", 0);
+}
+
+/* Find the number or name of a filter in words, and add it to a match. */
+static bool
+add_filter(struct phrases_span rest, struct phrases_match *match)
+{
+	static const char *const sections[] = {"filter-number", "filter-name"};
+
+	for (; rest.from < rest.to; rest.from++) {
+		for (size_t i = 0; i < G_N_ELEMENTS(sections); i++) {
+			unsigned end = phrases_skip_any(sections[i], &rest);
+			const struct phrases_span named =
+			    make_span(rest.text, rest.from, end);
+			struct phrases_match found;
+			const struct phrases_value *value;
+
+			/* "first" alone may be of anything. */
+			if (end < rest.from + 2 ||
+			    !phrases_cover(sections[i], &named, &found))
+				continue;
+			value = &g_array_index(found.values, struct phrases_value, 0);
+			phrases_add_value(
+			    match, i ? "filter" : "number", g_strdup(value->text));
+			phrases_match_clear(&found);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* "Filter 1 is too broad. Make it ...": the filter is named before. */
+static void
+refer_to_filter(
+    struct reading *reading, const struct phrases_span *span, struct parse *parse)
+{
+	GPtrArray *items = reading->prose->items;
+	const struct prose_item *last =
+	    items->len ? items->pdata[items->len - 1] : NULL;
+	bool goes_back = reading->before.text && reading->before.to == span->from &&
+	                 last && last->kind == PROSE_UNREAD && last->is_whole;
+
+	for (unsigned i = 0; i < parse->count; i++) {
+		struct part *part = &parse->parts[i];
+		const struct phrases_span before =
+		    make_span(span->text, span->from, part->from);
+
+		if (!lacks_filter(&part->match))
+			continue;
+		if (!add_filter(before, &part->match)) {
+			if (goes_back && add_filter(reading->before, &part->match))
+				g_ptr_array_remove_index(items, items->len - 1);
+		} else if (i && parse->parts[i - 1].unread) {
+			parse->unread -= parse->parts[i - 1].unread;
+			parse->parts[i - 1].unread = 0;
+			parse->parts[i - 1].from = parse->parts[i - 1].to;
+		}
+	}
+}
+
 /* "I read on Fridays. Could it come then?" @param span  set to both sentences then */
 static void
 join_sentences(struct reading *reading, struct phrases_span *span, struct parse *parse)
@@ -1311,12 +1459,17 @@ join_sentences(struct reading *reading, struct phrases_span *span, struct parse 
 	    items->len ? items->pdata[items->len - 1] : NULL;
 	const struct phrases_span both =
 	    make_span(span->text, reading->before.from, span->to);
+	struct parse joined = {.unread = G_MAXUINT};
 
 	if (!last || last->kind != PROSE_UNREAD || !last->is_whole)
 		return;
-	parse_by_cues(reading->prose->language, &both, parse);
-	if (!parse->wishes)
+	parse_by_cues(reading->prose->language, &both, &joined);
+	if (!joined.wishes) {
+		parse_clear(&joined);
 		return;
+	}
+	parse_clear(parse);
+	*parse = joined;
 	g_ptr_array_remove_index(items, items->len - 1);
 	*span = both;
 }
@@ -1341,6 +1494,7 @@ read_sentence(struct reading *reading, const struct phrases_span *sentence,
 	if (parse.unread && !reading->has_closed && has_cues &&
 	    reading->cue_sentences++ < CUE_SENTENCES)
 		parse_by_cues(reading->prose->language, span, &parse);
+	refer_to_filter(reading, span, &parse);
 	if (!parse.wishes && has_cues && reading->before.text &&
 	    reading->before.to == span->from)
 		join_sentences(reading, span, &parse);
@@ -1512,8 +1666,9 @@ prose_is_topic(const char *line)
 
 /* ---- the mail ---- */
 
-/* @param is_of_text  in the subject there is none, nor is "I am away" one, which an
- *                    automatic reply says; but a question, which it does not ask */
+/* @param is_of_text  in the subject there is none, nor are thanks and "I am away",
+ *                    which an automatic reply says; but a question, which it does not
+ *                    ask */
 static bool
 has_wish(const struct prose *prose, bool is_of_text)
 {
@@ -1525,7 +1680,8 @@ has_wish(const struct prose *prose, bool is_of_text)
 			return true;
 		if (item->kind <= PROSE_WISH &&
 		    !(is_of_text && (item->is_in_subject ||
-		                        g_strcmp0(item->wish.intent, "away") == 0)))
+		                        g_strcmp0(item->wish.intent, "away") == 0 ||
+		                        g_strcmp0(item->wish.intent, "thanks") == 0)))
 			return true;
 	}
 	return false;

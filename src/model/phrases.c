@@ -698,7 +698,7 @@ is_of_requests(const char *name)
 {
 	static const char *const others[] = {"yes", "yes-anyway", "no", "not-no",
 	    "automatic", "disclaimer", "closing", "verbs", "zone", "speech", "month",
-	    "away", "not-next", "swapped", "undecided", NULL};
+	    "away", "not-next", "swapped", "undecided", "subject-word", NULL};
 
 	return !g_str_has_prefix(name, "hint ") && !g_str_has_prefix(name, CUE) &&
 	       !g_strv_contains(others, name);

@@ -165,23 +165,46 @@ format_topics(struct request *request, const struct prose_item *item)
 static char *
 format_author(struct request *request, const struct prose_item *item)
 {
+	static const char *const genitives[] = {"'s", "\u2019s"};
+	g_autofree char *name = g_strdup(phrases_get_value(&item->wish, "author", 0));
+
 	(void)request;
-	return g_strdup_printf(
-	    "add author:\"%s\"", phrases_get_value(&item->wish, "author", 0));
+	for (size_t i = 0; i < G_N_ELEMENTS(genitives); i++)
+		if (g_str_has_suffix(name, genitives[i]))
+			name[strlen(name) - strlen(genitives[i])] = '\0';
+	return g_strdup_printf("add author:\"%s\"", name);
+}
+
+/* "the second one" @return 0: it is no number */
+static int
+parse_filter_number(const char *named)
+{
+	pb_auto(phrases_text) text = phrases_text_new(named);
+	const struct phrases_span span = {text, 0, text->words->len};
+	struct phrases_match match;
+	int number = 0;
+
+	if (phrases_cover("filter-number", &span, &match)) {
+		number = natural_time_find_number(&match, 0);
+		phrases_match_clear(&match);
+	}
+	return number;
 }
 
 /* The filter that a person means by its number, name or words. @return 0: none */
 static int
 find_filter(struct request *request, const struct prose_item *item, const char *named)
 {
-	int number = natural_time_find_number(&item->wish, 0), found = 0;
+	int number = named ? parse_filter_number(named)
+	                   : natural_time_find_number(&item->wish, 0);
+	int found = 0;
 	g_autoptr(GPtrArray) own =
 	    request->subscriber ? command_load_filters(request, NULL) : NULL;
 
 	for (guint i = 0; own && i < own->len; i++) {
 		const struct subscription *one = own->pdata[i];
 
-		if (!named
+		if (!named || number > 0
 		        ? one->number == number
 		        : command_has_same_words(named, one->text) ||
 		              (one->name && command_has_same_words(named, one->name)))
@@ -477,6 +500,24 @@ is_leaving_command(const struct prose_item *item)
 	return item->kind == PROSE_COMMAND && is_leaving(item->line);
 }
 
+/* Whether the file of phrases gives a wish that value. */
+static bool
+has_stated(const struct prose_item *item, const char *value)
+{
+	return g_strcmp0(phrases_get_value(&item->wish, "value", 0), value) == 0;
+}
+
+static bool
+is_change_command(const struct prose_item *item)
+{
+	const char *arguments;
+	const struct command_row *row =
+	    item->kind == PROSE_COMMAND ? command_table_parse(item->line, &arguments)
+	                                : NULL;
+
+	return row && row->decide && row->run != command_run_unsubscribe;
+}
+
 /* Whether the message asks for a change besides leaving. */
 static bool
 has_change(const struct prose *prose, bool has_commands)
@@ -485,8 +526,10 @@ has_change(const struct prose *prose, bool has_commands)
 		const struct prose_item *item = prose->items->pdata[i];
 		const struct wish *wish = get_wish(item);
 
-		if ((item->kind == PROSE_COMMAND && has_commands &&
-		        !is_leaving(item->line)) ||
+		/* "Too many mails" */
+		if (has_stated(item, "less") || has_stated(item, "fewer"))
+			continue;
+		if ((has_commands && is_change_command(item)) ||
 		    phrases_get_value(&item->wish, "topic", 0) ||
 		    (wish && wish->effect == EFFECT_PROPOSED &&
 		        (strcmp(wish->intent, "remove") != 0 ||
@@ -557,7 +600,7 @@ restore(struct mail *mail, GError **error)
 }
 
 /* Topics of a subject are those of the request, unless the text has them or another
- * one: "Subscription request: ..." is a heading. */
+ * wish than when mail comes: "Subscription request: ..." is a heading. */
 static bool
 is_heading(const struct prose *prose, const struct prose_item *heading)
 {
@@ -569,7 +612,8 @@ is_heading(const struct prose *prose, const struct prose_item *heading)
 
 		if (wish && !item->is_in_subject && wish->effect != EFFECT_NONE &&
 		    (phrases_get_value(&item->wish, "topic", 0) ||
-		        wish->format != format_topics))
+		        (wish->format != format_topics &&
+		            strcmp(wish->verb, "set") != 0)))
 			return true;
 	}
 	return false;
@@ -601,28 +645,29 @@ is_open_wish(const struct prose_item *item)
 static bool
 is_vague(const struct request *request, const struct prose_item *item)
 {
-	const char *value = phrases_get_value(&item->wish, "value", 0);
 	const char *every = phrases_get_value(&item->wish, "every", 0);
 	const struct subscriber *subscriber = request->subscriber;
 	const char *now = subscriber
 	                      ? schedule_frequency_name(subscriber->schedule.frequency)
 	                      : "daily";
 
-	return g_strcmp0(value, "less") == 0 || g_strcmp0(value, "fewer") == 0 ||
+	return has_stated(item, "less") || has_stated(item, "fewer") ||
 	       (g_strcmp0(every, now) == 0 &&
 	           !phrases_get_value(&item->wish, "weekday", 0));
 }
 
 /* Whether there is a wish besides what the sender works on that has topics, or that has
- * nothing to do with topics. */
+ * nothing to do with topics; not in the same sentence: "I work on robots and drones".
+ */
 static bool
-has_topics(const struct prose *prose)
+has_topics(const struct prose *prose, unsigned sentence)
 {
 	for (guint i = 0; i < prose->items->len; i++) {
 		const struct prose_item *item = prose->items->pdata[i];
 		const struct wish *wish = get_wish(item);
 
-		if (wish && !is_field(item) && wish->format != format_block &&
+		if (wish && !is_field(item) && item->sentence != sentence &&
+		    wish->format != format_block &&
 		    (phrases_get_value(&item->wish, "topic", 0) ||
 		        wish->effect == EFFECT_DONE))
 			return true;
@@ -676,8 +721,8 @@ is_redundant(const struct mail *mail, const struct prose_item *item)
 	static const struct {
 		const char *intent, *other;
 	} yields[] = {{"away", "pause"}, {"away", "resume"}, {"complaint", "human"},
-	    {"help", "leave"}, {"keep", NULL}, {"leave", "remove"}, {"resume", "pause"},
-	    {"thanks", NULL}};
+	    {"help", "leave"}, {"keep", NULL}, {"leave", "remove"}, {"leave", "undo"},
+	    {"resume", "pause"}, {"thanks", NULL}};
 	const struct prose *prose = mail->prose;
 
 	for (size_t i = 0; i < G_N_ELEMENTS(yields); i++)
@@ -685,7 +730,7 @@ is_redundant(const struct mail *mail, const struct prose_item *item)
 		    (!yields[i].other || prose_find(prose, yields[i].other)))
 			return true;
 	if (is_field(item))
-		return has_topics(prose) ||
+		return has_topics(prose, item->sentence) ||
 		       (mail->request->subscriber && !has_item(prose, is_open_wish));
 	/* "Two more" above a text is a heading. */
 	return is_heading(prose, item) ||
@@ -783,11 +828,13 @@ run_wish(struct mail *mail, const struct prose_item *item, GError **error)
 		mail->is_doubt = true;
 		return true;
 	}
-	/* "Once a week, anything new about robots" */
-	if (!request->subscriber && strcmp(item->wish.intent, "search") == 0 &&
-	    !strchr(item->line, '?') &&
-	    (prose_find(mail->prose, "subscribe") ||
-	        prose_find(mail->prose, "frequency")))
+	/* "Once a week, anything new about robots"; "Have you got anything about
+	 * robots? Then sign me up." */
+	if (strcmp(item->wish.intent, "search") == 0 &&
+	    (has_item(mail->prose, is_open_wish) ||
+	        (!request->subscriber && !strchr(item->line, '?') &&
+	            (prose_find(mail->prose, "subscribe") ||
+	                prose_find(mail->prose, "frequency")))))
 		wish = find_wish("add");
 	lines = wish->format ? wish->format(request, item) : g_strdup(wish->example);
 	if (lines && wish == find_wish("pause") && begins_later(request, item, start))
@@ -935,14 +982,30 @@ names_filter(const struct prose_item *item)
 	       prose_has("filter-word", item->line);
 }
 
+/* "I am away until Monday. Stop the mails." is a pause, but not "Unsubscribe me". */
+static bool
+is_until_return(const struct mail *mail, const struct prose_item *leave)
+{
+	const struct prose_item *absence = find_absence(mail->request, mail->prose);
+	g_autoptr(GDateTime) here = get_today(mail->request);
+	char day[DAY_BYTES] = "";
+
+	return leave && absence && !prose_has("misspelt", leave->line) &&
+	       natural_time_find_day(&absence->wish, here, day) && *day;
+}
+
 /* Leaving never waits; with another wish it is asked about. @param is_done  set */
 static bool
 run_leave(struct mail *mail, bool *is_done, GError **error)
 {
 	const struct prose *prose = mail->prose;
 	const struct prose_item *leave = prose_find(prose, "leave");
-	/* "Remove" above "remove filter 1" is a heading. */
-	bool is_leave = leave && !(leave->is_in_subject && prose_find(prose, "remove"));
+	const struct prose_item *removal = prose_find(prose, "remove");
+	/* "Remove" above "remove filter 1" is a heading; "Filter 1 can go, I no longer
+	 * need it." is one wish. */
+	bool is_leave =
+	    leave && !(removal && (leave->is_in_subject ||
+	                              leave->sentence == removal->sentence));
 
 	*is_done = false;
 	if (prose_find(prose, "forget")) {
@@ -961,13 +1024,20 @@ run_leave(struct mail *mail, bool *is_done, GError **error)
 		*is_done = true;
 		return run_lines(mail, "info", EFFECT_DONE, error);
 	}
-	/* "No subscription, please, but what have you got about robots?" */
-	if (!mail->request->subscriber && prose_find(prose, "search"))
+	/* "No subscription, please, but what have you got about robots?", "I had
+	 * unsubscribed, and want to be back" */
+	if (!mail->request->subscriber &&
+	    (prose_find(prose, "search") || prose_find(prose, "undo")))
 		return true;
 	*is_done = true;
-	/* "I am away until Monday. Stop the mails for that time." */
+	if (!has_change(prose, is_leave) && is_until_return(mail, leave)) {
+		g_autofree char *pause =
+		    format_pause(mail->request, find_absence(mail->request, prose));
+
+		return run_lines(mail, pause, EFFECT_PROPOSED, error);
+	}
 	if (has_change(prose, is_leave) || prose_find(prose, "away") ||
-	    has_doubtful(prose) ||
+	    prose_find(prose, "undo") || has_doubtful(prose) ||
 	    (is_leave && leave->is_in_subject && has_item(prose, names_filter))) {
 		mail->is_doubt = true;
 		return true;

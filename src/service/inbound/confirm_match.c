@@ -100,6 +100,9 @@ is_refusal(const struct phrases_span *span)
 	for (; sentence.from < span->to; sentence.from = sentence.to + 1) {
 		sentence.to = span->to;
 		sentence.to = find_mark(&sentence, ".?");
+		/* "Maybe. Can I stop at any time?" */
+		if (phrases_has("doubt", &sentence) && !has_refusal(&sentence))
+			return false;
 		if (has_refusal(&sentence) &&
 		    !is_conditional(&sentence, sentence.from, "no"))
 			return true;
