@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """test_sources.py - a source of each kind that does not work is named to everybody.
 
-It refuses connections, answers with an error or with something else than a list: status,
-the digest and the alert name it, and papers of the others are mailed.
+It refuses connections, answers with an error, with something else than a list, or too
+slowly: status, the digest and the alert name it, and papers of the others are mailed.
 """
 
+import itertools
 import os
 import subprocess
 import sys
@@ -43,15 +44,16 @@ def texts_of(directory):
     return mails
 
 
-def check_fault(tap, fault, url, said):
-    """@param said  part of an error in the status"""
+def check_fault(tap, fault, urls, said):
+    """@param urls  of the sources, in turn  @param said  part of an error in the status"""
     directory = tap.subdirectory(fault)
     good = os.path.join(directory, "good.xml")
-    sources = {f"sources__{kind}__{option}": value for kind, (options, _) in KINDS.items()
+    sources = {f"sources__{kind}__{option}": value
+               for (kind, (options, _)), url in zip(KINDS.items(), itertools.cycle(urls))
                for option, value in {"kind": kind, "url": url, **options}.items()}
     instance = Instance(
         os.path.join(directory, "home"), maildir=os.path.join(directory, "out"),
-        mail__alerts=True, sources__hf__enabled=False, sources__good__kind="feed",
+        mail__alerts=True, collect__timeout_s=1, sources__hf__enabled=False, sources__good__kind="feed",
         sources__good__url=f"file://{good}", **sources)
     write(good, FEED.format(0))
     instance.once(at_hour(DAY, 7))
@@ -80,19 +82,21 @@ def check_fault(tap, fault, url, said):
 
 def offline(tap):
     """sources that refuse connections"""
-    check_fault(tap, "offline", f"http://127.0.0.1:{free_port()}", "cannot fetch from")
+    check_fault(tap, "offline", [f"http://127.0.0.1:{free_port()}"], "cannot fetch from")
 
 
 def wrong(tap):
-    """sources that answer with an error, a page, half of a list or nothing"""
+    """sources that answer with an error, a page, half of a list, nothing or too slowly"""
     server = tap.enter(Child([sys.executable, "-B", os.path.join(
         top_srcdir(), "tests", "lib", "paperserver.py")], stdin=subprocess.PIPE))
     port = server.wait_line(r"^port (\d+)")[1]
-    for mode, said in (("503", "status 503"), ("429", "status 429"),
-                       ("html", "invalid JSON: line 1, column 1"),
-                       ("cut", "invalid JSON: line 1, column"),
-                       ("bytes-0", "answered without a list")):
-        check_fault(tap, mode, f"http://127.0.0.1:{port}/{mode}", said)
+    for modes, said in (("503", "status 503"), ("429", "status 429"),
+                        ("html", "invalid JSON: line 1, column 1"),
+                        ("cut", "invalid JSON: line 1, column"),
+                        ("bytes-0", "answered without a list"),
+                        ("drip hang", "timed out after 1")):
+        check_fault(tap, modes, [f"http://127.0.0.1:{port}/{mode}"
+                                 for mode in modes.split()], said)
 
 
 with Tap() as tap:

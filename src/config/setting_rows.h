@@ -95,6 +95,8 @@ INT(collect_interval_s, "collect.interval_s", 1800, 60, 86400,
     "seconds between two fetches from the sources")
 TEXT(collect_contact, "collect.contact", "", 0,
     "contact in the User-Agent; empty: mail.owner")
+INT(collect_timeout_s, "collect.timeout_s", BOUNDS_HTTP_TIME_S, 1, BOUNDS_HTTP_TIME_S,
+    "seconds after which a request to a source fails")
 INT(collect_wait_min, "collect.wait_min", 60, 0, 720,
     "minutes that digests wait for a late list")
 BOOL(enrich_arxiv, "enrich.arxiv", true,

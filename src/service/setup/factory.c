@@ -350,6 +350,7 @@ factory_new_http(const struct settings *settings, const int *stop)
 	    "paperboy/%s (mailto:%s)", PACKAGE_VERSION, factory_get_contact(settings));
 	const struct http_settings options = {
 	    .user_agent = agent,
+	    .total_ms = settings->collect_timeout_s * 1000,
 	    /* For configured URLs only: redirects to files are refused. */
 	    .allow_file = true,
 	    .wait = wait_or_stop,
