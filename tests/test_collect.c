@@ -314,6 +314,40 @@ FAKE_TEST(pauses_double_up_to_an_hour_and_end_with_a_success)
 	poll_at(fake, now + 61, "20 ", 1);
 }
 
+/* A feed with one paper. */
+static bool
+poll_newest(struct source *source, struct http *http, const char *today,
+    const char *etag, struct source_answer *answer, GError **error)
+{
+	GPtrArray *listings =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)listing_free);
+
+	(void)http;
+	(void)etag;
+	(void)error;
+	add_paper(listings, source->name, "newest", 0, today);
+	source_answer_set_listings(answer, listings);
+	return true;
+}
+
+FAKE_TEST(a_fallback_is_polled_after_an_hour_of_failures)
+{
+	struct source newest = {
+	    .name = "made-up", .url = "https://example.org/feed", .poll = poll_newest};
+	int64_t now = store_fixture_time(NOW);
+
+	fake->source.fallback = &newest;
+	fake->bad_day = "";
+	for (int64_t pause_s = 60; pause_s <= 1920; now += pause_s, pause_s *= 2)
+		g_assert_cmpuint(poll_at(fake, now, "20 ", 1).fresh, ==, 0);
+	g_assert_cmpuint(poll_at(fake, now, "20 ", 1).fresh, ==, 1);
+	assert_rows(fake->fixture,
+	    "SELECT error FROM source_fetch ORDER BY id DESC LIMIT 1",
+	    "made-up trouble of 2026-11-20 (read meanwhile: the newest 1 papers, "
+	    "https://example.org/feed)");
+	g_assert_cmpuint(poll_at(fake, now + 3600, "20 ", 1).fresh, ==, 0);
+}
+
 /* Load the error and the last success of the only source. */
 static char *
 report_of(struct fake *fake, int64_t *good_at)

@@ -490,6 +490,23 @@ TEST(requests_have_the_parameters_of_the_service)
 	}
 }
 
+TEST(the_fallback_is_the_feed_of_the_categories)
+{
+	static const char *const two[] = {"Cell Biology", "neuroscience", NULL};
+	struct source_options options = make_options("medrxiv", "");
+	pb_auto(source) whole = make_source(&options);
+	pb_auto(source) part = NULL;
+
+	options.kind = "biorxiv";
+	options.categories = two;
+	part = make_source(&options);
+	g_assert_cmpstr(whole->fallback->url, ==,
+	    "https://connect.medrxiv.org/medrxiv_xml.php?subject=all");
+	g_assert_cmpstr(part->fallback->url, ==,
+	    "https://connect.biorxiv.org/biorxiv_xml.php?subject="
+	    "cell_biology+neuroscience");
+}
+
 TEST(pages_are_fetched_until_the_last_one)
 {
 	static const struct {

@@ -50,6 +50,7 @@ const struct source_option source_option_table[] = {
     {.name = "kind", .type = OPTION_TEXT},
     {.name = "url", .type = OPTION_TEXT},
     {.name = "api_url", .type = OPTION_TEXT},
+    {.name = "feed_url", .type = OPTION_TEXT},
     {.name = "categories", .type = OPTION_LIST},
     {.name = "query", .type = OPTION_TEXT},
     {.name = "issn", .type = OPTION_TEXT},

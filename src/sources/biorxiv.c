@@ -9,6 +9,7 @@
 #include "base/bounds.h"
 #include "base/error.h"
 #include "model/paper_id.h"
+#include "sources/feed.h"
 #include "sources/json.h"
 
 /* Greek letters in abstracts: "PTP{sigma}". */
@@ -158,6 +159,26 @@ biorxiv_parse(GBytes *json, const struct source_options *options, const char *da
 	return listings;
 }
 
+/* Its feed, of the categories that are wanted, with about 30 papers: fewer than a day
+ * has. */
+static struct source *
+new_fallback(const struct source_options *options)
+{
+	const char *server = get_server(options);
+	const char *const none[] = {NULL};
+	g_autofree char *names = g_strjoinv(
+	    "+", (char **)(options->categories ? options->categories : none));
+	g_autofree char *subjects =
+	    g_strdelimit(g_ascii_strdown(*names ? names : "all", -1), " -", '_');
+	g_autofree char *usual = g_strdup_printf(
+	    "https://connect.%s.org/%s_xml.php?subject=%s", server, server, subjects);
+	const char *url =
+	    options->feed_url && *options->feed_url ? options->feed_url : usual;
+
+	return feed_source_new(
+	    &(struct source_options){.name = options->name, .url = url});
+}
+
 struct source *
 biorxiv_new(const struct source_options *options)
 {
@@ -167,5 +188,11 @@ biorxiv_new(const struct source_options *options)
 	    .parse = biorxiv_parse,
 	};
 
-	return json_pages_new(&service, options);
+	struct source *source = json_pages_new(&service, options);
+
+	/* A mirror may be all that is reachable. */
+	if (!options->url || !*options->url ||
+	    (options->feed_url && *options->feed_url))
+		source->fallback = new_fallback(options);
+	return source;
 }

@@ -264,6 +264,8 @@ source_format_base(const char *url, const char *usual)
 void
 source_free(struct source *source)
 {
-	if (source)
-		source->free(source);
+	if (!source)
+		return;
+	source_free(source->fallback);
+	source->free(source);
 }

@@ -49,11 +49,12 @@ enum source_kind {
 /* A group of the list `sources` in paperboy.conf.  Strings are borrowed, and "" if not
  * set, as are lists without elements. */
 struct source_options {
-	const char *name;    /* "biorxiv": `source:biorxiv` in filters */
-	const char *kind;    /* "feed", "arxiv", "biorxiv", ... */
-	const char *url;     /* of the feed, or of another server than the kind's own;
-	                        file:///DIRECTORY for recorded answers */
-	const char *api_url; /* of arXiv's second service */
+	const char *name;     /* "biorxiv": `source:biorxiv` in filters */
+	const char *kind;     /* "feed", "arxiv", "biorxiv", ... */
+	const char *url;      /* of the feed, or of another server than the kind's own;
+	                         file:///DIRECTORY for recorded answers */
+	const char *api_url;  /* of arXiv's second service */
+	const char *feed_url; /* of bioRxiv's fallback */
 	const char *const *categories; /* NULL-terminated */
 	const char *query;             /* Europe PMC */
 	const char *issn;              /* Crossref: "0092-8674" */
@@ -86,6 +87,9 @@ struct source {
 	 */
 	bool (*parse)(struct source *source, GBytes *body, const char *url,
 	    struct source_answer *answer, GError **error);
+	/* Source of the newest papers that is polled while this one fails for long; or
+	 * NULL.  Owned. */
+	struct source *fallback;
 	/* Set the error of an answer with another status than 200; NULL: by status. */
 	void (*set_error)(struct source *source, const struct http_response *response,
 	    GError **error);

@@ -22,6 +22,10 @@
 #define RECENT_DAYS 3  /* days before today that are fetched at every poll */
 #define OLDEST_DAYS 14 /* days before today that are fetched once a day */
 
+/* Length of the pause of a source, s, from which on its fallback is polled: it has
+ * failed for about an hour. */
+#define FALLBACK_PAUSE_S (30 * 60)
+
 /* Maximum number of duplicates that are merged after a poll. */
 #define DUPLICATES_MAX 100
 
@@ -160,23 +164,61 @@ is_about_day(const GError *fetch_error)
 	       g_error_matches(fetch_error, PB_ERROR, PB_ERROR_LIMIT);
 }
 
+/* Poll the fallback of a source that has failed for about an hour, if it has one. */
+static bool
+poll_fallback(const struct collect *collect, const struct source *source, int64_t now,
+    struct source_answer *answer, GError **error)
+{
+	int64_t pause_s, until;
+	g_autoptr(GError) failure = NULL;
+	char today[DAY_BYTES];
+
+	source_answer_init(answer);
+	if (!source->fallback)
+		return true;
+	if (!source_backoff_load_pause(
+	        collect->store, source->name, source->url, &pause_s, &until, error))
+		return false;
+	day_format(now, today);
+	if (pause_s >= FALLBACK_PAUSE_S && !source_poll(source->fallback, collect->http,
+	                                       today, NULL, answer, &failure))
+		event_log(EVENT_FETCH_FAILED, EVENT_WORD("source", source->name),
+		    EVENT_WORD("day", today), EVENT_TEXT(failure->message));
+	return true;
+}
+
+/* Record a failure, with the papers that the fallback has. */
 static bool
 save_failure(const struct collect *collect, const struct source *source,
-    const char *day, const GError *fetch_error, int64_t now, GError **error)
+    const char *day, const GError *fetch_error, int64_t now,
+    struct collect_report *report, GError **error)
 {
+	pb_local(source_answer) instead = {0};
+	g_autofree char *message = NULL;
 	struct source_fetch fetch = {
 	    .source = source->name,
 	    .day = day,
 	    .fetched_at = now,
 	    .status = SOURCE_FETCH_FAILED,
-	    .error = fetch_error->message,
 	    .is_of_day = source->kind == SOURCE_BY_DAY && is_about_day(fetch_error),
 	};
 	struct papers_saved saved;
 
+	if (!poll_fallback(collect, source, now, &instead, error))
+		return false;
+	message =
+	    instead.listings
+	        ? g_strdup_printf("%s (read meanwhile: the newest %zu papers, %s)",
+	              fetch_error->message, instead.count, source->fallback->url)
+	        : g_strdup(fetch_error->message);
+	fetch.error = message;
 	event_log(EVENT_FETCH_FAILED, EVENT_WORD("source", source->name),
-	    EVENT_WORD("day", day), EVENT_TEXT(fetch_error->message));
-	return save_fetch(collect, &fetch, NULL, &saved, error);
+	    EVENT_WORD("day", day), EVENT_TEXT(message));
+	if (!save_fetch(collect, &fetch, instead.listings, &saved, error))
+		return false;
+	report->fresh += saved.fresh;
+	report->changed += saved.changed;
+	return true;
 }
 
 /* Store an answer or an error. @param is_failed  set if the source is to be paused */
@@ -199,7 +241,7 @@ record_answer(const struct collect *collect, struct source *source, const char *
 		return true;
 	report->failed++;
 	*is_failed = !is_about_day(fetch_error);
-	return save_failure(collect, source, day, fetch_error, now, error) &&
+	return save_failure(collect, source, day, fetch_error, now, report, error) &&
 	       (!*is_failed || source_backoff_save_pause(collect->store, source->name,
 	                           source->url, answer->retry_after_s, now, error));
 }

@@ -306,6 +306,7 @@ allow_private(struct http *http, const struct settings *settings)
 			continue;
 		http_allow_private(http, settings_get_option(source, "url"));
 		http_allow_private(http, settings_get_option(source, "api_url"));
+		http_allow_private(http, settings_get_option(source, "feed_url"));
 	}
 	if (settings->enrich_private) {
 		http_allow_private(http, settings->enrich_arxiv_url);

@@ -101,10 +101,10 @@ static const struct kind {
     {"huggingface", huggingface_new, "", "", NULL, 0, false},
     {"arxiv", arxiv_new, "categories", "api_url request_interval_s",
         find_category_problem, 3, true},
-    {"biorxiv", biorxiv_new, "", "categories request_interval_s", find_preprint_problem,
-        1, false},
-    {"medrxiv", biorxiv_new, "", "categories request_interval_s", find_preprint_problem,
-        1, false},
+    {"biorxiv", biorxiv_new, "", "categories feed_url request_interval_s",
+        find_preprint_problem, 1, false},
+    {"medrxiv", biorxiv_new, "", "categories feed_url request_interval_s",
+        find_preprint_problem, 1, false},
     {"europepmc", europepmc_new, "query", "request_interval_s", NULL, 1, false},
     {"crossref", crossref_new, "", "issn prefix request_interval_s",
         find_journal_problem, 1, false},
@@ -221,6 +221,7 @@ check_source(const struct settings_source *source, GPtrArray *problems)
 	check_numbers(source, problems);
 	check_url(source, "url", problems);
 	check_url(source, "api_url", problems);
+	check_url(source, "feed_url", problems);
 	problem = kind->find_problem ? kind->find_problem(source) : NULL;
 	if (problem)
 		add_problem(problems, source, "%s", problem);
@@ -265,6 +266,7 @@ add_sources(const struct settings *settings, const struct settings_source *sourc
 	    .kind = kind->name,
 	    .url = get(source, "url"),
 	    .api_url = get(source, "api_url"),
+	    .feed_url = get(source, "feed_url"),
 	    .categories = (const char *const *)categories,
 	    .query = get(source, "query"),
 	    .issn = get(source, "issn"),
