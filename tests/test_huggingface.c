@@ -426,6 +426,39 @@ TEST(answers_have_their_status_and_count)
 	}
 }
 
+TEST(a_list_is_of_days_weeks_or_trending)
+{
+	static const struct {
+		const char *list, *day, *query;
+		size_t count;
+	} rows[] = {
+	    {"", DAY, "date=" DAY "&limit=100&p=0", 230},
+	    {"days", DAY, "date=" DAY "&limit=100&p=0", 230},
+	    {"weeks", "2026-11-18", "week=2026-W47&limit=100&p=0", 230},
+	    {"weeks", "2027-01-02", "week=2026-W52&limit=100&p=0", 230},
+	    {"weeks", "2027-01-04", "week=2027-W01&limit=100&p=0", 230},
+	    {"trending", DAY, "sort=trending&limit=100&p=0", 100},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		pb_auto(paperserver) server = paperserver_start(NULL, NULL);
+		g_autofree char *base =
+		    server ? paperserver_mode_url(server, "many") : NULL;
+		const struct source_options options = {
+		    .name = "hf", .url = base, .list = rows[i].list};
+		g_autofree char *line = NULL;
+		source_answer_auto answer = {0};
+
+		if (!server)
+			return;
+		g_assert_true(paperserver_fetch(
+		    huggingface_new(&options), rows[i].day, NULL, &answer, NULL));
+		g_assert_cmpuint(answer.count, ==, rows[i].count);
+		line = paperserver_read_line(server);
+		g_assert_nonnull(strstr(line, rows[i].query));
+	}
+}
+
 TEST(failures_return_no_papers_and_the_retry_time)
 {
 	static const struct paperserver_failure rows[] = {

@@ -52,6 +52,7 @@ const struct source_option source_option_table[] = {
     {.name = "api_url", .type = OPTION_TEXT},
     {.name = "feed_url", .type = OPTION_TEXT},
     {.name = "categories", .type = OPTION_LIST},
+    {.name = "list", .type = OPTION_TEXT},
     {.name = "query", .type = OPTION_TEXT},
     {.name = "issn", .type = OPTION_TEXT},
     {.name = "prefix", .type = OPTION_TEXT},

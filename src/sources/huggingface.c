@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/bounds.h"
+#include "base/day.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "model/paper.h"
@@ -18,6 +19,9 @@
 
 /* For two years every working day had papers by 07:50 UTC; plus two hours. */
 #define EXPECTED_BY (10 * 60)
+
+/* The service has no week 53. */
+#define LAST_WEEK 52
 
 #define API_URL    "https://huggingface.co"
 #define PAPER_PAGE API_URL "/papers/"
@@ -199,6 +203,12 @@ parse_element(const json_t *outer, const struct source_options *options,
 	return parse_paper(outer, json_object_get(outer, "paper"), day, listing);
 }
 
+static bool
+is_list(const struct source_options *options, const char *list)
+{
+	return options && g_strcmp0(options->list, list) == 0;
+}
+
 GPtrArray *
 huggingface_parse(GBytes *json, const struct source_options *options, const char *day,
     struct json_page *page, GError **error)
@@ -208,7 +218,9 @@ huggingface_parse(GBytes *json, const struct source_options *options, const char
 	    list ? json_read_listings(list, parse_element, options, day, error) : NULL;
 	int64_t number = page->cursor ? g_ascii_strtoll(page->cursor, NULL, 10) : 0;
 
-	if (listings && json_array_size(list) == PAGE_LIMIT)
+	/* The trending papers have no end. */
+	if (listings && json_array_size(list) == PAGE_LIMIT &&
+	    !is_list(options, "trending"))
 		page->next = g_strdup_printf("%d", (int)number + 1);
 	return listings;
 }
@@ -238,8 +250,21 @@ huggingface_parse_error(GBytes *bytes, bool *means_not_yet)
 static char *
 format_url(const struct source_options *options, const char *day, const char *cursor)
 {
-	return g_strdup_printf("%s/api/daily_papers?date=%s&limit=%d&p=%s",
-	    options->url, day, PAGE_LIMIT, cursor ? cursor : "0");
+	GString *url = g_string_new(options->url);
+	g_autoptr(GDateTime) time = g_date_time_new_from_unix_utc(day_start(day));
+
+	g_string_append(url, "/api/daily_papers?");
+	if (is_list(options, "trending"))
+		g_string_append(url, "sort=trending");
+	else if (is_list(options, "weeks"))
+		g_string_append_printf(url, "week=%04d-W%02d",
+		    g_date_time_get_week_numbering_year(time),
+		    MIN(g_date_time_get_week_of_year(time), LAST_WEEK));
+	else
+		g_string_append_printf(url, "date=%s", day);
+	g_string_append_printf(
+	    url, "&limit=%d&p=%s", PAGE_LIMIT, cursor ? cursor : "0");
+	return g_string_free(url, FALSE);
 }
 
 struct source *
@@ -257,6 +282,14 @@ huggingface_new(const struct source_options *options)
 	if (strcmp(options->name, "hf") == 0)
 		source->label = "Hugging Face";
 	source->expected_by = EXPECTED_BY;
+	/* These lists have no day: the papers that are new in them are those of today.
+	 */
+	if (is_list(options, "trending") || is_list(options, "weeks")) {
+		source->kind = SOURCE_ROLLING;
+		source->expected_by = -1;
+		source->poll = source->fetch_day;
+		source->fetch_day = NULL;
+	}
 	return source;
 }
 

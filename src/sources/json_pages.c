@@ -374,6 +374,7 @@ json_pages_new(
 	    .kind = copy(texts, options->kind),
 	    .url = g_string_chunk_insert(texts, url),
 	    .categories = copy_categories(options->categories),
+	    .list = copy(texts, options->list),
 	    .query = copy(texts, options->query),
 	    .issn = copy(texts, options->issn),
 	    .prefix = copy(texts, options->prefix),

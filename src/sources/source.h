@@ -56,6 +56,7 @@ struct source_options {
 	const char *api_url;  /* of arXiv's second service */
 	const char *feed_url; /* of bioRxiv's fallback */
 	const char *const *categories; /* NULL-terminated */
+	const char *list;              /* Hugging Face: "days", "weeks", "trending" */
 	const char *query;             /* Europe PMC */
 	const char *issn;              /* Crossref: "0092-8674" */
 	const char *prefix;            /* Crossref: DOI prefix "10.1101" */

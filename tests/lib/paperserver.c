@@ -61,7 +61,9 @@ paperserver_fetch(struct source *source, const char *day, const char *etag,
 	bool is_ok;
 
 	source_answer_clear(answer);
-	is_ok = source_fetch_day(source, http, day, etag, answer, error);
+	is_ok = source->fetch_day
+	            ? source_fetch_day(source, http, day, etag, answer, error)
+	            : source_poll(source, http, day, etag, answer, error);
 	source_free(source);
 	return is_ok;
 }

@@ -66,6 +66,17 @@ find_preprint_problem(const struct settings_source *source)
 	return NULL;
 }
 
+static char *
+find_list_problem(const struct settings_source *source)
+{
+	static const char *const lists[] = {"", "days", "weeks", "trending", NULL};
+	const char *list = get(source, "list");
+
+	return g_strv_contains(lists, list)
+	           ? NULL
+	           : g_strdup_printf("list: '%s' is not days, weeks or trending", list);
+}
+
 /* "0092-8674" */
 static char *
 find_journal_problem(const struct settings_source *source)
@@ -98,7 +109,7 @@ static const struct kind {
 	int request_interval_s; /* unless it is set */
 	bool is_by_category;    /* one source for each category */
 } kinds[] = {
-    {"huggingface", huggingface_new, "", "", NULL, 0, false},
+    {"huggingface", huggingface_new, "", "list", find_list_problem, 0, false},
     {"arxiv", arxiv_new, "categories", "api_url request_interval_s",
         find_category_problem, 3, true},
     {"biorxiv", biorxiv_new, "", "categories feed_url request_interval_s",
@@ -268,6 +279,7 @@ add_sources(const struct settings *settings, const struct settings_source *sourc
 	    .api_url = get(source, "api_url"),
 	    .feed_url = get(source, "feed_url"),
 	    .categories = (const char *const *)categories,
+	    .list = get(source, "list"),
 	    .query = get(source, "query"),
 	    .issn = get(source, "issn"),
 	    .prefix = get(source, "prefix"),
