@@ -20,6 +20,7 @@ from clock import DAY
 from machines import Site
 from paperserver import FEED as ARXIV, element, feed_item
 from peers import write
+from readme import blocks
 from tap import Tap, real_data
 
 ITEM = ("<item><title>{0}</title><link>{1}</link><guid isPermaLink='false'>{2}</guid>"
@@ -336,6 +337,29 @@ def kinds_of_other_sciences(tap):
     assert "2 papers; without abstract: 0, categories: 0, authors: 0\n" in said, said
 
 
+def recipes(tap):
+    """the sources of doc/sources.md: ACL Anthology and a saved search of PubMed"""
+    directory = tap.subdirectory("recipes")
+    acl = write(os.path.join(directory, "acl.xml"), FEED.format("".join(
+        ITEM.format(f"Paper {name}", f"https://aclanthology.org/{name}/", name)
+        for name in ("2026.acl-long.7", "2026.findings-emnlp.12", "2026.lrec-1.3"))))
+    instance = Instance(os.path.join(directory, "home"), sources__hf__enabled=False)
+    groups = blocks("doc/sources.md")
+    for group, path in zip(groups, (acl, real_data("sources/pubmed-rss-mock-2026-07.xml")),
+                           strict=True):
+        with open(instance.config, encoding="utf-8") as file:
+            text = file.read()
+        group = re.sub('url = "https://[^"]*"', f'url = "file://{path}"', group)
+        write(instance.config, text.replace("sources = (", f"sources = ( {group},"))
+    instance.once(at_hour(DAY, 8), wanted=0)
+    assert instance.rows("SELECT source, count(*) FROM listing GROUP BY 1 ORDER BY 1") == [
+        ("acl", 3), ("asthma", 1)]
+    assert instance.rows("SELECT doi FROM paper ORDER BY doi") == [
+        (None,), ("10.1093/icb/icag118",), ("10.18653/v1/2026.acl-long.7",),
+        ("10.18653/v1/2026.findings-emnlp.12",)]
+    assert "Stress, Sex, Cysts" in instance.ctl("search", "pmid:42476553")
+
+
 def renamed(tap):
     """a renamed source has its listings, and its filters in each notation; no mail twice"""
     feeds = Feeds(tap, "renamed")
@@ -418,5 +442,6 @@ def tried(tap):
 
 with Tap() as tap:
     for test in (two_feeds, two_titles, republished, different, recorded_authors,
-                 private_names, redirects, two_of_each_kind, kinds_of_other_sciences, renamed, tried):
+                 private_names, redirects, two_of_each_kind, kinds_of_other_sciences, recipes,
+                 renamed, tried):
         tap.run(test, tap)

@@ -10,6 +10,17 @@
 #include "base/text.h"
 #include "model/paper_id.h"
 
+/* Links of the ACL Anthology to papers that have a DOI: this prefix, and the name in
+ * the link. */
+#define ACL_LINK                                                                     \
+	"^\\s*https://aclanthology\\.org/"                                           \
+	"(\\d{4}\\.(?:findings-)?(?:aacl|acl|eacl|emnlp|naacl)(?:-[a-z]+)?\\.\\d+)/" \
+	"?\\s*$"
+#define ACL_PREFIX "10.18653/v1/"
+
+#define PUBMED_LINK \
+	"^\\s*https://pubmed\\.ncbi\\.nlm\\.nih\\.gov/([1-9]\\d{0,8})(?:[/?].*)?\\s*$"
+
 struct feed_source {
 	struct source source;
 	char *name;
@@ -134,6 +145,18 @@ find_arxiv_id(const struct feed_xml_entry *entry)
 	return NULL;
 }
 
+/* @return what the group of the pattern matches, a new string; or NULL */
+static char *
+match_link(const struct feed_xml_entry *entry, const char *pattern)
+{
+	g_autoptr(GRegex) regex = g_regex_new(pattern, 0, 0, NULL);
+	g_autoptr(GMatchInfo) match = NULL;
+
+	return entry->url && g_regex_match(regex, entry->url, 0, &match)
+	           ? g_match_info_fetch(match, 1)
+	           : NULL;
+}
+
 static char *
 find_doi(const struct feed_xml_entry *entry)
 {
@@ -145,6 +168,12 @@ find_doi(const struct feed_xml_entry *entry)
 		g_autofree char *link = format_link(entry->url);
 
 		doi = paper_id_parse_doi(link);
+	}
+	if (!doi) {
+		g_autofree char *id = match_link(entry, ACL_LINK);
+		g_autofree char *text = id ? g_strconcat(ACL_PREFIX, id, NULL) : NULL;
+
+		doi = paper_id_parse_doi(text);
 	}
 	return doi;
 }
@@ -209,6 +238,7 @@ make_listing(const struct feed_xml_entry *entry, const char *name, const char *p
 	    entry->title, entry->title_form, BOUNDS_PAPER_TITLE_BYTES);
 	paper->url = text_normalize_url(entry->url, BOUNDS_PAPER_URL_BYTES);
 	paper->doi = find_doi(entry);
+	paper->pmid = match_link(entry, PUBMED_LINK);
 	if (!paper->url && paper->doi) {
 		g_autofree char *link =
 		    g_strconcat("https://doi.org/", paper->doi, NULL);
