@@ -123,7 +123,8 @@ SERVERS = r"Provider \((?s:.*)IMAP-HOST SMTP-HOST"
 USER = "User name of the mailbox"
 SHIPPED = os.path.join(top_srcdir(), "etc", "paperboy.conf")
 SECRET, WHO = "Password of the mailbox", "anyone who writes"
-TIME, CATEGORIES = "time zone", "Categories"
+TIME = "time zone"
+SCIENCES, CATEGORIES = "Sciences: (?s:.*)or none", "Sources for them(?s:.*)or none"
 
 
 def wrong_answers_are_asked_again(tap):
@@ -165,7 +166,11 @@ def wrong_answers_are_asked_again(tap):
             (WHO, "", "\nok"),
             (TIME, "25:30 UTC", "wrong: .*25:30"),
             (TIME, "07:30 Europe/Berlin", "\nok"),
-            (CATEGORIES, "cs.NO", "wrong: .*cs.NO"),
+            (SCIENCES, "alchemy", "wrong: 'alchemy' is not one of them"),
+            (SCIENCES, "linguistics, mathematics", "\nok"),
+            (CATEGORIES + r" \[cs.CL acl math math-ph\]", "back", "back"),
+            (SCIENCES, "", "\nok"),
+            (CATEGORIES + r" \[none\]", "cs.NO", "wrong: .*cs.NO"),
             (CATEGORIES, "cs.LO", "wrong: source arxiv/cs.LO"),
             (CATEGORIES, "cs.CL", "ok: .*2 papers, arXiv cs.CL: 1 papers"),
     ):
@@ -229,7 +234,7 @@ def a_login_with_a_code(tap):
     terminal.type(LOGIN, "")
     terminal.read_until("(?s)Logged in for imap and smtp.*ok: .*folder INBOX exists.*\n")
     for prompt, shown in ((WHO, "\nok"), (TIME, "\nok"),
-                          (CATEGORIES, "ok: Hugging Face")):
+                          (SCIENCES, "\nok"), (CATEGORIES, "ok: Hugging Face")):
         terminal.type(prompt, "")
         terminal.read_until(shown + ".*\n")
     terminal.read_until(r"subscribe.* to " + re.escape(BOX) + "\n")
@@ -275,7 +280,7 @@ def a_login_with_a_browser(tap):
         pass
     terminal.read_until("(?s)Logged in.*ok: .*\n")
     for prompt, shown in ((WHO, "\nok"), (TIME, "\nok"),
-                          (CATEGORIES, "ok: Hugging Face")):
+                          (SCIENCES, "\nok"), (CATEGORIES, "ok: Hugging Face")):
         terminal.type(prompt, "")
         terminal.read_until(shown + ".*\n")
     terminal.read_until(r"subscribe.* to " + re.escape(BOX) + "\n")

@@ -56,7 +56,8 @@ struct setup {
 	bool is_oauth;   /* instead of a password */
 	bool has_secret; /* the OAuth client */
 	bool has_login;
-	bool is_open; /* users can subscribe by mail */
+	bool is_open;   /* users can subscribe by mail */
+	char *proposal; /* sources for the sciences, or NULL */
 };
 
 /* How the groups of sources begin. */
@@ -934,19 +935,75 @@ take_time(struct setup *setup, const char *answer, GError **error)
 	return check(setup, error);
 }
 
-/* Categories of arXiv, and names of sources that need no options. */
+/* The sources that are proposed for each science. */
+static const struct {
+	const char *name, *sources;
+} sciences[] = {
+    {"machine-learning", "cs.LG stat.ML"},
+    {"computer-science", "cs"},
+    {"linguistics", "cs.CL acl"},
+    {"mathematics", "math math-ph"},
+    {"statistics", "stat"},
+    {"physics", "physics cond-mat hep-ex hep-lat hep-ph hep-th gr-qc quant-ph nucl-ex "
+                "nucl-th nlin"},
+    {"astronomy", "astro-ph"},
+    {"economics", "econ q-fin"},
+    {"engineering", "eess"},
+    {"biology", "biorxiv q-bio"},
+    {"medicine", "medrxiv"},
+};
+
+static bool
+take_sciences(struct setup *setup, const char *answer, GError **error)
+{
+	g_auto(GStrv) names = g_strsplit_set(answer, " ,", -1);
+	g_autoptr(GString) sources = g_string_new(NULL);
+
+	for (char **name = names; *name; name++) {
+		size_t i = 0;
+
+		if (!**name || strcmp(*name, "none") == 0)
+			continue;
+		while (
+		    i < G_N_ELEMENTS(sciences) && strcmp(sciences[i].name, *name) != 0)
+			i++;
+		if (i == G_N_ELEMENTS(sciences))
+			return pb_fail(error, PB_ERROR_INPUT,
+			    "'%s' is not one of them; any category can be the next "
+			    "answer",
+			    *name);
+		g_string_append_printf(
+		    sources, "%s%s", sources->len ? " " : "", sciences[i].sources);
+	}
+	g_free(setup->proposal);
+	setup->proposal = g_strdup(sources->len ? sources->str : "none");
+	return true;
+}
+
+/* Categories of arXiv, and names of sources that need no other options. */
 static bool
 take_categories(struct setup *setup, const char *answer, GError **error)
 {
-	static const char *const others[] = {"biorxiv", "medrxiv", NULL};
+	static const struct {
+		const char *name, *kind, *url;
+	} others[] = {
+	    {"biorxiv", "biorxiv", NULL},
+	    {"medrxiv", "medrxiv", NULL},
+	    {"acl", "feed", "https://aclanthology.org/papers/index.xml"},
+	};
 	g_auto(GStrv) names = g_strsplit_set(answer, " ,", -1);
 	g_autoptr(GString) list = g_string_new(NULL);
+	bool is_wanted[G_N_ELEMENTS(others)] = {false};
 
 	for (char **name = names; *name; name++) {
 		g_autofree char *quoted = settings_quote(*name);
+		bool is_other = !**name || strcmp(*name, "none") == 0;
 
-		if (**name && strcmp(*name, "none") != 0 &&
-		    !g_strv_contains(others, *name))
+		for (size_t i = 0; i < G_N_ELEMENTS(others); i++) {
+			is_wanted[i] |= strcmp(others[i].name, *name) == 0;
+			is_other |= strcmp(others[i].name, *name) == 0;
+		}
+		if (!is_other)
 			g_string_append_printf(
 			    list, "%s %s", list->len ? "," : "[", quoted);
 	}
@@ -954,11 +1011,14 @@ take_categories(struct setup *setup, const char *answer, GError **error)
 	put(setup, "sources.arxiv.kind", list->len ? "arxiv" : NULL, NULL);
 	put_value(setup, "sources.arxiv.categories",
 	    list->len ? g_strconcat(list->str, " ]", NULL) : NULL, NULL, false);
-	for (const char *const *other = others; *other; other++) {
-		g_autofree char *setting = g_strdup_printf("sources.%s.kind", *other);
-		bool is_wanted = g_strv_contains((const char *const *)names, *other);
+	for (size_t i = 0; i < G_N_ELEMENTS(others); i++) {
+		g_autofree char *kind =
+		    g_strconcat(SOURCES, others[i].name, ".kind", NULL);
+		g_autofree char *url =
+		    g_strconcat(SOURCES, others[i].name, ".url", NULL);
 
-		put(setup, setting, is_wanted ? *other : NULL, NULL);
+		put(setup, kind, is_wanted[i] ? others[i].kind : NULL, NULL);
+		put(setup, url, is_wanted[i] ? others[i].url : NULL, NULL);
 	}
 	return try_sources(setup, error);
 }
@@ -1005,9 +1065,15 @@ static const struct question {
         take_subscribers, NULL, false, false},
     {"time", "4 of 5: When do digests come?", "Local time and time zone", "07:30 UTC",
         take_time, NULL, false, false},
-    {"categories", "5 of 5: Which papers, besides Hugging Face's Daily Papers?",
-        "Categories of arXiv, such as cs.CL stat.ML; biorxiv; medrxiv; or none", "none",
-        take_categories, NULL, false, false},
+    {"sciences", "5 of 5: Which papers, besides Hugging Face's Daily Papers?",
+        "Sciences: machine-learning, computer-science, linguistics, mathematics,\n"
+        "statistics, physics, astronomy, economics, engineering, biology, medicine; or "
+        "none",
+        "none", take_sciences, NULL, false, false},
+    {"categories", NULL,
+        "Sources for them: categories of arXiv, such as cs.CL stat.ML; biorxiv;\n"
+        "medrxiv; acl; or none",
+        "none", take_categories, NULL, false, false},
 };
 
 static bool
@@ -1036,6 +1102,8 @@ get_usual(const struct setup *setup, const struct question *question)
 	}
 	if (question->take == take_user)
 		return setup->user ? setup->user : setup->mailbox;
+	if (question->take == take_categories && setup->proposal)
+		return setup->proposal;
 	return question->take == take_tenant ? setup->provider->tenant
 	                                     : question->usual;
 }
@@ -1299,6 +1367,7 @@ setup_clear(struct setup *setup)
 	g_free(setup->note);
 	g_free(setup->mailbox);
 	g_free(setup->user);
+	g_free(setup->proposal);
 }
 
 /* Whether nobody has changed a setting: only the sample addresses are not defaults. */
