@@ -10,7 +10,8 @@
  *     fetch [SOURCE...]  make the sources due, and fetch these first, in this order
  *     add ADDRESS ZONE FREQUENCY WEEKDAYS MINUTE FILTER...    separated by tabs
  *
- * The stages wake each other as in src/daemon/daemon.c.
+ * The stages wake each other as in src/daemon/daemon.c.  A pause, such as that before a
+ * request to a source, takes no time but advances the clock.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -64,6 +65,9 @@ read_clock(const struct clock *clock)
 	return clock->at_s;
 }
 
+/* The one whose clock advances in a pause. */
+static struct simulation *paused;
+
 static void
 set_now(struct simulation *simulation, int64_t now)
 {
@@ -73,6 +77,18 @@ set_now(struct simulation *simulation, int64_t now)
 	simulation->clock.at_s = now;
 	if (pwrite(simulation->clock_fd, text, (size_t)length, 0) != length)
 		g_error("cannot write the clock");
+}
+
+__attribute__((visibility("default"))) void
+g_usleep(gulong us)
+{
+	static gulong slept_us;
+
+	slept_us += us;
+	if (slept_us >= G_USEC_PER_SEC)
+		set_now(
+		    paused, paused->clock.at_s + (int64_t)(slept_us / G_USEC_PER_SEC));
+	slept_us %= G_USEC_PER_SEC;
 }
 
 static int64_t
@@ -149,7 +165,8 @@ run_until(struct simulation *simulation, int64_t end)
 		step(simulation);
 		next = sooner(simulation->collector_at,
 		    sooner(simulation->scheduler_at, simulation->mailer_at));
-		set_now(simulation, CLAMP(next, simulation->clock.at_s + 1, end));
+		set_now(simulation, CLAMP(next, simulation->clock.at_s + 1,
+		                        MAX(end, simulation->clock.at_s + 1)));
 	}
 }
 
@@ -274,6 +291,7 @@ main(int argc, char **argv)
 		return 64;
 	}
 	umask(0077);
+	paused = &simulation;
 	start(&simulation, argv[1], argv[2]);
 	while (getline(&line, &size, stdin) > 0)
 		run_order(&simulation, g_strchomp(line));
