@@ -163,6 +163,45 @@ WORLD_TEST(a_pmid_identifies_a_paper)
 	assert_rows(world->store, "SELECT count(*) FROM paper", "1");
 }
 
+TEST(a_paper_is_one_with_all_fields_in_any_order)
+{
+	/* The feed, bioRxiv's API, and lookups. */
+	static const char *const orders[] = {"fal", "fla", "afl", "alf", "lfa", "laf"};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(orders); i++) {
+		pb_auto(world) world = world_new();
+
+		if (!world->server)
+			return;
+		for (const char *step = orders[i]; *step; step++) {
+			struct paper *paper;
+
+			world->now++;
+			if (*step == 'f')
+				save(world, "journal", "10.5555/1");
+			if (*step == 'l')
+				run(world, all, world->now);
+			if (*step != 'a')
+				continue;
+			paper = store_fixture_paper(
+			    "doi:10.5555/1", "A made-up title", "Its abstract");
+			paper->doi = g_strdup("10.5555/1");
+			paper->categories = g_ptr_array_new_with_free_func(g_free);
+			g_ptr_array_add(paper->categories, g_strdup("cell-biology"));
+			store_fixture_save(
+			    world->store, "biorxiv", DAY, world->now, paper);
+		}
+		run(world, all, world->now + 1);
+		g_test_message("%s", orders[i]);
+		assert_rows(world->store,
+		    "SELECT id, abstract, replace(authors, char(10), '|'), categories,"
+		    " journal, pmid, mesh, awaited,"
+		    " (SELECT count(*) FROM listing) FROM paper",
+		    "doi:10.5555/1|Its abstract|Ada Example|Bo C. Li|cell-biology|"
+		    "Made-Up Letters|41|Alzheimer Disease|0|2");
+	}
+}
+
 /* A request has at most 1,400 bytes of identities. */
 WORLD_TEST(many_papers_are_asked_for_in_few_requests)
 {
