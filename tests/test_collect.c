@@ -6,6 +6,7 @@
 #include <glib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "lib/store_fixture.h"
 #include "lib/unit.h"
@@ -176,6 +177,29 @@ FAKE_TEST(a_source_may_have_an_interval_and_days_of_its_own)
 	/* On request it is not waited for. */
 	run(fake, true, now + 9001);
 	g_assert_cmpstr(fake->asked->str, ==, ALL);
+}
+
+FAKE_TEST(a_past_day_is_compared_with_the_source_once_a_week)
+{
+	int64_t now = store_fixture_time(NOW);
+	const char missed[] = "SELECT value FROM cursor WHERE name = 'made-up missed'";
+
+	run(fake, false, now);
+	now += (int64_t)15 * CLOCK_DAY_S;
+	/* The only day that is old enough is 20 November; a paper is added to it. */
+	fake->papers = 2;
+	fake->bad_day = "2026-11-20";
+	run(fake, false, now);
+	assert_rows(fake->fixture, missed, "");
+	fake->bad_day = NULL;
+	now += CLOCK_HOUR_S;
+	poll_at(fake, now, "05 04 03 02 20 ", 0);
+	assert_rows(fake->fixture, missed, "1");
+	poll_at(fake, now + CLOCK_HOUR_S, "05 04 03 02 ", 0);
+	run(fake, false, now + (int64_t)6 * CLOCK_DAY_S);
+	assert_rows(fake->fixture, missed, "1");
+	g_assert_cmpuint(
+	    run(fake, false, now + (int64_t)7 * CLOCK_DAY_S).answers, ==, 16);
 }
 
 struct renaming {

@@ -690,7 +690,7 @@ def test_work(ctl_fixture):
     assert status["state"] == "failing" and status["restore"] is None, status
     assert status["running"] is False and status["subscribers"] == 1
     assert set(status["sources"][0]) == {"source", "day", "status", "fetched_at", "good_at",
-                                         "error", "papers_day", "papers"}
+                                         "error", "papers_day", "papers", "audit_day", "missed"}
     assert status["queue"] == {"new": 0, "sending": 0, "deferred": 0, "unknown": 0,
                                "held": 0, "failed": 0}
     ctl_fixture.ctl("status").expect(

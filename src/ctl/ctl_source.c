@@ -411,6 +411,17 @@ format_newest(const void *data)
 	           : NULL;
 }
 
+static char *
+format_audit(const void *data)
+{
+	const struct source_status_source *source = data;
+
+	return *source->audit_day
+	           ? g_strdup_printf("%s, %" G_GINT64_FORMAT " papers had been missed",
+	                 source->audit_day, source->missed)
+	           : NULL;
+}
+
 static json_t *
 pack_paused_until(const void *data)
 {
@@ -434,6 +445,7 @@ static const struct table_column source_columns[] = {
     TABLE_COLUMN("last ETag", "etag_at", TABLE_TIME, source_status_source, etag_at),
     TABLE_COLUMN_STRING("missing", NULL, format_missing),
     TABLE_COLUMN_STRING("newest day", NULL, format_newest),
+    TABLE_COLUMN_STRING("last audit", NULL, format_audit),
     TABLE_COLUMN(NULL, "source", TABLE_TEXT, source_status_source, name),
     TABLE_COLUMN(NULL, "on", TABLE_BOOL, source_status_source, is_on),
     TABLE_COLUMN(NULL, "day", TABLE_TEXT, source_status_source, day),
@@ -442,6 +454,7 @@ static const struct table_column source_columns[] = {
     TABLE_COLUMN(NULL, "next_at", TABLE_TIME, source_status_source, next_at),
     TABLE_COLUMN(NULL, "papers_day", TABLE_TEXT, source_status_source, papers_day),
     TABLE_COLUMN(NULL, "papers", TABLE_INT64, source_status_source, papers),
+    TABLE_COLUMN(NULL, "missed", TABLE_INT64, source_status_source, missed),
     TABLE_COLUMN_JSON("late", pack_late),
     {0},
 };

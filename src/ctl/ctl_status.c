@@ -208,13 +208,15 @@ json_of_sources(const GPtrArray *sources)
 		if (source->fetched_at < 0)
 			continue;
 		json_array_append_new(list,
-		    json_pack("{s:s, s:s, s:s, s:I, s:o, s:o, s:o, s:I}", "source",
-		        source->name, "day", source->day, "status", source->status,
-		        "fetched_at", (json_int_t)source->fetched_at, "good_at",
-		        print_json_number(source->good_at), "error",
+		    json_pack("{s:s, s:s, s:s, s:I, s:o, s:o, s:o, s:I, s:o, s:o}",
+		        "source", source->name, "day", source->day, "status",
+		        source->status, "fetched_at", (json_int_t)source->fetched_at,
+		        "good_at", print_json_number(source->good_at), "error",
 		        print_json_text(source->error), "papers_day",
 		        print_json_text(source->papers_day), "papers",
-		        (json_int_t)source->papers));
+		        (json_int_t)source->papers, "audit_day",
+		        print_json_text(*source->audit_day ? source->audit_day : NULL),
+		        "missed", print_json_number(source->missed)));
 	}
 	return list;
 }
@@ -429,6 +431,10 @@ print_source(const struct source_status_source *source)
 		                                            : "ok",
 		    asked, source->papers_day ? source->papers_day : "none",
 		    source->papers);
+	if (source->missed > 0)
+		printf("             %" G_GINT64_FORMAT
+		       " papers of %s had been missed, as an audit found\n",
+		    source->missed, source->audit_day);
 }
 
 static void

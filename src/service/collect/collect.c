@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/day.h"
 #include "base/error.h"
+#include "base/fnv1a.h"
 #include "service/collect/enrich.h"
 #include "service/collect/source_status.h"
 #include "service/log/event.h"
@@ -246,6 +247,76 @@ record_answer(const struct collect *collect, struct source *source, const char *
 	                           source->url, answer->retry_after_s, now, error));
 }
 
+/* Time between two audits of a source, s, and after one that failed. */
+#define AUDIT_S       (7 * CLOCK_DAY_S)
+#define AUDIT_RETRY_S CLOCK_HOUR_S
+
+/* Time of the next audit. */
+#define AUDIT_NEXT "audit next"
+
+/* Choose one of the stored days that are not polled any more. @param day  or "" */
+static bool
+choose_audit_day(const struct collect *collect, const struct source *source,
+    int64_t now, char day[DAY_BYTES], GError **error)
+{
+	struct source_list_history history;
+	struct backup_restored_from restored;
+	int64_t days;
+
+	if (!source_lists_load_history(collect->store, source->name, &history, error) ||
+	    !backup_load_restored_from(collect->store, &restored, error))
+		return false;
+	days = (now - MAX(history.fetched_at, restored.restored_at)) / CLOCK_DAY_S -
+	       OLDEST_DAYS;
+	*day = '\0';
+	if (history.fetched_at >= 0 && days > 0)
+		day_format(
+		    now - (OLDEST_DAYS + 1 + fnv1a_hash(&now, sizeof(now)) % days) *
+		              CLOCK_DAY_S,
+		    day);
+	return true;
+}
+
+/* Fetch a past day again, and count the papers that were missed. */
+static bool
+audit_source(const struct collect *collect, struct source *source, int64_t now,
+    struct collect_report *report, GError **error)
+{
+	g_autoptr(GError) fetch_error = NULL;
+	pb_local(source_answer) answer = {0};
+	unsigned fresh = report->fresh;
+	char day[DAY_BYTES];
+	int64_t next_at;
+
+	if (!source_backoff_load(
+	        collect->store, source->name, AUDIT_NEXT, &next_at, error))
+		return false;
+	if (next_at > now && next_at <= now + AUDIT_S)
+		return true;
+	if (!choose_audit_day(collect, source, now, day, error))
+		return false;
+	if (!*day)
+		return true;
+	source_answer_init(&answer);
+	report->answers++;
+	source_fetch_day(source, collect->http, day, NULL, &answer, &fetch_error);
+	if (!fetch_error && !check_empty(collect, source, &answer, &fetch_error, error))
+		return false;
+	if (fetch_error) {
+		event_log(EVENT_FETCH_FAILED, EVENT_WORD("source", source->name),
+		    EVENT_WORD("day", day), EVENT_TEXT(fetch_error->message));
+		return source_backoff_save(collect->store, source->name, AUDIT_NEXT,
+		    now + AUDIT_RETRY_S, error);
+	}
+	return save_answer(collect, source, day, &answer, now, report, error) &&
+	       source_backoff_save(collect->store, source->name,
+	           SOURCE_BACKOFF_AUDIT_DAY, day_start(day), error) &&
+	       source_backoff_save(collect->store, source->name, SOURCE_BACKOFF_MISSED,
+	           report->fresh - fresh, error) &&
+	       source_backoff_save(
+	           collect->store, source->name, AUDIT_NEXT, now + AUDIT_S, error);
+}
+
 /* Fetch the current list. */
 static bool
 poll_current(const struct collect *collect, struct source *source, int64_t now,
@@ -373,6 +444,8 @@ collect_source(const struct collect *collect, struct source *source, bool is_all
 		return true;
 	}
 	return source_backoff_clear_pause(collect->store, source->name, error) &&
+	       (source->kind != SOURCE_BY_DAY ||
+	           audit_source(collect, source, now, report, error)) &&
 	       (!source->interval_s || source_backoff_save(collect->store, source->name,
 	                                   POLLED, now, error)) &&
 	       (!has_old || source_backoff_save(collect->store, source->name,

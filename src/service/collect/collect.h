@@ -4,6 +4,9 @@
  * Fetched are today and the three days before, once a day also days 4 to 14.  Each
  * answer is one commit with its papers; a malformed one is recorded as failed and not
  * used. Sources fail independently.
+ *
+ * Once a week a random older day of a source is fetched again: its new papers had been
+ * missed (struct source_status_source).
  */
 #pragma once
 

@@ -68,12 +68,18 @@ static bool
 load_times(struct store *store, int64_t interval_s, const char *url,
     struct source_status_source *source, int64_t now, GError **error)
 {
-	int64_t late_s = MAX(LATE_POLLS * interval_s, LATE_S);
+	int64_t late_s = MAX(LATE_POLLS * interval_s, LATE_S), audit_at;
 
 	if (!papers_load_etag_time(store, source->name, &source->etag_at, error) ||
 	    !source_backoff_load_pause(store, source->name, url, &source->pause_s,
-	        &source->paused_until, error))
+	        &source->paused_until, error) ||
+	    !source_backoff_load(
+	        store, source->name, SOURCE_BACKOFF_AUDIT_DAY, &audit_at, error) ||
+	    !source_backoff_load(
+	        store, source->name, SOURCE_BACKOFF_MISSED, &source->missed, error))
 		return false;
+	if (audit_at >= 0)
+		day_format(audit_at, source->audit_day);
 	source->is_late = source->is_on && now - source->good_at > late_s;
 	if (!source->is_on)
 		source->next_at = -1;

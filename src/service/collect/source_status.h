@@ -30,6 +30,10 @@ struct source_status_source {
 	int64_t missing_since; /* when that list was expected, or -1 */
 	char *papers_day;      /* the newest day with papers, or NULL */
 	int64_t papers;        /* on that day */
+	/* The past day that was last fetched again, or "", and the papers that had been
+	 * missed. */
+	char audit_day[DAY_BYTES];
+	int64_t missed; /* or -1 */
 };
 
 /**
@@ -47,6 +51,10 @@ GPtrArray *source_status_load(struct store *store, const GPtrArray *enabled,
 
 /* When days 4 to 14 were last fetched, s. */
 #define SOURCE_BACKOFF_OLD_DAYS "old days"
+
+/* The past day that was last fetched again, s, and the papers that had been missed. */
+#define SOURCE_BACKOFF_AUDIT_DAY "audit day"
+#define SOURCE_BACKOFF_MISSED    "missed"
 
 /** @param value  set on success; -1 if none was saved */
 bool source_backoff_load(struct store *store, const char *source, const char *key,

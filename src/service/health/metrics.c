@@ -128,6 +128,9 @@ add_sources(GString *text, const GPtrArray *sources)
 	        "the day is missing."},
 	    {"source_failing", "1 when the last poll of a source failed."},
 	    {"source_papers", "Papers of the newest day with papers."},
+	    {"source_missed_papers",
+	        "Papers that had been missed of the past day that was last fetched "
+	        "again."},
 	};
 
 	for (size_t f = 0; f < G_N_ELEMENTS(families); f++) {
@@ -136,7 +139,7 @@ add_sources(GString *text, const GPtrArray *sources)
 			const struct source_status_source *source = sources->pdata[i];
 			const int64_t values[] = {source->fetched_at, source->good_at,
 			    source->is_late || *source->missing_day,
-			    source->error != NULL, source->papers};
+			    source->error != NULL, source->papers, source->missed};
 
 			G_STATIC_ASSERT(G_N_ELEMENTS(values) == G_N_ELEMENTS(families));
 			if (source->is_on)
