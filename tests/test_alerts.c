@@ -9,6 +9,7 @@
 #include "lib/store_fixture.h"
 #include "lib/unit.h"
 #include "service/delivery/queue.h"
+#include "service/health/owner_report.h"
 #include "service/state/own_addresses.h"
 #include "store/mail/rate_log.h"
 
@@ -461,6 +462,40 @@ ALERTS_TEST(nothing_is_mailed_with_alerts_off)
 	g_assert_cmpuint(run_alerts(test, test->now), ==, 0);
 	test->settings->mail_alerts = true;
 	g_assert_cmpuint(run_alerts(test, test->now), ==, 1);
+}
+
+ALERTS_TEST(the_owner_gets_a_report_on_each_monday)
+{
+	const struct alerts alerts = {
+	    .store = test->fixture->store,
+	    .settings = test->settings,
+	    .own_addresses = test->own_addresses,
+	    .relay = &test->relay,
+	    .random = &random_system,
+	};
+	/* Mondays are 23 and 30 November. */
+	static const char *const times[] = {"2026-11-20T09:00:00Z",
+	    "2026-11-23T05:59:59Z", "2026-11-23T06:00:00Z", "2026-11-30T05:59:59Z",
+	    "2026-11-30T06:00:00Z", "2026-10-01T06:00:00Z", "2026-10-05T06:00:00Z"};
+	const char *counts[] = {"0", "0", "1", "1", "2", "2", "3"};
+	g_autofree char *mail = NULL;
+
+	quarantine(test);
+	g_assert_true(owner_report_run(&alerts, test->now, NULL));
+	assert_rows(
+	    test->fixture, "SELECT count(*) FROM cursor WHERE name GLOB 'own*'", "0");
+	test->settings->mail_owner_report = true;
+	for (size_t i = 0; i < G_N_ELEMENTS(times); i++) {
+		g_assert_true(
+		    owner_report_run(&alerts, store_fixture_time(times[i]), NULL));
+		assert_rows(test->fixture, "SELECT count(*) FROM outbox", counts[i]);
+	}
+	mail = store_fixture_text(test->fixture,
+	    "SELECT CAST(message AS TEXT) FROM outbox ORDER BY id LIMIT 1");
+	g_assert_nonnull(strstr(mail, "Subject: paperboy: 0 digests this week"));
+	g_assert_nonnull(strstr(mail, "from 2026-11-16 to 2026-11-23"));
+	g_assert_nonnull(strstr(mail, "People   1 active, 0 paused"));
+	g_assert_nonnull(strstr(mail, "1 received message is quarantined"));
 }
 
 /* A package starts the daemon before it is configured. */

@@ -25,6 +25,8 @@ TEXT(mail_from, "mail.from", "", 1, "From address of digests")
 TEXT(mail_from_name, "mail.from_name", "paperboy", 0, "From name of digests")
 TEXT(mail_owner, "mail.owner", "", 1, "address of the operator")
 BOOL(mail_alerts, "mail.alerts", true, "mail alerts to mail.owner")
+BOOL(
+    mail_owner_report, "mail.owner_report", false, "mail a weekly report to mail.owner")
 TEXT(mail_envelope_from, "mail.envelope_from", "", 0,
     "envelope sender, for bounces; empty: mail.from")
 TEXT(mail_domain, "mail.domain", "", 0,

@@ -9,6 +9,7 @@
 #include "base/fnv1a.h"
 #include "config/provider.h"
 #include "service/bounce/bounce.h"
+#include "service/health/owner_report.h"
 #include "service/health/self_test.h"
 #include "service/health/status.h"
 #include "service/inbound/handler.h"
@@ -355,7 +356,8 @@ scheduler_send_alerts(struct scheduler *stage, int64_t now,
 	if (now < stage->alerts_at && stage->alerts_at <= now + ALERTS_INTERVAL_S)
 		return true;
 	stage->alerts_at = now + ALERTS_INTERVAL_S;
-	if (!alerts_run(&alerts, now, reported, error))
+	if (!alerts_run(&alerts, now, reported, error) ||
+	    !owner_report_run(&alerts, now, error))
 		return false;
 	if (*reported)
 		event_log(

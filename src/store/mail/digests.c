@@ -318,6 +318,15 @@ digests_load_last(struct store *store, int64_t *digest_id, GError **error)
 }
 
 bool
+digests_count_sent(struct store *store, int64_t since, int64_t *count, GError **error)
+{
+	static const char sql[] = "SELECT count(*) FROM digest WHERE created_at >= ?1"
+	                          " AND state <> 'live' AND state = 'sent'";
+
+	return sql_number(store, sql, count, error, SQL_INT(since));
+}
+
+bool
 digests_load_last_built(
     struct store *store, int64_t subscriber_id, int64_t *at, GError **error)
 {

@@ -107,6 +107,10 @@ GPtrArray *digests_load_newest(
 /** Load the id of the newest digest. @return false with PB_ERROR_NOT_FOUND for none */
 bool digests_load_last(struct store *store, int64_t *digest_id, GError **error);
 
+/** Count the digests built since a time, s, that were sent. */
+bool
+digests_count_sent(struct store *store, int64_t since, int64_t *count, GError **error);
+
 /** Load when the last digest of a subscriber was built, s. @param at  -1 for never */
 bool digests_load_last_built(
     struct store *store, int64_t subscriber_id, int64_t *at, GError **error);

@@ -17,6 +17,20 @@ audit_insert(struct store *store, int64_t now, const char *who, const char *what
 	    subscriber_id ? SQL_INT(subscriber_id) : SQL_NULL, SQL_TEXT(detail));
 }
 
+bool
+audit_add_count(
+    struct store *store, const char *what, int64_t since, int64_t *sum, GError **error)
+{
+	static const char sql[] =
+	    "SELECT count(*) FROM audit_log WHERE at >= ?1 AND what = ?2";
+	int64_t count;
+
+	if (!sql_number(store, sql, &count, error, SQL_INT(since), SQL_TEXT(what)))
+		return false;
+	*sum += count;
+	return true;
+}
+
 GPtrArray *
 audit_load(struct store *store, int64_t subscriber_id, int64_t since, unsigned limit,
     GError **error)

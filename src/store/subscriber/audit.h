@@ -20,6 +20,10 @@
 bool audit_insert(struct store *store, int64_t now, const char *who, const char *what,
     int64_t subscriber_id, const char *detail, GError **error);
 
+/** Add the number of rows of a change to a sum. @param since  s */
+bool audit_add_count(
+    struct store *store, const char *what, int64_t since, int64_t *sum, GError **error);
+
 struct audit_row {
 	int64_t at;
 	const char *who;

@@ -148,6 +148,16 @@ confirmations_count_pending(
 	return sql_number(store, sql, count, error, SQL_INT(now));
 }
 
+bool
+confirmations_count_approvals(
+    struct store *store, int64_t now, int64_t *count, GError **error)
+{
+	static const char sql[] = "SELECT count(*) FROM confirmation WHERE used_at IS "
+	                          "NULL AND expires_at > ?1 AND purpose = 'approval'";
+
+	return sql_number(store, sql, count, error, SQL_INT(now));
+}
+
 GPtrArray *
 confirmations_load_batch(
     struct store *store, int64_t now, int64_t after, unsigned limit, GError **error)

@@ -87,6 +87,10 @@ bool confirmations_count_used(struct store *store, enum confirmation_purpose pur
 bool confirmations_count_pending(
     struct store *store, int64_t now, int64_t *count, GError **error);
 
+/** Count the requests to subscribe that the owner has not answered. */
+bool confirmations_count_approvals(
+    struct store *store, int64_t now, int64_t *count, GError **error);
+
 /**
  * Load a batch of pending confirmations, by id.
  *
