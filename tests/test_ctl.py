@@ -244,7 +244,7 @@ def test_subscriber_csv(ctl_fixture):
         "paused_until": None, "schedule": "weekly on mon,thu at 06:05 Europe/Berlin",
         "cadence": "weekly:mon,thu", "at": "06:05", "zone": "Europe/Berlin", "max": 5,
         "next_due_at": 1795197600, "created_at": 1795197600, "consent_at": 1795197600,
-        "consent": "by phone", "filters": [],
+        "wrote_at": None, "consent": "by phone", "filters": [],
         "preferences": {
             "order": "score", "abstract": "brief", "format": "both", "quiet": "off",
             "updates": "off", "crosslist": "on", "attach": "none", "group": "off",
@@ -271,7 +271,8 @@ def test_subscriber_csv(ctl_fixture):
     ).expect(OK, "", 'warning: column 7: "or" is searched as a word').out)
     assert added == {"address": "bob@example.org", "filters": 2}, added
     lines = ctl_fixture.ctl("subscriber", "list").expect(OK).out.splitlines()
-    assert lines[0].split() == ["ADDRESS", "STATE", "NEXT", "DIGEST", "SCHEDULE"]
+    assert lines[0].split() == ["ADDRESS", "STATE", "NEXT", "DIGEST", "SCHEDULE", "LAST",
+                                "WROTE"]
     assert [line.split()[0] for line in lines[1:]] == [
         "ada@example.org", "bob@example.org"]
     assert len({line.index(word) for line, word in
@@ -570,8 +571,10 @@ def test_invite(ctl_fixture):
     ctl_fixture.ctl("invite", "eva@example.org").expect(DATA, "", "commands.address is not set")
     more = 'commands: { address = "paperboy@news.example"; };\n'
     ctl_fixture.write(ctl_fixture.format(more=more))
-    ctl_fixture.ctl("invite", "eva@example.org", "ada@example.org", "paperboy@news.example").expect(
-        1, "1 address invited\n", ["ada@example.org: not invited: already subscribed\n",
+    ctl_fixture.ctl("invite", "a@b@c", "eva@example.org", "ada@example.org",
+                    "paperboy@news.example").expect(
+        1, "1 address invited\n", ["a@b@c: not invited: address has more than one '@'\n",
+                                   "ada@example.org: not invited: already subscribed\n",
                                    "paperboy@news.example: not invited: our own address\n"])
     ctl_fixture.ctl("invite", "a@b@c").expect(DATA, "", "a@b@c: address has more than one '@'")
     (mail,) = ctl_fixture.json("queue")

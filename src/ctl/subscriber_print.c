@@ -96,6 +96,7 @@ const struct table_column subscriber_columns[] = {
     TABLE_COLUMN_STRING("STATE", NULL, subscriber_format_state),
     TABLE_COLUMN("NEXT DIGEST", "next_due_at", TABLE_TIME, subscriber, next_due_at),
     TABLE_COLUMN_STRING("SCHEDULE", "schedule", subscriber_format_schedule),
+    TABLE_COLUMN("LAST WROTE", "wrote_at", TABLE_TIME, subscriber, wrote_at),
     TABLE_COLUMN(NULL, "name", TABLE_TEXT, subscriber, name),
     TABLE_COLUMN_STRING(NULL, "state", format_state),
     TABLE_COLUMN(NULL, "paused_until", TABLE_CHARS, subscriber, paused_until),
@@ -119,6 +120,7 @@ static const struct table_column record_columns[] = {
     TABLE_COLUMN_STRING("preferences", NULL, format_preferences),
     TABLE_COLUMN("next digest", NULL, TABLE_TIME, subscriber, next_due_at),
     TABLE_COLUMN("added", NULL, TABLE_TIME, subscriber, created_at),
+    TABLE_COLUMN("last wrote", NULL, TABLE_TIME, subscriber, wrote_at),
     TABLE_COLUMN_STRING("consent", NULL, format_consent),
     {0},
 };

@@ -20,6 +20,7 @@ subscriber_new(void)
 
 	subscriber->state = SUBSCRIBER_PENDING;
 	subscriber->moved_at = -1;
+	subscriber->wrote_at = -1;
 	subscriber->consent_at = -1;
 	subscriber->next_due_at = -1;
 	return subscriber;

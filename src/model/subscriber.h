@@ -31,6 +31,7 @@ struct subscriber {
 	int max_full; /* papers with abstract in one digest, 1..200 */
 	int64_t created_at;
 	int64_t moved_at;      /* last change of address, or -1 */
+	int64_t wrote_at;      /* last mail or change on a page, or -1 */
 	int64_t retraction_id; /* newest event that had a mail of its own */
 	int64_t consent_at;    /* or -1 */
 	char *consent_text;    /* how consent was given, as text; or NULL */

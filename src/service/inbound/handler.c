@@ -123,7 +123,7 @@ process_sender(struct request *request, const struct autoreply_verdict *verdict,
 	request->is_proven = request->has_token || verdict->is_verified;
 	if (!is_own)
 		request->digest_id = 0;
-	if (!handler_restore_suspended(request, error))
+	if (!handler_record_request(request, error))
 		return false;
 	if (is_own && !request->verb) {
 		if (!accept_or_answer(request, &answer, &is_done, error))

@@ -12,10 +12,14 @@
 #include "store/subscriber/subscribers.h"
 
 bool
-handler_restore_suspended(struct request *request, GError **error)
+handler_record_request(struct request *request, GError **error)
 {
-	if (!request->is_proven || !request->subscriber ||
-	    request->subscriber->state != SUBSCRIBER_SUSPENDED)
+	if (!request->subscriber)
+		return true;
+	if (!subscribers_save_wrote(
+	        request->store, request->subscriber->id, request->now, error))
+		return false;
+	if (!request->is_proven || request->subscriber->state != SUBSCRIBER_SUSPENDED)
 		return true;
 	request->report->is_changed = true;
 	return bounce_restore(
@@ -155,7 +159,7 @@ run_confirmed(
 		return await_approval(request, confirmation, error);
 	if (policy_get_refusal(verdict))
 		return handler_refuse(request, verdict, error);
-	if (!handler_restore_suspended(request, error) ||
+	if (!handler_record_request(request, error) ||
 	    !command_run_confirmed(request, confirmation->action, error))
 		return false;
 	request->report->is_changed |= request->reply.is_changed;

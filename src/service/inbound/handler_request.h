@@ -46,9 +46,9 @@ enum handler_mail {
 bool handler_set_requester(struct request *request, const char *address,
     enum handler_mail *may_mail, GError **error);
 
-/** Restore a suspended subscriber, whose proven request shows that the address works.
- */
-bool handler_restore_suspended(struct request *request, GError **error);
+/** Record when the subscriber wrote, and restore a suspended one, whose proven request
+ * shows that the address works. */
+bool handler_record_request(struct request *request, GError **error);
 
 /** Run the commands of the request, and reply. */
 bool handler_run_commands(struct request *request, GError **error);

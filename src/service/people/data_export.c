@@ -149,6 +149,7 @@ write_person(
 	add(writer, "state", subscriber_state_name(subscriber->state));
 	add_time(writer, "created", subscriber->created_at);
 	add_time(writer, "agreed", subscriber->consent_at);
+	add_time(writer, "wrote", subscriber->wrote_at);
 	add(writer, "consent", subscriber->consent_text);
 	add(writer, "when", when);
 	add(writer, "at", at);

@@ -143,8 +143,7 @@ run_line(struct web_call *call, const struct subscriber *subscriber, const char 
 	request.lines = lines;
 	request.is_proven = request.has_token = true;
 	if (!handler_set_requester(&request, subscriber->address, &may_mail, error) ||
-	    !handler_restore_suspended(&request, error) ||
-	    !command_run(&request, error))
+	    !handler_record_request(&request, error) || !command_run(&request, error))
 		return false;
 	call->report->is_changed |= request.reply.is_changed;
 	call->is_done = request.reply.failed == 0;

@@ -215,6 +215,7 @@ CREATE TABLE subscriber (
 	catch_up     INTEGER CHECK (catch_up BETWEEN 1 AND 200),
 	created_at   INTEGER NOT NULL,
 	moved_at     INTEGER, -- last change of address; NULL: never
+	wrote_at     INTEGER, -- last mail or change on a page; NULL: never
 	-- When private feeds were turned on, in their tokens; negative: off, of the last
 	-- time, lest old tokens work again; NULL: never on.
 	feeds_since  INTEGER,

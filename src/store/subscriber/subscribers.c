@@ -17,11 +17,11 @@
 	"max_full, created_at, consent_at, consent_text, is_first_due, next_due_at," \
 	" paused_until, language, coalesce(catch_up, 0), sorting, abstract, format," \
 	" empty_digest, updates, crosslist, attach, grouping, feedback, checkup, "   \
-	"versions, retractions, moved_at, retraction_id"
+	"versions, retractions, moved_at, wrote_at, retraction_id"
 
 #define PREFERENCE(preference) preferences.choice[PREFERENCE_##preference]
 RECORD_LAYOUT_OF(subscriber_layout, subscriber, "subscriber",
-    "ittTwwnntnnNTnNDTnwwwwwwwwwwwwNn",
+    "ittTwwnntnnNTnNDTnwwwwwwwwwwwwNNn",
     (ENUMERATION_SUBSCRIBER_STATE, ENUMERATION_SUBSCRIBER_FREQUENCY,
         ENUMERATION_SUBSCRIBER_SORTING, ENUMERATION_SUBSCRIBER_ABSTRACT,
         ENUMERATION_SUBSCRIBER_FORMAT, ENUMERATION_SUBSCRIBER_EMPTY_DIGEST,
@@ -36,7 +36,7 @@ RECORD_LAYOUT_OF(subscriber_layout, subscriber, "subscriber",
     PREFERENCE(ABSTRACT), PREFERENCE(FORMAT), PREFERENCE(EMPTY), PREFERENCE(UPDATES),
     PREFERENCE(CROSSLIST), PREFERENCE(ATTACH), PREFERENCE(GROUP), PREFERENCE(FEEDBACK),
     PREFERENCE(CHECKUP), PREFERENCE(VERSIONS), PREFERENCE(RETRACTIONS), moved_at,
-    retraction_id);
+    wrote_at, retraction_id);
 
 /* An unset day is stored as NULL. */
 #define SQL_PAUSED_UNTIL(subscriber) \
@@ -296,6 +296,14 @@ bool
 subscribers_save_checkup(struct store *store, int64_t id, int64_t at, GError **error)
 {
 	static const char sql[] = "UPDATE subscriber SET checkup_at = ?2 WHERE id = ?1";
+
+	return sql_exec(store, sql, error, SQL_INT(id), SQL_INT(at));
+}
+
+bool
+subscribers_save_wrote(struct store *store, int64_t id, int64_t at, GError **error)
+{
+	static const char sql[] = "UPDATE subscriber SET wrote_at = ?2 WHERE id = ?1";
 
 	return sql_exec(store, sql, error, SQL_INT(id), SQL_INT(at));
 }

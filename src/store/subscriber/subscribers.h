@@ -75,6 +75,10 @@ GPtrArray *subscribers_load_checkups(
 bool
 subscribers_save_checkup(struct store *store, int64_t id, int64_t at, GError **error);
 
+/** Save when the subscriber wrote last. */
+bool
+subscribers_save_wrote(struct store *store, int64_t id, int64_t at, GError **error);
+
 /** Load when the next one is due. @param at  set; -1 for never */
 bool subscribers_load_next_checkup(struct store *store, int64_t *at, GError **error);
 
