@@ -820,6 +820,8 @@ COMMAND_TEST(long_message_has_a_short_reply)
 
 COMMAND_TEST(address_belongs_to_one_subscriber)
 {
+	g_autofree char *first = NULL;
+
 	store_fixture_subscribe(
 	    test->fixture, EVE, "UTC", NULL, store_fixture_time(NOW));
 	for (int i = 0; i < 2; i++) {
@@ -834,6 +836,24 @@ COMMAND_TEST(address_belongs_to_one_subscriber)
 	}
 	assert_rows(
 	    test->fixture, "SELECT address FROM subscriber ORDER BY id", ADA " " EVE);
+	/* The reply does not tell whether it has one. */
+	for (int i = 0; i < 2; i++) {
+		static const char free_address[] = "new@example.org";
+		const char *address = i ? EVE : free_address;
+		g_autofree char *line = g_strdup_printf("\naddress %s\n", address);
+		reply_auto reply = {0};
+		g_auto(GStrv) parts = NULL;
+
+		test->user = (struct requester){.address = ADA, .is_proven = true};
+		run(test, line, &reply);
+		parts = g_strsplit(reply.text, address, -1);
+		g_free(line);
+		line = g_strjoinv("X", parts);
+		if (i)
+			g_assert_cmpstr(line, ==, first);
+		else
+			first = g_strdup(line);
+	}
 }
 
 /* SQLite fails at each step: all of a message is applied, or nothing. */

@@ -436,7 +436,7 @@ WEB_TEST(a_subscriber_invites)
 {
 	static const char *const wanted[] = {
 	    ADAM, EVA, HOME, "left@example.com", "gone@example.org"};
-	g_autofree char *to = NULL, *first = NULL;
+	g_autofree char *to = NULL, *first = NULL, *last = NULL;
 
 	choose(c, SETTINGS_POLICY_DOMAINS, "example.com");
 	conversation_send(c, EVA, HOME, "invite " ADAM);
@@ -468,6 +468,18 @@ WEB_TEST(a_subscriber_invites)
 	assert_rows(c->fixture,
 	    "SELECT address, details FROM confirmation WHERE purpose = 'invitation'",
 	    ADAM "|invited by a subscriber");
+	/* A wrong address is reported, and the others are invited. */
+	c->options.now += DAY;
+	conversation_send(c, EVA, HOME, "invite nonsense carl@example.com");
+	to = find_reply(c);
+	reply(c, EVA, to, "yes", HANDLER_REPLIED);
+	store_fixture_run(c->fixture, "DELETE FROM outbox WHERE kind = 'confirmation'");
+	last = conversation_get_mail(c);
+	g_assert_nonnull(strstr(last, "and get no mail: nonsense"));
+	assert_rows(c->fixture,
+	    "SELECT address FROM confirmation WHERE purpose = 'invitation' AND id > 1"
+	    " AND address GLOB 'carl*'",
+	    "carl@example.com");
 }
 
 WEB_TEST(invitations_are_limited)

@@ -305,10 +305,16 @@ invite_all(
 {
 	for (int i = 1; i < ctl->argc; i++) {
 		struct invitation invitation = {options, ctl->who, ctl->argv[i], NULL};
+		g_autoptr(GError) problem = NULL;
 
-		if (!store_transact(ctl->store, invite, &invitation, error)) {
-			g_prefix_error(error, "%s: ", ctl->argv[i]);
-			return false;
+		if (!store_transact(ctl->store, invite, &invitation, &problem)) {
+			/* A wrong address does not keep the others from their mail. */
+			if (ctl->argc == 2 ||
+			    !g_error_matches(problem, PB_ERROR, PB_ERROR_INPUT)) {
+				g_prefix_error(&problem, "%s: ", ctl->argv[i]);
+				return pb_error_forward(error, &problem);
+			}
+			invitation.reason = problem->message;
 		}
 		*count += !invitation.reason;
 		if (invitation.reason)

@@ -445,6 +445,7 @@ command_decide_address(struct request *request, const char *arguments,
 {
 	const char *waiting = request->reply.new_address;
 	g_autofree char *word = parse_address(request, arguments, error);
+	pb_local(address) parsed = {0};
 
 	(void)decision;
 	if (!word)
@@ -459,11 +460,12 @@ command_decide_address(struct request *request, const char *arguments,
 		    N_("the change to {address} waits already, and only one can wait. "
 		       "To change to this address instead, send this line alone."),
 		    "address", waiting);
-	if (!subscribe_apply_address(request->store, request->planned, word,
-	        request->key, request->now, error) ||
-	    !check_domain(request, request->planned->address, error))
+	/* Whether it is subscribed or suppressed is decided once both addresses have
+	 * confirmed: the sender is not to learn it. */
+	if (!address_parse(word, &parsed, error) ||
+	    !check_domain(request, parsed.text, error))
 		return false;
-	request->reply.new_address = g_strdup(request->planned->address);
+	request->reply.new_address = g_strdup(parsed.text);
 	return true;
 }
 
@@ -493,11 +495,14 @@ command_run_address(struct request *request, const char *arguments, GError **err
 
 /* ---- invite ---- */
 
-/* @return of char *: the addresses; or NULL */
+/* @param wrong  words that are not addresses are appended @return of char *: the
+ * addresses; or NULL, also if there is none */
 static GPtrArray *
-parse_invite(struct request *request, const char *arguments, GError **error)
+parse_invite(
+    struct request *request, const char *arguments, GString *wrong, GError **error)
 {
 	g_autoptr(GPtrArray) found = g_ptr_array_new_with_free_func(g_free);
+	g_autoptr(GError) problem = NULL;
 	g_autofree char *text = g_strdup(arguments);
 	g_auto(GStrv) words = g_strsplit(g_strdelimit(text, ",;", ' '), " ", -1);
 
@@ -512,10 +517,14 @@ parse_invite(struct request *request, const char *arguments, GError **error)
 
 		if (!**word)
 			continue;
-		if (!address_parse(*word, &address, error))
-			return NULL;
-		g_ptr_array_add(found, g_strdup(address.text));
+		if (address_parse(*word, &address, problem ? NULL : &problem))
+			g_ptr_array_add(found, g_strdup(address.text));
+		else
+			g_string_append_printf(
+			    wrong, "%s%s", wrong->len ? ", " : "", *word);
 	}
+	if (!found->len && !pb_error_forward(error, &problem))
+		return NULL;
 	return g_steal_pointer(&found);
 }
 
@@ -523,7 +532,8 @@ bool
 command_decide_invite(struct request *request, const char *arguments,
     struct command_decision *decision, GError **error)
 {
-	g_autoptr(GPtrArray) found = parse_invite(request, arguments, error);
+	g_autoptr(GString) wrong = g_string_new(NULL);
+	g_autoptr(GPtrArray) found = parse_invite(request, arguments, wrong, error);
 
 	(void)decision;
 	return found != NULL;
@@ -533,7 +543,8 @@ command_decide_invite(struct request *request, const char *arguments,
 bool
 command_run_invite(struct request *request, const char *arguments, GError **error)
 {
-	g_autoptr(GPtrArray) found = parse_invite(request, arguments, error);
+	g_autoptr(GString) wrong = g_string_new(NULL);
+	g_autoptr(GPtrArray) found = parse_invite(request, arguments, wrong, error);
 	GPtrArray **all = &request->reply.invited;
 
 	if (!found)
@@ -544,6 +555,10 @@ command_run_invite(struct request *request, const char *arguments, GError **erro
 	reply_phrase(&request->text, "ok",
 	    N_("each address that can be invited, and is not subscribed, gets one mail "
 	       "that names you."));
+	if (wrong->len)
+		reply_phrase(&request->text, "note",
+		    N_("these are not addresses, and get no mail: {words}"), "words",
+		    wrong->str);
 	return true;
 }
 

@@ -242,23 +242,32 @@ send_question(struct request *request, const struct draft *draft, const char *su
 	return system_mail_send(&mailer, &mail, &id, error);
 }
 
-/* Ask the new address to confirm a change, too; if it is rate limited, the change
- * cannot be made. */
+/* Ask the new address to confirm a change, too; if it is suppressed or rate limited,
+ * the change cannot be made. */
 static bool
 ask_new_address(struct request *request, const char *subject, GError **error)
 {
 	pb_local(draft) draft = {0};
 	const char *address = request->reply.new_address;
+	g_autofree struct suppression *suppressed = NULL;
+	pb_local(address) parsed = {0};
+	g_autofree char *key = NULL;
 	const char *reason;
 
-	return rate_limit_check(
+	if (!address_parse(address, &parsed, error))
+		return false;
+	key = address_format_key(&parsed);
+	return suppression_find(
+	           request->store, request->key, key, &suppressed, error) &&
+	       rate_limit_check(
 	           request, get_confirmation_case(request), address, &reason, error) &&
-	       (reason || (insert_confirmation(request, CONFIRMATION_ADDRESS, address,
-	                       request->reply.pending, &draft, error) &&
-	                      send_question(request, &draft, subject,
-	                          request->reply.new_text, error) &&
-	                      rate_limit_count(request, get_confirmation_case(request),
-	                          address, error)));
+	       (reason || suppressed ||
+	           (insert_confirmation(request, CONFIRMATION_ADDRESS, address,
+	                request->reply.pending, &draft, error) &&
+	               send_question(
+	                   request, &draft, subject, request->reply.new_text, error) &&
+	               rate_limit_count(
+	                   request, get_confirmation_case(request), address, error)));
 }
 
 /* ---- questions to others ---- */

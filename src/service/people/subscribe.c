@@ -223,16 +223,6 @@ apply_address(struct store *store, struct subscriber *subscriber,
 	return true;
 }
 
-bool
-subscribe_apply_address(struct store *store, struct subscriber *subscriber,
-    const char *wanted, GBytes *key, int64_t now, GError **error)
-{
-	pb_local(address) parsed = {0};
-
-	return address_parse(wanted, &parsed, error) &&
-	       apply_address(store, subscriber, &parsed, key, now, error);
-}
-
 /* The evidence is about the former address.  As by bounce_restore(). */
 static bool
 clear_bounces(
@@ -258,9 +248,10 @@ change_address(struct store *store, struct subscriber *subscriber,
     const struct person_change *change, GError **error)
 {
 	const struct new_address *to = change->data;
+	pb_local(address) parsed = {0};
 
-	return subscribe_apply_address(
-	           store, subscriber, to->wanted, to->key, change->now, error) &&
+	return address_parse(to->wanted, &parsed, error) &&
+	       apply_address(store, subscriber, &parsed, to->key, change->now, error) &&
 	       subscribers_change_address(store, subscriber, error) &&
 	       clear_bounces(store, subscriber, change->now, error) &&
 	       audit_insert(store, change->now, change->who, "address changed",

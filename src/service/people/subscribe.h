@@ -67,10 +67,6 @@ subscribe_add(struct store *store, const struct subscribe_request *request, int6
 bool subscribe_remove(struct store *store, const char *address, const char *who,
     int64_t now, GError **error);
 
-/** Apply a new address in memory; errors as subscribe_change_address(). */
-bool subscribe_apply_address(struct store *store, struct subscriber *subscriber,
-    const char *wanted, GBytes *key, int64_t now, GError **error);
-
 /**
  * Change a subscriber's address; all else is unchanged.
  *
