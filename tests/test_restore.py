@@ -80,6 +80,17 @@ def backup_is_whole(tap):
         "status", now=at_hour(DAY, 9), wanted=FAILING)
     reported = json.loads(instance.ctl("--json", "backup", path, "--yes"))
     assert reported == {"backup": path, "bytes": os.path.getsize(path)}, reported
+    # A standby, which has no store, verifies it by a restore that leaves nothing.
+    standby = Instance(tap.subdirectory("standby"), papers=instance.papers)
+    shutil.rmtree(standby.state)
+    os.mkdir(standby.state, 0o700)
+    assert f"{path} can be restored" in standby.ctl("backup", path, "--verify")
+    assert glob.glob(path + "*") == [path] and not os.listdir(standby.state)
+    with open(path, "r+b") as file:
+        file.seek(9000)
+        file.write(bytes(4096))
+    standby.ctl("backup", path, "--verify", wanted=69)
+    assert glob.glob(path + "*") == [path], glob.glob(path + "*")
 
 
 def backup_replaces_nothing(tap):

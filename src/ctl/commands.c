@@ -392,11 +392,13 @@ const struct ctl_command ctl_commands[] = {
     {"receive", NULL, "[--recipient ADDRESS] [--sender ADDRESS] [--socket PATH]",
         "deliver the message on standard input to paperboyd", receive_details, 0, 0,
         "recipient sender socket", ctl_run_receive},
-    {"backup", NULL, "FILE [--yes]",
+    {"backup", NULL, "FILE [--yes|--verify]",
         "write the store and the key to a file, while the daemon runs",
         "The file belongs to the owner of the state directory, has mode 0600 and\n"
-        "contains the secret key. --yes replaces an existing file.",
-        1, 1, "yes", ctl_run_backup},
+        "contains the secret key. --yes replaces an existing file. --verify writes\n"
+        "nothing: FILE is restored into a directory beside it, and examined as doctor\n"
+        "examines the store.",
+        1, 1, "yes verify", ctl_run_backup},
     {"restore", NULL, "FILE [--yes]",
         "replace the store by a backup; stop paperboyd first",
         "The current store is kept in a directory beside it. Mail that may have been\n"

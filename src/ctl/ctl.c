@@ -99,6 +99,7 @@ static const struct {
     OPTION("templates", STRING, templates),
     OPTION("take-back", NONE, is_take_back),
     OPTION("until", STRING, until),
+    OPTION("verify", NONE, is_verify),
     OPTION("wait", INT, wait),
     OPTION("yes", NONE, is_yes),
     OPTION("zone", STRING, zone),

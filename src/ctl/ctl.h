@@ -36,7 +36,7 @@ struct ctl_options {
 	int catch_up, days, limit, max, wait; /* or CTL_UNSET */
 	gboolean has_filters, is_all, is_block, is_browser, is_delivered, is_device,
 	    is_dry_run, is_first, is_html, is_lost, is_never_again, is_newest, is_own,
-	    is_raw, is_skip_bad, is_take_back, is_yes;
+	    is_raw, is_skip_bad, is_take_back, is_verify, is_yes;
 };
 
 struct ctl {

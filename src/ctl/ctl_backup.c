@@ -11,12 +11,14 @@
 
 #include "base/bounds.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/random.h"
 #include "base/token.h"
 #include "config/settings.h"
 #include "ctl/ctl.h"
 #include "ctl/print.h"
 #include "service/admin/backup_service.h"
+#include "service/health/health.h"
 #include "service/setup/startup.h"
 #include "service/state/lock.h"
 #include "service/state/secret.h"
@@ -42,6 +44,93 @@ show_pages(void *data, int done_pages, int all_pages)
 		print_progress("copying ... %d %% ", *shown = percent);
 }
 
+static void
+remove_tree(const char *path)
+{
+	GDir *directory = g_dir_open(path, 0, NULL);
+
+	for (const char *name; directory && (name = g_dir_read_name(directory));) {
+		g_autofree char *entry = g_build_filename(path, name, NULL);
+
+		remove_tree(entry);
+	}
+	if (directory)
+		g_dir_close(directory);
+	remove(path);
+}
+
+/* @return the problems of a state directory, without those of the service */
+static GPtrArray *
+find_damage(const struct settings *settings, int64_t now)
+{
+	const struct status_daemon daemon = STATUS_DAEMON_NONE;
+	const struct health_options options = {
+	    .settings = settings, .daemon = &daemon, .now = now};
+	GPtrArray *findings = health_examine(&options);
+
+	for (unsigned i = findings->len; i-- > 0;) {
+		const struct health_finding *finding = findings->pdata[i];
+
+		if (!finding->action || !finding->check ||
+		    finding->check->severity != HEALTH_DAMAGE)
+			g_ptr_array_remove_index(findings, i);
+	}
+	return findings;
+}
+
+static bool
+verify_in(struct ctl *ctl, const char *directory, GError **error)
+{
+	const char *path = ctl->argv[1];
+	int64_t now = clock_get_now(&ctl->clock);
+	struct backup_service_report report = {0};
+	struct settings settings = *ctl->settings;
+	struct backup_info info;
+	g_autofree char *made = NULL;
+	g_autoptr(GPtrArray) damage = NULL;
+
+	settings.state_dir = (char *)directory;
+	settings.store_url = (char *)"";
+	if (!backup_check(path, &info, error) ||
+	    !backup_service_restore(&settings, path, now, ctl->who, &report, error))
+		return false;
+	remove_tree(report.aside);
+	g_free(report.aside);
+	damage = find_damage(&settings, now);
+	for (unsigned i = 0; i < damage->len; i++) {
+		const struct health_finding *finding = damage->pdata[i];
+
+		fprintf(stderr, "%s: %s\n", finding->name, finding->text);
+	}
+	if (damage->len)
+		return pb_fail(error, PB_ERROR_INPUT,
+		    "'%s' can be restored, but is damaged: make a new backup", path);
+	made = day_format_minute(info.made_at);
+	return print_result(ctl,
+	    json_pack("{s:s, s:I, s:I}", "verified", path, "made_at",
+	        (json_int_t)info.made_at, "subscribers", (json_int_t)info.subscribers),
+	    "%s can be restored: the state of %s, with %" G_GINT64_FORMAT
+	    " subscribers\n",
+	    path, made, info.subscribers);
+}
+
+/* Beside the file, where there is room for a file of its size. */
+static bool
+verify(struct ctl *ctl, GError **error)
+{
+	g_autofree char *directory = g_strconcat(ctl->argv[1], ".XXXXXX", NULL);
+	bool is_ok;
+
+	if (!g_mkdtemp(directory))
+		return file_set_error("cannot create the directory", directory,
+		    PB_ERROR_PERMANENT, error);
+	print_progress("restoring into %s ... ", directory);
+	is_ok = verify_in(ctl, directory, error);
+	print_progress_end();
+	remove_tree(directory);
+	return is_ok;
+}
+
 bool
 ctl_run_backup(struct ctl *ctl, GError **error)
 {
@@ -56,6 +145,8 @@ ctl_run_backup(struct ctl *ctl, GError **error)
 	int64_t bytes;
 	bool is_ok;
 
+	if (ctl->options.is_verify)
+		return verify(ctl, error);
 	request.path = ctl->argv[1];
 	request.may_replace = g_file_test(request.path, G_FILE_TEST_IS_REGULAR);
 	if (!ctl_confirm_replace(ctl, request.path, error)) {

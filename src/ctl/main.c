@@ -230,12 +230,12 @@ fail(const struct ctl_command *command, const struct ctl *ctl, const GError *err
 
 /* Commands that use no store, or open or replace it themselves. */
 static bool
-opens_itself(const struct ctl_command *command)
+opens_itself(const struct ctl_command *command, const struct ctl *ctl)
 {
-	return command->run == ctl_run_restore || command->run == ctl_run_doctor ||
-	       command->run == ctl_run_config || command->run == ctl_run_receive ||
-	       command->run == ctl_run_login || command->run == ctl_run_store_copy ||
-	       command->run == ctl_run_source_try;
+	return ctl->options.is_verify || command->run == ctl_run_restore ||
+	       command->run == ctl_run_doctor || command->run == ctl_run_config ||
+	       command->run == ctl_run_receive || command->run == ctl_run_login ||
+	       command->run == ctl_run_store_copy || command->run == ctl_run_source_try;
 }
 
 /* On a read-only file system: without a lock; writing fails. */
@@ -354,7 +354,7 @@ run(const struct ctl_command *command, const struct options *options, struct ctl
 	if (command->run != ctl_run_config && command->run != ctl_run_receive &&
 	    !run_as_owner(settings->state_dir, &error))
 		return fail(command, ctl, error);
-	if (opens_itself(command))
+	if (opens_itself(command, ctl))
 		is_ok = command->run(ctl, &error);
 	else
 		is_ok = run_with_store(command, ctl, &error);
