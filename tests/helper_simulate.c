@@ -8,6 +8,7 @@
  *     run TIME           run until TIME; work due at TIME waits for the next order
  *     set TIME           set the clock and wake the scheduler and the mailer
  *     fetch [SOURCE...]  make the sources due, and fetch these first, in this order
+ *     mail SENDER RECIPIENT FILE    receive a message, and process it; no sender: -
  *     add ADDRESS ZONE FREQUENCY WEEKDAYS MINUTE FILTER...    separated by tabs
  *
  * The stages wake each other as in src/daemon/daemon.c.  A pause, such as that before a
@@ -21,6 +22,7 @@
 #include <unistd.h>
 
 #include "daemon/pipeline.h"
+#include "service/inbound/inbox_process.h"
 #include "service/log/log.h"
 #include "service/people/subscribe.h"
 #include "service/setup/startup.h"
@@ -210,6 +212,30 @@ add_subscriber(struct simulation *simulation, const char *row)
 	simulation->scheduler_at = simulation->clock.at_s;
 }
 
+static void
+receive(struct simulation *simulation, const char *words)
+{
+	g_auto(GStrv) cells = g_strsplit(words, " ", 3);
+	const struct inbox_process_rules rules = {
+	    .state_dir = simulation->config_snapshot->settings->state_dir};
+	struct receive_mail mail = {
+	    .sender = *cells[0] == '-' ? "" : cells[0], .recipient = cells[1]};
+	struct inbox_process_report report = {0};
+	g_autoptr(GError) error = NULL;
+	g_autofree char *data = NULL;
+	int64_t next_due;
+	bool is_stored;
+
+	check(g_file_get_contents(cells[2], &data, &mail.size, &error), error);
+	mail.raw = data;
+	check(inbox_process_store(simulation->scheduler.store, &rules, "lmtp", &mail,
+	          simulation->clock.at_s, &is_stored, &error) &&
+	          scheduler_process_inbox(&simulation->scheduler,
+	              simulation->clock.at_s, NULL, &report, &next_due, &error),
+	    error);
+	simulation->scheduler_at = simulation->mailer_at = simulation->clock.at_s;
+}
+
 /* Move the named sources to the front; collector_run() polls them in this order. */
 static void
 fetch(struct simulation *simulation, const char *names)
@@ -236,6 +262,8 @@ run_order(struct simulation *simulation, const char *order)
 		wake(simulation, g_ascii_strtoll(order + 4, NULL, 10));
 	else if (g_str_has_prefix(order, "fetch"))
 		fetch(simulation, order + strlen("fetch"));
+	else if (g_str_has_prefix(order, "mail "))
+		receive(simulation, order + strlen("mail "));
 	else if (g_str_has_prefix(order, "add "))
 		add_subscriber(simulation, order + 4);
 	else

@@ -729,6 +729,7 @@ TESTS = (
     a_kill_neither_loses_nor_repeats_evidence,
 )
 
-with Tap() as tap:
-    for test in TESTS:
-        tap.run(test, tap)
+if __name__ == "__main__":
+    with Tap() as tap_:
+        for test in TESTS:
+            tap_.run(test, tap_)

@@ -762,9 +762,9 @@ class Model:
         return expected
 
 
-def check_digests(tap, simulation, model):
-    """each slot has one digest, on time, with exactly the papers that are due"""
-    total = papers = woken = 0
+def compare_digests(simulation, model):
+    """Compare all digests with the model.  @return the digests"""
+    found = []
     for subscriber in simulation.scenario.subscribers:
         rows = simulation.digests[subscriber.id]
         ends = [simulation.ends[number] for number, _ in rows if number in simulation.ends]
@@ -774,13 +774,19 @@ def check_digests(tap, simulation, model):
             assert one == other, f"{subscriber.row} {subscriber.filters}\n{one}\n{other}"
         names = [digest.slot for digest in got]
         assert len(names) == len(set(names)), (subscriber.row, names)
-        total += len(got)
-        papers += sum(len(digest.papers) for digest in got)
-        waking = Instant(WAKE, simulation.scenario.asleep[1], False)
-        woken += sum(digest.instant == waking for digest in got)
-    tap.diag(f"{total} digests with {papers} papers, {woken} of them on waking up")
+        found += got
+    return found
+
+
+def check_digests(tap, simulation, model):
+    """each slot has one digest, on time, with exactly the papers that are due"""
+    found = compare_digests(simulation, model)
+    papers = sum(len(digest.papers) for digest in found)
+    waking = Instant(WAKE, simulation.scenario.asleep[1], False)
+    woken = sum(digest.instant == waking for digest in found)
+    tap.diag(f"{len(found)} digests with {papers} papers, {woken} of them on waking up")
     count = len(simulation.scenario.subscribers)
-    assert total > 10 * count and woken > count // 2
+    assert len(found) > 10 * count and woken > count // 2
 
 
 def check_papers(tap, simulation, model):

@@ -1,0 +1,273 @@
+#!/usr/bin/env python3
+"""test_soak.py - a fortnight, month or year with people who come, act and leave.
+
+Each digest is compared with the model of tests/test_calendar.py.  Meanwhile sources and
+relay fail, the program is killed and restarted, backups are made and verified, and the
+key is rotated.  Of people whose mail changes (who leave, edit, bounce or
+complain) each paper is one that a filter of theirs finds, once, and none comes after
+they left.
+
+100 people for 14 days; `make soak` runs 1,000 for a year and 10,000 for a month.
+PAPERBOY_SOAK="PEOPLE DAYS" runs another one; PAPERBOY_SEED=N repeats it.
+Not here: a full disk (test_relay.py), writes lost by a power failure (test_power_loss.c),
+and a restore (test_restore.py).
+"""
+
+import collections
+import datetime
+import glob
+import os
+import random
+import re
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+
+import stores
+from simulation import HOUR_S, Event, Simulation, daily_checks
+from slots import DAY_S
+from tap import Tap, top_builddir
+from test_bounces_forged import complaint, report
+from test_calendar import (
+    EXPIRE_S, LISTING_TIMES, SEED, Model, Quarter, check_papers, compare_digests, read_mail,
+)
+
+HOME = "paperboy@news.example"
+ACTS = ("leave", "edit", "like", "bounce", "complain") + ("none",) * 5
+ADDED = "video"  # a filter of some
+# Ages in days of the oldest rows, with a day until maintenance runs.
+RETENTION = {"outbox WHERE ended_at > 0": ("ended_at", 15), "digest": ("created_at", 32),
+             "source_fetch": ("fetched_at", 31), "rate_log": ("at", 32),
+             "bounce": ("at", 61), "inbox": ("received_at", 31)}
+# What a soak causes on purpose.
+EXPLAINED = re.compile(
+    r"fetch failed|source paused|relay |message (deferred|failed)|took over|"
+    r"bounce|suspended|held back")
+
+
+class Soak(Quarter):
+    """People who act, and one failure or task of operation on most days."""
+
+    source_order = ""
+
+    def __init__(self, begin, seed, people, length):
+        self.people, self.length = people, length
+        self.settings = Quarter.settings | {
+            "log_level": "warning", "commands__address": HOME,
+            "commands__authserv_id": "mx.news.example",
+            "receive__lmtp_socket": "/nonexistent/lmtp",
+            "receive__parser": os.path.join(top_builddir(), "paperboy-parser")}
+        self.acted = set()  # addresses
+        self.left = {}  # address: when its mail ended
+        self.seen = {}  # address: (envelope sender, papers) of its last digest
+        self.mails = collections.Counter()
+        self.sizes = []
+        self.count = 0
+        super().__init__(begin, seed)
+
+    def plan(self, rng):
+        def at(day, low=0, high=23):
+            return self.begin + day * DAY_S + rng.randint(low * 60, high * 60) * 60
+
+        self.asleep = None
+        self.act_of = {subscriber: ACTS[number % len(ACTS)]
+                       for number, subscriber in enumerate(self.subscribers)}
+        events = daily_checks(self.begin, self.end)
+        for day in range(self.length):
+            start = self.begin + day * DAY_S
+            for hour, minute in LISTING_TIMES:
+                events.append(Event(start + hour * HOUR_S + minute * 60, 1, "show", None))
+            events.append(Event(start + DAY_S - 60, 6, "call", self.read_mails))
+            if day % 7 == 3:
+                events.append(Event(start + rng.randrange(DAY_S), 5, "kill", None))
+            if day % 7 == 5:
+                events.append(Event(at(day), 5, "call", self.upgrade))
+            if day % 30 == 9:
+                events += [Event(at(day, 1, 5), 2, "remove", "papers"),
+                           Event(at(day, 8, 14), 2, "restore", "papers"),
+                           Event(at(day, 15, 17), 2, "remove", "Maildir"),
+                           Event(at(day, 18, 19), 2, "restore", "Maildir")]
+            if day % 30 == 11:
+                events.append(Event(at(day), 5, "call", self.back_up))
+        events.append(Event(at(self.length // 2), 5, "call", self.rotate_key))
+        for number, subscriber in enumerate(self.subscribers):
+            day = rng.randint(1, self.length // 2) if number % 4 == 0 else 1
+            events.append(Event(self.begin + day * DAY_S + 12 * HOUR_S, 4, "join",
+                                subscriber))
+            day = rng.randint(day + 3, self.length - 2)
+            times = {"none": 0, "bounce": 2}.get(self.act_of[subscriber], 1)
+            for more in range(times):
+                events.append(Event(at(min(day + more, self.length - 1)), 5, "call",
+                                    lambda simulation, who=subscriber:
+                                    self.act(simulation, who)))
+        return [event for event in events if event.at <= self.end]
+
+    # -- people --
+
+    def read_mails(self, simulation):
+        """Take the mail out of the Maildirs, and record sizes each month."""
+        for path in glob.glob(os.path.join(simulation.maildir + "*", "new", "*")):
+            with open(path, "rb") as file:
+                head = file.read(4096)
+            if b"\nMessage-ID: <digest." in head:
+                mail = read_mail(path)
+                sender = re.search(rb"^Return-Path: <([^>]+)>", head, re.M)[1].decode()
+                self.mails[mail] += 1
+                self.seen[mail[0]] = sender, mail[2]
+            os.unlink(path)
+        if (simulation.clock - self.begin) // DAY_S % 30 == 29 and simulation.process:
+            with open(f"/proc/{simulation.process.pid}/status", encoding="ascii") as file:
+                memory = int(re.search(r"VmRSS:\s+(\d+)", file.read())[1])
+            self.sizes.append((memory, len(os.listdir(
+                f"/proc/{simulation.process.pid}/fd")), os.path.getsize(
+                    simulation.instance.store) if not stores.is_database() else 0))
+
+    def send(self, simulation, sender, recipient, raw):
+        self.count += 1
+        path = os.path.join(simulation.instance.directory, "received")
+        with open(path, "wb") as file:
+            file.write(raw)
+        simulation.send(f"mail {sender} {recipient} {path}")
+
+    def act(self, simulation, subscriber):
+        self.read_mails(simulation)
+        address, act = subscriber.address, self.act_of[subscriber]
+        sender, papers = self.seen.get(address, ("", ()))
+        lines = {"leave": "unsubscribe", "edit": f"add {ADDED}",
+                 "like": f"like {min(papers, default='')}"}
+        if act == "none" or address in self.left or not sender:
+            return
+        self.acted.add(address)
+        if act in lines:
+            self.send(simulation, address, HOME, (
+                "Authentication-Results: mx.news.example; dmarc=pass"
+                f" header.from=example.org\nFrom: {address}\nTo: {HOME}\n"
+                f"Subject: \nMessage-ID: <{self.count}@example.org>\n\n{lines[act]}\n"
+            ).encode())
+        else:
+            raw = (report(self.count, address) if act == "bounce"
+                   else complaint(self.count))
+            self.send(simulation, "-", sender, raw)
+        if act in ("leave", "complain"):
+            self.left[address] = simulation.clock
+
+    # -- operation --
+
+    @staticmethod
+    def run_ctl(simulation, *arguments, wanted=0):
+        time = datetime.datetime.fromtimestamp(simulation.clock, datetime.timezone.utc)
+        return simulation.instance.ctl(*arguments, wanted=wanted,
+                                       now=f"{time:%Y-%m-%dT%H:%M:%SZ}")
+
+    @staticmethod
+    def upgrade(simulation):
+        simulation.close()
+
+    def back_up(self, simulation):
+        if stores.is_database():  # its server makes them
+            return
+        path = os.path.join(simulation.instance.directory, "backup")
+        self.run_ctl(simulation, "backup", path, "--yes")
+        self.run_ctl(simulation, "backup", path, "--verify")
+
+    def rotate_key(self, simulation):
+        simulation.close()
+        self.run_ctl(simulation, "key", "rotate", "--yes")
+
+
+def check_actors(soak, simulation, model):
+    """The mail of those who act is explained by a filter of theirs, and ends."""
+    counts = collections.Counter()
+    for subscriber in soak.subscribers:
+        act = soak.act_of[subscriber]
+        texts = subscriber.filters + [ADDED]
+        found = {paper for text in texts for paper in model.found.get(text)
+                 or model.found.setdefault(text, model.find(text))}
+        got = simulation.delivered(subscriber)
+        counts[act] += subscriber.address in soak.left or act not in ("leave", "complain")
+        assert set(got) <= found, (subscriber.row, set(got) - found)
+        assert not got or max(got.values()) == 1, (subscriber.row, got.most_common(2))
+        for _, digest in simulation.digests[subscriber.id]:
+            assert digest.instant.clock <= soak.left.get(subscriber.address, soak.end), (
+                subscriber.row, digest)
+    return counts
+
+
+def check_rows(soak, simulation):
+    """No table has rows that are older than its retention."""
+    for table, (column, days) in RETENTION.items():
+        oldest = simulation.instance.value(f"SELECT min({column}) FROM {table}")
+        assert oldest is None or oldest >= soak.end - days * DAY_S, (table, oldest)
+    states = dict(simulation.instance.rows(
+        "SELECT state, count(*) FROM outbox GROUP BY 1"))
+    assert set(states) <= {"SENT", "FAILED", "CANCELLED", "UNKNOWN", "NEW"}, states
+
+
+def check_log(simulation):
+    with open(simulation.log_path, encoding="utf-8") as file:
+        lines = [line for line in file if not EXPLAINED.search(line)]
+    assert not lines, sorted({re.sub(r"[0-9]+", "N", line)[:160] for line in lines})
+
+
+def check_sent(soak, simulation):
+    """The mails are the digests that were sent; some in doubt were sent twice."""
+    soak.read_mails(simulation)
+    sent = collections.Counter(
+        (subscriber.address, digest.instant.clock, digest.papers)
+        for subscriber in soak.subscribers
+        for number, digest in simulation.digests[subscriber.id]
+        if simulation.has_arrived(number))
+    twice = soak.mails - sent
+    assert sum(twice.values()) <= 2 * len(simulation.kills), list(twice.items())[:2]
+    assert set(soak.mails) >= set(sent), list(set(sent) - set(soak.mails))[:2]
+    return sum(twice.values())
+
+
+def run_soak(tap, people, length):
+    soak = Soak("2028-01-31" if length > 30 else "2026-10-19", SEED, people, length)
+    simulation = Simulation(tap.subdirectory(f"{people}-{length}"), soak)
+
+    def pass_time():
+        """people come, act and leave while parts fail; all know their next digest"""
+        simulation.run()
+        check_rows(soak, simulation)
+        check_log(simulation)
+
+    def compare():
+        """each delivery is explained by the model, nothing is lost"""
+        model = Model(soak, simulation)
+        actors = check_actors(soak, simulation, model)
+        everybody = soak.subscribers
+        soak.subscribers = [one for one in everybody
+                            if soak.act_of[one] in ("like", "none")]
+        found = compare_digests(simulation, model)
+        check_papers(tap, simulation, model)
+        soak.subscribers = everybody
+        twice = check_sent(soak, simulation)
+        tap.diag(f"{len(found)} digests of those who do not act, {sum(soak.mails.values())}"
+                 f" mails of all, {twice} twice; {soak.count} received; {dict(actors)}")
+
+    def stay_small():
+        """memory and descriptors do not grow"""
+        tap.diag(f"memory kB, descriptors, store bytes by month: {soak.sizes}")
+        first, last = soak.sizes[1], soak.sizes[-1]
+        assert last[0] < 1.5 * first[0] and last[1] <= first[1] + 2, soak.sizes
+
+    tap.diag(f"{people} people, {length} days, PAPERBOY_SEED={SEED}")
+    failed = tap.failed
+    tap.run(pass_time)
+    if tap.failed == failed:
+        tap.run(compare)
+    if len(soak.sizes) > 3:
+        tap.run(stay_small)
+    tap.diag(f"{simulation.seconds:.0f} s")
+
+
+def main():
+    with Tap() as tap:
+        for size in (os.environ.get("PAPERBOY_SOAK") or "100 14").split(","):
+            run_soak(tap, *map(int, size.split()))
+
+
+if __name__ == "__main__":
+    main()
