@@ -25,7 +25,7 @@ from paperserver import element
 from nginx import nginx_of_readme
 from peers import PASSWORD, Ca, Dovecot, Postfix
 from readme import adapt, blocks
-from tap import Child, Tap, free_port, run, top_builddir, top_srcdir
+from tap import Child, Tap, free_port, need_programs, run, top_builddir, top_srcdir
 from web_server import WebServer
 
 EVA = "eva@example.org"
@@ -149,9 +149,9 @@ class Recipe:
         self.instance.ctl("reload")
 
 
-def postfix_beside_it(tap):
-    """A. Postfix on this machine delivers to a socket"""
-    recipe = Recipe(tap, "own", "lmtp_socket")
+def follow_a(tap, name):
+    """Recipe A.  @return the installation, its Postfix, and a runner of postconf"""
+    recipe = Recipe(tap, name, "lmtp_socket")
     # the shipped configuration has addresses in example.org
     domain = {"example.org": "news.example"}
     postfix = tap.enter(Postfix(
@@ -174,8 +174,40 @@ def postfix_beside_it(tap):
         "postconf": postconf, "systemctl reload paperboyd": recipe.reload,
         "systemctl restart postfix": restart})
     recipe.child.wait_socket(path)
+    return recipe, postfix, postconf
+
+
+def signed_by_opendkim(tap):
+    """A. opendkim signs, and check has nothing left to do"""
+    need_programs("opendkim", "opendkim-genkey")
+    recipe, postfix, postconf = follow_a(tap, "signed")
+    keys, port = tap.subdirectory("keys"), free_port()
+    here = {"example.org": "news.example", "/etc/dkimkeys": keys, "8891": str(port)}
+    config = os.path.join(recipe.directory, "opendkim.conf")
+    # Of a directory that others can write to, such as /tmp, it refuses the key.
+    text = adapt(find_block("SignHeaders"), here | {"UserID            opendkim":
+                                                    "RequireSafeKeys no"})
+    with open(config, "w", encoding="ascii") as file:
+        file.write(text)
+    runners = {"opendkim-genkey": run, "postconf": postconf,
+               "systemctl": lambda words: {
+                   "opendkim": lambda: tap.enter(Child(
+                       ["opendkim", "-f", "-x", config])).wait_port(port),
+                   "postfix": lambda: run([postfix.program, "-c", postfix.config, "reload"]),
+               }[words[2]]()}
+    for words in commands(adapt(find_block("SignHeaders", after=True), here)):
+        if words[0] in runners:
+            runners[words[0]](words)
+    text = recipe.instance.ctl("--json", "check", "--wait", "50")
+    (row,) = [row for row in json.loads(text) if row["check"] == "signature"]
+    assert row["ok"], text
+
+
+def postfix_beside_it(tap):
+    """A. Postfix on this machine delivers to a socket"""
+    recipe, postfix, _ = follow_a(tap, "own")
     rows = recipe.check()
-    assert path in rows["receiver lmtp"]["found"], rows
+    assert rows["receiver lmtp"]["ok"], rows
     recipe.subscribe(postfix.port, "paperboy@news.example")
     try:
         recipe.write(postfix.port, "paperboy+typo@news.example", "help", "help\n")
@@ -397,6 +429,7 @@ def main():
     with Tap() as tap:
         tap.run(page_behind_nginx, tap)
         tap.run(flooded_form, tap)
+        tap.run(signed_by_opendkim, tap)
         tap.run(postfix_beside_it, tap)
         tap.run(pipe_of_the_manual, tap)
         tap.run(maildir_of_the_configuration, tap)
