@@ -27,6 +27,7 @@ from archive import bench_archive
 from harness import Different, prepare_day
 from idle import bench_idle
 from mailing import bench_crowd, bench_mailing, bench_matching, bench_postgresql
+from small import bench_small
 from tap import Skip, one_line, top_builddir
 
 PARTS = {
@@ -36,6 +37,7 @@ PARTS = {
     "crowd": bench_crowd,
     "idle": bench_idle,
     "postgresql": bench_postgresql,
+    "small": bench_small,
 }
 
 HEAD = f"{'work':<58}{'measured':>14}{'budget':>12}  beside"
@@ -87,6 +89,8 @@ def read_options(argv):
     parser.add_argument("--people", type=int, default=10000, help="of a whole mailing")
     parser.add_argument("--crowd", type=int, nargs="+", default=[100000],
                         help="people of the mailings whose memory is measured")
+    parser.add_argument("--small", action="append_const", dest="only", const="small",
+                        help="only a quarter of a core and 128 MB")
     parser.add_argument("--only", action="append", choices=PARTS, help="this part")
     options = parser.parse_args(argv[1:])
     options.papers, options.runs, options.idle_s = 100000, 3, 120

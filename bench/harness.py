@@ -58,9 +58,9 @@ def alternate(count, *calls):
              for name in runs[0][number]} for number in range(len(calls))]
 
 
-def run_once(instance):
+def run_once(instance, prefix=()):
     """One run of the daemon; an unreachable relay is not a failure.  @return as call()"""
-    command = [program("timed"), *instance.once_command(f"{DAY}T12:00:00Z")]
+    command = [*prefix, program("timed"), *instance.once_command(f"{DAY}T12:00:00Z")]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.DEVNULL, text=True, check=False)
     if done.returncode not in (0, os.EX_TEMPFAIL):

@@ -38,11 +38,11 @@ def kilobytes(pid, name):
     return int(re.search(rf"^{name}:\s+(\d+)", read(f"/proc/{pid}/status"), re.M).group(1))
 
 
-def start(instance, notify):
+def start(instance, notify, prefix):
     """@return the process once it is ready"""
     environment = os.environ | {
         "NOTIFY_SOCKET": notify.getsockname(), "WATCHDOG_USEC": str(WATCHDOG_US)}
-    child = subprocess.Popen([instance.daemon, "-c", instance.config, "--now",
+    child = subprocess.Popen([*prefix, instance.daemon, "-c", instance.config, "--now",
                               instance.clock.advance()], env=environment,
                              stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                              stderr=subprocess.DEVNULL)
@@ -61,7 +61,7 @@ def hear(notify, is_over):
             pass
 
 
-def bench_idle(options):
+def bench_idle(options, prefix=()):
     people = min(options.crowd)
     directory = os.path.join(options.directory, "idle")
     instance = Instance(directory, port=1,
@@ -73,7 +73,7 @@ def bench_idle(options):
         notify.bind(os.path.join(directory, "notify"))
         notify.settimeout(READY_S)
         try:
-            child = start(instance, notify)
+            child = start(instance, notify, prefix)
         except TimeoutError:
             raise Skip("built without systemd: nothing tells when it is ready") from None
         is_over = threading.Event()
@@ -86,6 +86,8 @@ def bench_idle(options):
             rate = (switches(child.pid) - before) / (time.monotonic() - begin)
             yield Row(f"idle, {people:,} people", rate, "/s", 1,
                       f"{kilobytes(child.pid, 'VmRSS') / 1024:.0f} MB")
+            if prefix:
+                yield Row("  memory", kilobytes(child.pid, "VmRSS") / 1024, "MB", 24)
         finally:
             child.terminate()
             child.wait()

@@ -119,6 +119,7 @@ class Runner:
 
     def __init__(self, store, sink):
         self.store, self.sink = store, sink
+        self.prefix = ()  # words before the command
         self.place = os.path.join(store.directory, "instance")
         self.digests = self.papers = 0
 
@@ -134,7 +135,7 @@ class Runner:
         instance = new_instance(self.place, self.store.path, port=self.sink.port)
         writer = Writer(instance.store) if is_watched else None
         try:
-            values = run_once(instance)
+            values = run_once(instance, self.prefix)
         finally:
             if writer:
                 writer.join()
