@@ -454,6 +454,26 @@ ALERTS_TEST(a_ping_that_fails_does_not_delay_a_report)
 	g_assert_cmpint(test->retries.ping.wait_s, ==, 2 * ALERTS_INTERVAL_S);
 }
 
+ALERTS_TEST(a_relay_that_is_away_is_posted_within_five_minutes)
+{
+	int64_t now = test->now;
+
+	answer(test, now, "ok", "NULL");
+	set(&test->settings->alerts_url, "http://127.0.0.1:1/");
+	test->relay.is_away = true;
+	test->relay.since = now;
+	/* The checks run at any time after the failure; nobody listens. */
+	for (now += 1; now <= test->now + 300; now += ALERTS_INTERVAL_S)
+		run_alerts(test, now);
+	g_assert_cmpint(test->retries.post.wait_s, >, 0);
+	/* Down for a day: it is tried each hour, and not forgotten. */
+	for (; now <= test->now + DAY; now += ALERTS_INTERVAL_S)
+		run_alerts(test, now);
+	g_assert_cmpint(test->retries.post.wait_s, ==, 3600);
+	assert_rows(test->fixture,
+	    "SELECT count(*) FROM cursor WHERE name GLOB 'alert-post *'", "0");
+}
+
 ALERTS_TEST(nothing_is_mailed_with_alerts_off)
 {
 	answer(test, test->now, "ok", "NULL");
