@@ -106,10 +106,10 @@ load_now(struct simulation *simulation, const char *path)
 }
 
 static void
-check(bool is_ok, const GError *error)
+check(bool is_ok, GError **error)
 {
 	if (!is_ok)
-		g_error("%s", error->message);
+		g_error("%s", (*error)->message);
 }
 
 static bool
@@ -132,7 +132,7 @@ step(struct simulation *simulation)
 	if (simulation->collector_at <= now ||
 	    simulation->collector_at > now + interval_s) {
 		check(collector_run(&simulation->collector, now, &collected, &error),
-		    error);
+		    &error);
 		simulation->collector_at = now + interval_s;
 		if (collected.retry_at > now)
 			simulation->collector_at =
@@ -142,14 +142,14 @@ step(struct simulation *simulation)
 	if (is_due(simulation->scheduler_at, now)) {
 		check(scheduler_run(&simulation->scheduler, now, &built,
 		          &simulation->scheduler_at, &error),
-		    error);
+		    &error);
 		if (built.digests)
 			simulation->mailer_at = now;
 	}
 	if (is_due(simulation->mailer_at, now))
 		check(mailer_stage_run(&simulation->mailer, NULL, &mailed,
 		          &simulation->mailer_at, &error),
-		    error);
+		    &error);
 }
 
 static int64_t
@@ -203,12 +203,12 @@ add_subscriber(struct simulation *simulation, const char *row)
 	pb_auto(subscriber) subscriber = NULL;
 
 	check(schedule_parse_frequency(cells[2], &request.schedule.frequency, &error),
-	    error);
+	    &error);
 	for (unsigned i = 0; i < count; i++)
 		filters[i].text = cells[5 + i];
 	subscriber = subscribe_add(simulation->scheduler.store, &request,
 	    simulation->clock.at_s, NULL, NULL, &error);
-	check(subscriber != NULL, error);
+	check(subscriber != NULL, &error);
 	simulation->scheduler_at = simulation->clock.at_s;
 }
 
@@ -226,13 +226,13 @@ receive(struct simulation *simulation, const char *words)
 	int64_t next_due;
 	bool is_stored;
 
-	check(g_file_get_contents(cells[2], &data, &mail.size, &error), error);
+	check(g_file_get_contents(cells[2], &data, &mail.size, &error), &error);
 	mail.raw = data;
 	check(inbox_process_store(simulation->scheduler.store, &rules, "lmtp", &mail,
 	          simulation->clock.at_s, &is_stored, &error) &&
 	          scheduler_process_inbox(&simulation->scheduler,
 	              simulation->clock.at_s, NULL, &report, &next_due, &error),
-	    error);
+	    &error);
 	simulation->scheduler_at = simulation->mailer_at = simulation->clock.at_s;
 }
 
@@ -295,14 +295,14 @@ start(struct simulation *simulation, const char *config, const char *clock_path)
 	    key ? config_snapshot_new(
 	              g_steal_pointer(&settings), NULL, &simulation->clock, key, &error)
 	        : NULL;
-	check(simulation->config_snapshot != NULL, error);
+	check(simulation->config_snapshot != NULL, &error);
 	collector_init(&simulation->collector, simulation->config_snapshot,
 	    g_steal_pointer(&store));
 	check(scheduler_init(
 	          &simulation->scheduler, simulation->config_snapshot, &error) &&
 	          mailer_stage_init(&simulation->mailer, simulation->config_snapshot,
 	              &(struct process_parts){.clock = &simulation->clock}, &error),
-	    error);
+	    &error);
 	simulation->collector_at = simulation->scheduler_at = simulation->mailer_at =
 	    simulation->clock.at_s;
 }
