@@ -14,9 +14,11 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
 
 from container import SUITE, find_mirror, need_root
-from tap import Tap, need_programs, read, run, top_builddir, top_srcdir
+from tap import Tap, need_programs, run, top_builddir, top_srcdir
 
 LIMIT_S = 1800
+# Given by whoever builds and signs packages; and a page of section 5, for a language.
+LINT_IGNORED = ("no-signature", "no-packager-tag", "no-group-tag", "bad-manual-page-folder")
 LIBRARIES = ("ca-certificates,tzdata,libglib2.0-0,libcurl3-gnutls,libconfig9,libsqlite3-0,"
              "libjansson4,libexpat1,libetpan20,libseccomp2,libsystemd0")
 NOW = "2026-11-20T18:00:00Z"  # the evening of the last sample day
@@ -52,7 +54,8 @@ def rpm_is_built(place):
     assert {"paperboy", "paperboy-postgresql"} <= set(names), names
     lint = subprocess.run(["rpmlint", *packages], stdout=subprocess.PIPE, text=True,
                           check=False).stdout
-    errors = [line for line in lint.splitlines() if ": E: " in line]
+    errors = [line for line in lint.splitlines()
+              if ": E: " in line and line.split()[2] not in LINT_IGNORED]
     assert not errors, errors
 
 
@@ -80,24 +83,19 @@ def image_sends_a_digest(tap, place):
     with open(config, "w", encoding="ascii") as file:
         file.write(CONFIG)
     image = run([*buildah, "from", "localhost/paperboy"]).strip()
-    volume = os.path.join(place, "volume")
-    os.mkdir(volume, 0o700)
-    numbers = run([*buildah, "run", "--isolation", "chroot", image, "id", "-u"]).strip()
-    assert numbers != "0", "the image's user is root"
-    os.chown(volume, int(numbers), -1)
+    user = run([*buildah, "run", "--isolation", "chroot", image, "id", "-u"]).strip()
+    assert user != "0", "the service would run as root"
 
     def inside(*command):
         return run([*buildah, "run", "--isolation", "chroot",
                     "-v", f"{config}:/etc/paperboy/paperboy.conf:ro",
-                    "-v", f"{volume}:/var/lib/paperboy",
                     "-v", f"{os.path.join(top_srcdir(), 'samples')}:/samples:ro",
                     image, *command], LIMIT_S)
 
     inside("paperboyctl", "--now", NOW, "subscriber", "add", "eva@test.example",
            "--consent", "test", "--filter", "agents")
     inside("paperboyd", "--once", "--now", NOW)
-    (digest,) = glob.glob(os.path.join(volume, "Maildir", "new", "*"))
-    assert b"\nList-Id: " in read(digest)
+    assert "\nList-Id: " in inside("sh", "-c", "cat /var/lib/paperboy/Maildir/new/*")
     inside("sh", "-c", STOP)
 
 
