@@ -293,10 +293,12 @@ TEST(every_damaged_value_is_an_error_that_names_its_place)
 static void
 read_excluded(struct store_fixture *fixture, GError **error)
 {
-	g_autoptr(GArray) excluded =
-	    candidates_load_excluded(fixture->store, 1, 0, error);
+	struct candidate_previous *previous = g_new0(struct candidate_previous, 1);
 
-	(void)excluded;
+	previous->subscriber_id = 1;
+	if (candidates_load_previous(fixture->store, &previous, 1, 0, error))
+		pb_error_forward(error, &previous->problem);
+	candidate_previous_free(previous);
 }
 
 TEST(damaged_contents_are_an_error)

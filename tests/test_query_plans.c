@@ -199,14 +199,17 @@ hot_candidates(struct store *store)
 	struct subscriber subscriber = {.id = 1};
 	g_autoptr(GPtrArray) filters =
 	    candidates_load_filters(store, &(gpointer){&subscriber}, 1, NULL);
-	g_autoptr(GArray) excluded = candidates_load_excluded(store, 1, 0, NULL);
+	struct candidate_previous *previous = g_new0(struct candidate_previous, 1);
 	g_autoptr(GArray) seqs = matches_load_seqs(store, 1, NULL);
 	g_autofree struct listed_paper *paper = NULL;
 
 	g_autoptr(GArray) ids = g_array_new(FALSE, FALSE, sizeof(int64_t));
 	int64_t id = 1;
 
-	g_assert_true(filters && excluded && seqs);
+	g_assert_true(filters && seqs);
+	previous->subscriber_id = 1;
+	g_assert_true(candidates_load_previous(store, &previous, 1, 0, NULL));
+	candidate_previous_free(previous);
 	g_array_append_val(ids, id);
 	g_assert_true(matches_load_each(store, ids, ignore_seqs, NULL, NULL));
 	g_assert_true(filter_progress_load_texts(store, ids, ignore_text, NULL, NULL));

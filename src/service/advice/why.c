@@ -703,8 +703,8 @@ list_matches(
 static bool
 decide(struct why_context *context, struct digest_cache *cache, GError **error)
 {
-	g_autoptr(GPtrArray) filters = candidates_load_filters(
-	    context->store, &(gpointer){(gpointer)context->subscriber}, 1, error);
+	g_autoptr(GPtrArray) filters = digest_cache_load_batch(
+	    cache, &(gpointer){(gpointer)context->subscriber}, 1, error);
 	pb_auto(digest_rules) rules =
 	    filters ? digest_rules_load(cache, context->subscriber, filters, error)
 	            : NULL;

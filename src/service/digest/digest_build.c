@@ -441,7 +441,7 @@ make_contents(struct digest_cache *cache, const struct subscriber *subscriber,
 	pb_auto(digest_rules) rules =
 	    digest_rules_load(cache, subscriber, filters, error);
 	g_autoptr(GPtrArray) candidates =
-	    rules ? digest_find_candidates(cache, rules, error) : NULL;
+	    rules ? digest_find_candidates(cache, rules) : NULL;
 	g_autoptr(GPtrArray) matches = g_ptr_array_new();
 	g_autoptr(GPtrArray) items = g_ptr_array_new_with_free_func(g_free);
 	g_autofree char *liked = NULL;
@@ -469,20 +469,6 @@ make_contents(struct digest_cache *cache, const struct subscriber *subscriber,
 		if (!add_paper(cache, matches, items->pdata[i], contents, error))
 			return false;
 	return true;
-}
-
-/*
- * A slot has one digest, whatever the clock does.  A first digest is named after its
- * due time, which a restored backup has too; leaving and returning on one day makes
- * two.
- */
-static char *
-format_slot(const struct subscriber *subscriber, const struct digest_cache_slots *slots)
-{
-	if (subscriber->is_first_due)
-		return g_strdup_printf(
-		    "first-%" G_GINT64_FORMAT, subscriber->next_due_at);
-	return g_strdup(slots->latest.name);
 }
 
 /*
@@ -788,32 +774,6 @@ batch_clear(struct batch *batch)
 	g_clear_pointer(&batch->subscribers, g_ptr_array_unref);
 }
 
-/* Load what the digests of a batch are decided from. */
-static bool
-load_batch(struct batch *batch, GError **error)
-{
-	struct digest_cache *cache = batch->cache;
-	const GPtrArray *subscribers = batch->subscribers;
-	GPtrArray *all;
-
-	batch->filters = candidates_load_filters(
-	    cache->store, subscribers->pdata, subscribers->len, error);
-	if (!batch->filters)
-		return false;
-	all = g_ptr_array_sized_new(subscribers->len);
-	for (unsigned i = 0; i < subscribers->len; i++) {
-		const struct subscriber *subscriber = subscribers->pdata[i];
-		struct candidate_previous *previous =
-		    g_new0(struct candidate_previous, 1);
-
-		previous->subscriber_id = subscriber->id;
-		previous->slot =
-		    format_slot(subscriber, digest_cache_get_slots(cache, subscriber));
-		g_ptr_array_add(all, previous);
-	}
-	return digest_cache_load_batch(cache, all, batch->filters, error);
-}
-
 static bool
 plan_batch(struct batch *batch, GError **error)
 {
@@ -826,7 +786,11 @@ plan_batch(struct batch *batch, GError **error)
 	 * the transaction run again. */
 	batch->subscribers = subscribers_load_due(
 	    cache->store, cache->now, cache->through, batch->size, error);
-	if (!batch->subscribers || !load_batch(batch, error))
+	if (!batch->subscribers)
+		return false;
+	batch->filters = digest_cache_load_batch(
+	    cache, batch->subscribers->pdata, batch->subscribers->len, error);
+	if (!batch->filters)
 		return false;
 	batch->plans = g_ptr_array_new_with_free_func(plan_free);
 	start_us = g_get_monotonic_time();
@@ -991,7 +955,7 @@ digest_build_preview(struct store *store, const struct catalog *book,
 	digest_contents_init(&contents);
 	if (coverage)
 		filters =
-		    candidates_load_filters(store, &(gpointer){subscriber}, 1, error);
+		    digest_cache_load_batch(&cache, &(gpointer){subscriber}, 1, error);
 	is_made = filters &&
 	          make_contents(&cache, subscriber, filters, &contents, &is_due, error);
 	if (is_made) {

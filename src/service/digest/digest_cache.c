@@ -63,8 +63,7 @@ struct match {
 
 struct digest_cache_filter {
 	int64_t id;
-	bool is_requested; /* its matches, by load_filters() */
-	bool is_parsed;
+	bool is_parsed;      /* if it blocks or matches something */
 	struct query *query; /* NULL: not parsed, or it cannot be */
 	struct rank *rank;   /* NULL before its first use */
 	GArray *matches;     /* of struct match by listed_paper_compare(); or NULL */
@@ -237,6 +236,51 @@ digest_cache_get_events(struct digest_cache *cache, GError **error)
 	return cache->events;
 }
 
+/* Digests continue in UTC when the system drops a time zone. */
+static GTimeZone *
+get_zone(struct digest_cache *cache, const struct subscriber *subscriber)
+{
+	GTimeZone *zone = g_hash_table_lookup(cache->zones, subscriber->zone);
+
+	if (zone)
+		return zone;
+	zone = zone_load(subscriber->zone, NULL);
+	if (!zone) {
+		/* Once per run, since UTC is cached. */
+		event_log(EVENT_TIMEZONE_MISSING, EVENT_WORD("zone", subscriber->zone));
+		zone = g_time_zone_new_utc();
+	}
+	if (g_hash_table_size(cache->zones) >= CACHE_ZONES)
+		g_hash_table_remove_all(cache->zones);
+	g_hash_table_insert(cache->zones, g_strdup(subscriber->zone), zone);
+	return zone;
+}
+
+/* Most subscribers share time zone and schedule with others. */
+const struct digest_cache_slots *
+digest_cache_get_slots(struct digest_cache *cache, const struct subscriber *subscriber)
+{
+	const struct schedule *schedule = &subscriber->schedule;
+	struct digest_cache_slots *slots;
+	GTimeZone *zone;
+	char key[BOUNDS_ZONE_NAME_BYTES + 64];
+
+	g_snprintf(key, sizeof(key), "%u %u %d %s", schedule->frequency,
+	    schedule->weekdays, schedule->minute, subscriber->zone);
+	slots = g_hash_table_lookup(cache->slots, key);
+	if (slots)
+		return slots;
+	zone = get_zone(cache, subscriber);
+	slots = g_new(struct digest_cache_slots, 1);
+	schedule_get_latest(schedule, zone, cache->now, &slots->latest);
+	schedule_get_next(schedule, zone, cache->now, &slots->next);
+	schedule_format_date(cache->now, zone, slots->date);
+	if (g_hash_table_size(cache->slots) >= CACHE_SLOTS)
+		g_hash_table_remove_all(cache->slots);
+	g_hash_table_insert(cache->slots, g_strdup(key), slots);
+	return slots;
+}
+
 /* Get a filter, which may have no matches and no query yet. */
 static struct digest_cache_filter *
 get_filter(struct digest_cache *cache, int64_t filter_id)
@@ -253,31 +297,10 @@ get_filter(struct digest_cache *cache, int64_t filter_id)
 	return filter;
 }
 
-static void
-parse(struct digest_cache *cache, struct digest_cache_filter *filter,
-    const char *canonical)
+const struct query *
+digest_cache_get_query(struct digest_cache *cache, int64_t filter_id)
 {
-	filter->is_parsed = true;
-	filter->query =
-	    query_parse_canonical(canonical, store_get_tokenizer(cache->store), NULL);
-	cache->filter_bytes += QUERY_BYTES;
-}
-
-bool
-digest_cache_get_query(struct digest_cache *cache, int64_t filter_id,
-    const struct query **query, GError **error)
-{
-	struct digest_cache_filter *filter = get_filter(cache, filter_id);
-	g_autofree char *canonical = NULL;
-
-	if (!filter->is_parsed) {
-		if (!filter_progress_load_canonical(
-		        cache->store, filter_id, &canonical, error))
-			return false;
-		parse(cache, filter, canonical);
-	}
-	*query = filter->query;
-	return true;
+	return get_filter(cache, filter_id)->query;
 }
 
 /* @param paper  set; NULL if it does not exist */
@@ -329,23 +352,10 @@ set_matches(
 	return true;
 }
 
-/* @return NULL with the store's error */
-static struct digest_cache_filter *
-load_matches(struct digest_cache *cache, int64_t filter_id, GError **error)
-{
-	struct digest_cache_filter *filter = get_filter(cache, filter_id);
-	g_autoptr(GArray) seqs = NULL;
-
-	if (filter->matches)
-		return filter;
-	seqs = matches_load_seqs(cache->store, filter_id, error);
-	return seqs && set_matches(cache, filter_id, seqs, error) ? filter : NULL;
-}
-
-/* Filters whose matches are loaded, and those of them that are to be parsed. */
+/* Filters that are loaded, and those of them that are to be parsed. */
 struct loading {
 	struct digest_cache *cache;
-	GArray *matching; /* of int64_t: ids */
+	GArray *parsed; /* of int64_t: ids */
 };
 
 static bool
@@ -355,55 +365,98 @@ add_matches(void *data, int64_t filter_id, const GArray *seqs, GError **error)
 	struct digest_cache *cache = loading->cache;
 
 	if (seqs->len && !get_filter(cache, filter_id)->is_parsed)
-		g_array_append_val(loading->matching, filter_id);
+		g_array_append_val(loading->parsed, filter_id);
 	return set_matches(cache, filter_id, seqs, error);
 }
 
 static void
 add_filter(void *data, int64_t filter_id, const char *canonical)
 {
-	parse(data, get_filter(data, filter_id), canonical);
+	struct digest_cache *cache = data;
+	struct digest_cache_filter *filter = get_filter(cache, filter_id);
+
+	if (filter->is_parsed)
+		return;
+	filter->is_parsed = true;
+	filter->query =
+	    query_parse_canonical(canonical, store_get_tokenizer(cache->store), NULL);
+	cache->filter_bytes += QUERY_BYTES;
 }
 
-/* Load the matches of filters that are not in the cache, and their texts. */
+/* Load the blocks, and the matches of the other filters, that are not in the cache. */
 static bool
 load_filters(struct digest_cache *cache, const GPtrArray *filters, GError **error)
 {
+	g_autoptr(GHashTable) seen = g_hash_table_new(NULL, NULL);
 	g_autoptr(GArray) unknown = g_array_new(FALSE, FALSE, sizeof(int64_t));
-	g_autoptr(GArray) matching = g_array_new(FALSE, FALSE, sizeof(int64_t));
-	struct loading loading = {cache, matching};
+	g_autoptr(GArray) parsed = g_array_new(FALSE, FALSE, sizeof(int64_t));
+	struct loading loading = {cache, parsed};
 
 	for (unsigned i = 0; i < filters->len; i++) {
 		const struct candidate_filter *candidate = filters->pdata[i];
 		struct digest_cache_filter *filter =
 		    get_filter(cache, candidate->filter_id);
 
-		if (candidate->is_block || filter->is_requested || filter->matches)
-			continue;
-		filter->is_requested = true;
-		g_array_append_val(unknown, filter->id);
+		if (candidate->is_block && !filter->is_parsed)
+			g_array_append_val(parsed, filter->id);
+		else if (!candidate->is_block && !filter->matches &&
+		         g_hash_table_add(seen, filter))
+			g_array_append_val(unknown, filter->id);
 	}
 	return matches_load_each(cache->store, unknown, add_matches, &loading, error) &&
 	       filter_progress_load_texts(
-	           cache->store, matching, add_filter, cache, error);
+	           cache->store, parsed, add_filter, cache, error);
 }
 
-bool
-digest_cache_load_batch(struct digest_cache *cache, GPtrArray *all,
-    const GPtrArray *filters, GError **error)
+/*
+ * A slot has one digest, whatever the clock does.  A first digest is named after its
+ * due time, which a restored backup has too; leaving and returning on one day makes
+ * two.
+ */
+static char *
+format_slot(const struct subscriber *subscriber, const struct digest_cache_slots *slots)
 {
-	bool is_ok =
-	    refresh(cache, error) &&
-	    candidates_load_previous(cache->store,
-	        (struct candidate_previous **)all->pdata, all->len, cache->now, error);
+	if (subscriber->is_first_due)
+		return g_strdup_printf(
+		    "first-%" G_GINT64_FORMAT, subscriber->next_due_at);
+	return g_strdup(slots->latest.name);
+}
+
+static bool
+load_previous(struct digest_cache *cache, const gpointer *subscribers, unsigned count,
+    GError **error)
+{
+	g_autoptr(GPtrArray) all = g_ptr_array_sized_new(count);
 
 	g_hash_table_remove_all(cache->previous);
-	for (unsigned i = 0; i < all->len; i++)
-		g_hash_table_insert(cache->previous,
-		    &((struct candidate_previous *)all->pdata[i])->subscriber_id,
-		    all->pdata[i]);
-	g_ptr_array_unref(all);
-	return is_ok && load_filters(cache, filters, error);
+	for (unsigned i = 0; i < count; i++) {
+		const struct subscriber *subscriber = subscribers[i];
+		struct candidate_previous *previous =
+		    g_new0(struct candidate_previous, 1);
+
+		previous->subscriber_id = subscriber->id;
+		previous->slot =
+		    format_slot(subscriber, digest_cache_get_slots(cache, subscriber));
+		g_ptr_array_add(all, previous);
+		g_hash_table_insert(
+		    cache->previous, &previous->subscriber_id, previous);
+	}
+	return candidates_load_previous(cache->store,
+	    (struct candidate_previous **)all->pdata, count, cache->now, error);
+}
+
+GPtrArray *
+digest_cache_load_batch(struct digest_cache *cache, const gpointer *subscribers,
+    unsigned count, GError **error)
+{
+	g_autoptr(GPtrArray) filters =
+	    candidates_load_filters(cache->store, subscribers, count, error);
+
+	return filters && refresh(cache, error) &&
+	               load_previous(cache, subscribers, count, error) &&
+	               load_filters(cache, filters, error)
+	           ? g_steal_pointer(&filters)
+	           : NULL;
 }
 
 struct candidate_previous *
@@ -412,23 +465,18 @@ digest_cache_get_previous(const struct digest_cache *cache, int64_t subscriber_i
 	return g_hash_table_lookup(cache->previous, &subscriber_id);
 }
 
-bool
+void
 digest_cache_append_papers(struct digest_cache *cache, int64_t filter_id,
-    const char *since_day, GPtrArray *papers, GError **error)
+    const char *since_day, GPtrArray *papers)
 {
-	const struct digest_cache_filter *filter =
-	    load_matches(cache, filter_id, error);
+	const GArray *matches = get_filter(cache, filter_id)->matches;
 
-	if (!filter)
-		return false;
-	for (unsigned i = 0; i < filter->matches->len; i++) {
-		const struct match *match =
-		    &g_array_index(filter->matches, struct match, i);
+	for (unsigned i = 0; i < matches->len; i++) {
+		const struct match *match = &g_array_index(matches, struct match, i);
 
 		if (strcmp(match->paper->day, since_day) >= 0)
 			g_ptr_array_add(papers, (gpointer)match->paper);
 	}
-	return true;
 }
 
 static const struct rank *
@@ -456,13 +504,10 @@ find_details(struct digest_cache *cache, struct digest_cache_filter *filter,
     struct match *match, GError **error)
 {
 	const struct digest_cache_paper *paper;
-	const struct query *query;
 	const struct rank *rank;
 	int64_t age_s;
 
-	if (!digest_cache_get_query(cache, filter->id, &query, error))
-		return false;
-	if (!query) {
+	if (!filter->query) {
 		match->hits = g_strdup("");
 		return true;
 	}
@@ -470,7 +515,7 @@ find_details(struct digest_cache *cache, struct digest_cache_filter *filter,
 	paper = rank ? digest_cache_get_paper(cache, match->paper->seq, error) : NULL;
 	if (!paper)
 		return false;
-	match->hits = format_hits(query, paper->document);
+	match->hits = format_hits(filter->query, paper->document);
 	cache->filter_bytes += strlen(match->hits) + MALLOC_BYTES;
 	age_s = MAX(cache->now - day_start(match->paper->day), 0);
 	match->score = rank_blend(rank_get_relevance(rank, paper->document),
@@ -483,12 +528,10 @@ digest_cache_get_match(struct digest_cache *cache, const struct candidate *candi
     struct match_details *details, GError **error)
 {
 	struct digest_cache_filter *filter =
-	    load_matches(cache, candidate->filter->filter_id, error);
+	    get_filter(cache, candidate->filter->filter_id);
 	const struct match key = {.paper = candidate->paper};
 	struct match *match;
 
-	if (!filter)
-		return false;
 	match = bsearch(&key, filter->matches->data, filter->matches->len, sizeof(key),
 	    compare_matches);
 	if (!match->hits && !find_details(cache, filter, match, error))
@@ -522,49 +565,4 @@ digest_cache_get_coverage(struct digest_cache *cache, int64_t since, GError **er
 	coverage->missing = missing ? missing : g_strdup("");
 	g_hash_table_insert(cache->coverage_lines, g_steal_pointer(&key), coverage);
 	return coverage;
-}
-
-/* Digests continue in UTC when the system drops a time zone. */
-static GTimeZone *
-get_zone(struct digest_cache *cache, const struct subscriber *subscriber)
-{
-	GTimeZone *zone = g_hash_table_lookup(cache->zones, subscriber->zone);
-
-	if (zone)
-		return zone;
-	zone = zone_load(subscriber->zone, NULL);
-	if (!zone) {
-		/* Once per run, since UTC is cached. */
-		event_log(EVENT_TIMEZONE_MISSING, EVENT_WORD("zone", subscriber->zone));
-		zone = g_time_zone_new_utc();
-	}
-	if (g_hash_table_size(cache->zones) >= CACHE_ZONES)
-		g_hash_table_remove_all(cache->zones);
-	g_hash_table_insert(cache->zones, g_strdup(subscriber->zone), zone);
-	return zone;
-}
-
-/* Most subscribers share time zone and schedule with others. */
-const struct digest_cache_slots *
-digest_cache_get_slots(struct digest_cache *cache, const struct subscriber *subscriber)
-{
-	const struct schedule *schedule = &subscriber->schedule;
-	struct digest_cache_slots *slots;
-	GTimeZone *zone;
-	char key[BOUNDS_ZONE_NAME_BYTES + 64];
-
-	g_snprintf(key, sizeof(key), "%u %u %d %s", schedule->frequency,
-	    schedule->weekdays, schedule->minute, subscriber->zone);
-	slots = g_hash_table_lookup(cache->slots, key);
-	if (slots)
-		return slots;
-	zone = get_zone(cache, subscriber);
-	slots = g_new(struct digest_cache_slots, 1);
-	schedule_get_latest(schedule, zone, cache->now, &slots->latest);
-	schedule_get_next(schedule, zone, cache->now, &slots->next);
-	schedule_format_date(cache->now, zone, slots->date);
-	if (g_hash_table_size(cache->slots) >= CACHE_SLOTS)
-		g_hash_table_remove_all(cache->slots);
-	g_hash_table_insert(cache->slots, g_strdup(key), slots);
-	return slots;
 }

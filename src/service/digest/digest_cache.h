@@ -103,17 +103,17 @@ digest_cache_get_records(struct digest_cache *cache, int64_t work, GError **erro
  */
 const GPtrArray *digest_cache_get_events(struct digest_cache *cache, GError **error);
 
-/** Get a parsed filter. @param query  set; NULL when it cannot be parsed */
-bool digest_cache_get_query(struct digest_cache *cache, int64_t filter_id,
-    const struct query **query, GError **error);
+/** Get a block, or a filter that matches something. @return NULL: cannot be parsed */
+const struct query *
+digest_cache_get_query(struct digest_cache *cache, int64_t filter_id);
 
 /**
  * Append the papers that a filter matches, listed on or after a day and the oldest day.
  *
  * @param papers  gets struct listed_paper *, borrowed
  */
-bool digest_cache_append_papers(struct digest_cache *cache, int64_t filter_id,
-    const char *since_day, GPtrArray *papers, GError **error);
+void digest_cache_append_papers(struct digest_cache *cache, int64_t filter_id,
+    const char *since_day, GPtrArray *papers);
 
 /**
  * Get score and hits of a match; 0 and none for a filter that cannot be parsed.
@@ -133,16 +133,15 @@ const struct digest_cache_coverage *
 digest_cache_get_coverage(struct digest_cache *cache, int64_t since, GError **error);
 
 /**
- * Load what a batch of digests needs, in a few statements.  Papers that others have
- * changed are loaded again.
+ * Load filters and blocks, matches and previous digests of some subscribers, in a few
+ * statements.  Papers that others have changed are loaded again.
  *
- * @param all    of struct candidate_previous *, with subscribers and slots; taken
- * @param filters  of struct candidate_filter *, of these subscribers
+ * @return of struct candidate_filter *, by subscriber; NULL on failure
  */
-bool digest_cache_load_batch(struct digest_cache *cache, GPtrArray *all,
-    const GPtrArray *filters, GError **error);
+GPtrArray *digest_cache_load_batch(struct digest_cache *cache,
+    const gpointer *subscribers, unsigned count, GError **error);
 
-/** Get the digests before one of the batch; NULL for another subscriber. Borrowed. */
+/** Get the digests before one of the batch. Borrowed. */
 struct candidate_previous *
 digest_cache_get_previous(const struct digest_cache *cache, int64_t subscriber_id);
 

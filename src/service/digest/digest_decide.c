@@ -39,35 +39,22 @@ find_subscriber(const GPtrArray *filters, int64_t subscriber_id)
 	return low;
 }
 
-static GArray *
-get_excluded(struct digest_cache *cache, int64_t subscriber_id, GError **error)
-{
-	struct candidate_previous *previous =
-	    digest_cache_get_previous(cache, subscriber_id);
-
-	if (!previous)
-		return candidates_load_excluded(
-		    cache->store, subscriber_id, cache->now, error);
-	return pb_error_forward(error, &previous->problem)
-	           ? g_array_ref(previous->excluded)
-	           : NULL;
-}
-
 struct digest_rules *
 digest_rules_load(struct digest_cache *cache, const struct subscriber *subscriber,
     const GPtrArray *filters, GError **error)
 {
 	const int *choice = subscriber->preferences.choice;
-	GArray *excluded = get_excluded(cache, subscriber->id, error);
+	struct candidate_previous *previous =
+	    digest_cache_get_previous(cache, subscriber->id);
 	unsigned first = find_subscriber(filters, subscriber->id);
 	struct digest_rules *rules;
 
-	if (!excluded)
+	if (!pb_error_forward(error, &previous->problem))
 		return NULL;
 	rules = g_new0(struct digest_rules, 1);
 	rules->filters = filters->pdata + first;
 	rules->filter_count = find_subscriber(filters, subscriber->id + 1) - first;
-	rules->excluded = excluded;
+	rules->excluded = g_array_ref(previous->excluded);
 	rules->wants_crosslist =
 	    choice[PREFERENCE_CROSSLIST] == PREFERENCE_CROSSLIST_ON;
 	rules->wants_updates = choice[PREFERENCE_UPDATES] == PREFERENCE_UPDATES_ON;
@@ -88,8 +75,7 @@ compare_candidates(gconstpointer a, gconstpointer b)
 }
 
 GPtrArray *
-digest_find_candidates(
-    struct digest_cache *cache, const struct digest_rules *rules, GError **error)
+digest_find_candidates(struct digest_cache *cache, const struct digest_rules *rules)
 {
 	g_autoptr(GPtrArray) candidates = g_ptr_array_new_with_free_func(g_free);
 	g_autoptr(GPtrArray) papers = g_ptr_array_new();
@@ -98,10 +84,9 @@ digest_find_candidates(
 		const struct candidate_filter *filter = rules->filters[i];
 
 		g_ptr_array_set_size(papers, 0);
-		if (!filter->is_block &&
-		    !digest_cache_append_papers(
-		        cache, filter->filter_id, filter->since_day, papers, error))
-			return NULL;
+		if (!filter->is_block)
+			digest_cache_append_papers(
+			    cache, filter->filter_id, filter->since_day, papers);
 		for (unsigned j = 0; j < papers->len; j++) {
 			const struct candidate candidate = {papers->pdata[j], filter};
 
@@ -138,34 +123,31 @@ check_match(const struct digest_cache *cache, const struct digest_rules *rules,
  * Blocks are evaluated now and not at the time of the listing: votes change.  A paper
  * whose block needs fields that are being looked up waits for a later digest.
  */
-static bool
+static void
 check_blocks(struct digest_cache *cache, const struct digest_rules *rules,
-    const struct digest_cache_paper *paper, struct digest_decision *decision,
-    GError **error)
+    const struct digest_cache_paper *paper, struct digest_decision *decision)
 {
 	for (unsigned i = 0; i < rules->filter_count; i++) {
 		const struct candidate_filter *block = rules->filters[i];
-		const struct query *query = NULL;
+		const struct query *query =
+		    digest_cache_get_query(cache, block->filter_id);
 		enum query_verdict verdict = QUERY_FALSE;
 
 		if (!block->is_block)
 			continue;
-		if (!digest_cache_get_query(cache, block->filter_id, &query, error))
-			return false;
 		if (query)
 			verdict =
 			    query_evaluate(query, paper->document, QUERY_AS_REPORTED);
 		if (verdict == QUERY_TRUE) {
 			*decision = (struct digest_decision){
 			    .outcome = DIGEST_OUTCOME_BLOCKED, .block = block};
-			return true;
+			return;
 		}
 		if (verdict == QUERY_UNKNOWN && !decision->block &&
 		    paper->awaited & query_get_lookups(query))
 			*decision = (struct digest_decision){
 			    .outcome = DIGEST_OUTCOME_BLOCK_PENDING, .block = block};
 	}
-	return true;
 }
 
 /* Whether a paper was ever delivered, in that version or a later one. */
@@ -279,10 +261,11 @@ digest_decide(struct digest_cache *cache, struct digest_rules *rules,
 		if (outcome == DIGEST_OUTCOME_INCLUDED)
 			g_ptr_array_add(eligible, matches->candidates[i]);
 	}
+	if (decision->outcome == DIGEST_OUTCOME_INCLUDED)
+		check_blocks(cache, rules, paper, decision);
 	if (decision->outcome == DIGEST_OUTCOME_INCLUDED &&
-	    (!check_blocks(cache, rules, paper, decision, error) ||
-	        (decision->outcome == DIGEST_OUTCOME_INCLUDED &&
-	            !check_known(cache, rules, listed, decision, error)) ||
+	    ((decision->outcome == DIGEST_OUTCOME_INCLUDED &&
+	         !check_known(cache, rules, listed, decision, error)) ||
 	        (decision->outcome == DIGEST_OUTCOME_INCLUDED &&
 	            !check_old(cache, rules, paper, listed, decision, error))))
 		return false;

@@ -41,7 +41,7 @@ struct digest_rules {
 	const gpointer *filters; /* of struct candidate_filter *: with the blocks */
 	unsigned filter_count;
 	int64_t subscriber_id;
-	GArray *excluded; /* candidates_load_excluded() */
+	GArray *excluded; /* of struct candidate_previous */
 	/* paper_history_load_deliveries(), loaded for the first paper that needs it. */
 	GHashTable *delivered;
 	/* known_load_works(), loaded for the first paper that would be included. */
@@ -68,8 +68,8 @@ PB_DEFINE_AUTO(digest_rules, digest_rules_free);
  * @return of struct candidate *: papers in reading order (votes, day, id), the
  *         filters of one paper side by side, by number
  */
-GPtrArray *digest_find_candidates(
-    struct digest_cache *cache, const struct digest_rules *rules, GError **error);
+GPtrArray *
+digest_find_candidates(struct digest_cache *cache, const struct digest_rules *rules);
 
 /* A paper and the filters of one subscriber that match it. */
 struct digest_matches {

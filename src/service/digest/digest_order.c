@@ -261,7 +261,7 @@ load_taste(struct digest_cache *cache, int64_t subscriber_id,
 	g_autoptr(GError) problem = NULL;
 
 	taste_vector_init(vector);
-	if (previous && !previous->has_taste)
+	if (!previous->has_taste)
 		return true;
 	if (feedback_load_taste(cache->store, subscriber_id, vector, &problem))
 		return true;

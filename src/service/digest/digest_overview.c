@@ -274,7 +274,7 @@ load_history(struct digest_cache *cache, int64_t subscriber_id,
 	    digest_cache_get_previous(cache, subscriber_id);
 
 	*history = (struct digest_history){.oldest_at = -1, .latest_at = -1};
-	return (previous && !previous->has_digests) ||
+	return !previous->has_digests ||
 	       digests_load_history(cache->store, subscriber_id, history, error);
 }
 

@@ -220,21 +220,6 @@ candidate_previous_free(struct candidate_previous *previous)
 	g_free(previous);
 }
 
-GArray *
-candidates_load_excluded(
-    struct store *store, int64_t subscriber_id, int64_t now, GError **error)
-{
-	struct candidate_previous *previous = g_new0(struct candidate_previous, 1);
-	GArray *excluded = NULL;
-
-	previous->subscriber_id = subscriber_id;
-	if (candidates_load_previous(store, &previous, 1, now, error) &&
-	    pb_error_forward(error, &previous->problem))
-		excluded = g_steal_pointer(&previous->excluded);
-	candidate_previous_free(previous);
-	return excluded;
-}
-
 enum digest_exclusion
 candidates_find_exclusion(const GArray *excluded, int64_t seq, int64_t replacement)
 {

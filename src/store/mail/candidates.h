@@ -54,8 +54,12 @@ struct candidate_previous {
 	bool has_digests; /* false: the store has no digest of the subscriber */
 	bool has_taste;   /* learned from answers */
 	unsigned papers;  /* number of those that are excluded, with duplicates */
-	GArray *excluded; /* as candidates_load_excluded() */
-	GError *problem;  /* PB_ERROR_DAMAGED, and some are missing; or NULL */
+	/*
+	 * Papers that are excluded.  Those delivered before DIGEST_RECENT_DAYS are not
+	 * among them: they are too old for a digest, unless first seen that long ago.
+	 */
+	GArray *excluded;
+	GError *problem; /* PB_ERROR_DAMAGED, and some are missing; or NULL */
 };
 
 /**
@@ -68,17 +72,9 @@ bool candidates_load_previous(struct store *store, struct candidate_previous **a
 void candidate_previous_free(struct candidate_previous *previous);
 
 /**
- * Load the papers that are excluded from a subscriber's digests.  Those delivered
- * before DIGEST_RECENT_DAYS are not among them: they are too old for a digest, unless
- * they were first seen that long ago.
- */
-GArray *candidates_load_excluded(
-    struct store *store, int64_t subscriber_id, int64_t now, GError **error);
-
-/**
  * Find out whether a paper is excluded, and why.
  *
- * @param excluded     from candidates_load_excluded()
+ * @param excluded     of struct candidate_previous
  * @param replacement  that the subscriber has to have seen; 0: any
  */
 enum digest_exclusion

@@ -122,17 +122,6 @@ filter_progress_foreach(struct store *store, const GArray *ids,
 }
 
 bool
-filter_progress_load_canonical(
-    struct store *store, int64_t id, char **canonical, GError **error)
-{
-	static const char sql[] = "SELECT canonical FROM filter WHERE id = ?1";
-
-	if (!sql_find_text(store, sql, canonical, error, SQL_INT(id)))
-		return false;
-	return *canonical || pb_fail(error, PB_ERROR_NOT_FOUND, "no such filter");
-}
-
-bool
 filter_progress_load_texts(struct store *store, const GArray *ids,
     void (*found)(void *data, int64_t id, const char *canonical), void *data,
     GError **error)

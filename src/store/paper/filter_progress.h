@@ -58,10 +58,6 @@ bool filter_progress_load(
 bool filter_progress_save(
     struct store *store, const struct filter_progress *progress, GError **error);
 
-/** Load the canonical form of a filter. @param canonical  set to a new string */
-bool filter_progress_load_canonical(
-    struct store *store, int64_t id, char **canonical, GError **error);
-
 /** Load filters with ids above `after`, by id. @return of struct stored_filter * */
 GPtrArray *filter_progress_load_filters(
     struct store *store, int64_t after, unsigned limit, GError **error);
