@@ -9,10 +9,14 @@
 #include "lib/unit.h"
 #include "parser/prescan.h"
 
+#define MESSAGE "Content-Type: message/rfc822\n\n"
+
 struct row {
 	const char *name;
 	const char *words; /* of the error one beyond the bound */
 	unsigned bound;
+	/* A message with a text that is repeated, unless a function makes it. */
+	const char *start, *repeated, *end;
 	void (*make)(GString *out, unsigned count);
 };
 
@@ -47,19 +51,6 @@ make_header(GString *out, unsigned count)
 }
 
 static void
-make_fields(GString *out, unsigned count)
-{
-	repeat(out, "A: b\n c\n", count);
-	g_string_append(out, "\nB: c\n");
-}
-
-static void
-make_depth_of_messages(GString *out, unsigned count)
-{
-	repeat(out, "Content-Type: message/rfc822\n\n", count);
-}
-
-static void
 make_depth_of_multiparts(GString *out, unsigned count)
 {
 	for (unsigned i = 0; i < count; i++)
@@ -74,60 +65,12 @@ static void
 make_depth_after_closing(GString *out, unsigned count)
 {
 	g_string_append(out, "Content-Type: multipart/mixed; boundary=top\n\n");
-	for (unsigned i = 0; i < 20; i++)
-		g_string_append(out,
-		    "--top\nContent-Type: multipart/mixed; boundary=in\n\n"
-		    "--in\nContent-Type: message/rfc822\n\nA: b\n\n--in--\n");
+	repeat(out,
+	    "--top\nContent-Type: multipart/mixed; boundary=in\n\n"
+	    "--in\nContent-Type: message/rfc822\n\nA: b\n\n--in--\n",
+	    20);
 	g_string_append(out, "--top\n");
-	make_depth_of_messages(out, count - 1);
-}
-
-static void
-make_parts(GString *out, unsigned count)
-{
-	g_string_append(out, "Content-Type: multipart/mixed; boundary=b\n\n");
-	repeat(out, "--b\n\nx\n", count);
-	g_string_append(out, "--b--\n");
-}
-
-/* In a body, too: another parser may see headers there. */
-static void
-make_types(GString *out, unsigned count)
-{
-	g_string_append(out, "A: b\n\n");
-	repeat(out, "content-TYPE : text/plain\n", count);
-}
-
-static void
-make_boundaries(GString *out, unsigned count)
-{
-	g_string_append(out, "A: b\n\nContent-Type: x/y");
-	repeat(out, ";\n boundary*0=b", count);
-	g_string_append(out, "\n");
-}
-
-static void
-make_boundary(GString *out, unsigned count)
-{
-	g_string_append(out, "Content-Type: multipart/mixed; boundary=");
-	repeat(out, "b", count);
-	g_string_append(out, "\n\nx\n");
-}
-
-static void
-make_parentheses(GString *out, unsigned count)
-{
-	g_string_append(out, "A: (((\nB: ");
-	repeat(out, "(\n ", count);
-	g_string_append(out, "\nC: (((\n\n");
-}
-
-static void
-make_line(GString *out, unsigned count)
-{
-	g_string_append(out, "A: b\n\n");
-	repeat(out, "x", count);
-	g_string_append(out, "\nx");
+	repeat(out, MESSAGE, count - 1);
 }
 
 static void
@@ -137,31 +80,31 @@ make_nuls(GString *out, unsigned count)
 	g_string_append_len(out, "\0\0\0", count);
 }
 
-static void
-make_returns(GString *out, unsigned count)
-{
-	g_string_append(out, "A: b");
-	repeat(out, "\rB: c", count);
-	g_string_append(out, "\r\nC: d\r\r\n\r\nx\ry\r");
-}
-
 static const struct row rows[] = {
-    {"bytes", "bytes", BOUNDS_MAIL_BYTES, make_bytes},
-    {"a header", "bytes in a header", BOUNDS_MAIL_HEADER_BYTES, make_header},
-    {"fields", "fields in a header", BOUNDS_MAIL_FIELDS, make_fields},
-    {"messages in messages", "nested parts", BOUNDS_MAIL_DEPTH, make_depth_of_messages},
+    {"bytes", "bytes", BOUNDS_MAIL_BYTES, .make = make_bytes},
+    {"a header", "bytes in a header", BOUNDS_MAIL_HEADER_BYTES, .make = make_header},
+    {"fields", "fields in a header", BOUNDS_MAIL_FIELDS, "", "A: b\n c\n", "\nB: c\n",
+        NULL},
+    {"messages in messages", "nested parts", BOUNDS_MAIL_DEPTH, "", MESSAGE, "", NULL},
     {"multiparts in multiparts", "nested parts", BOUNDS_MAIL_DEPTH,
-        make_depth_of_multiparts},
+        .make = make_depth_of_multiparts},
     {"depth behind closed parts", "nested parts", BOUNDS_MAIL_DEPTH,
-        make_depth_after_closing},
-    {"parts", "parts", BOUNDS_MAIL_PARTS, make_parts},
-    {"content types", "content types", 2 * BOUNDS_MAIL_PARTS, make_types},
-    {"boundaries", "boundaries", BOUNDS_MAIL_BOUNDARIES, make_boundaries},
-    {"a boundary", "in a boundary", BOUNDS_MAIL_BOUNDARY_BYTES, make_boundary},
-    {"parentheses", "parentheses", BOUNDS_MAIL_PARENTHESES, make_parentheses},
-    {"a line", "in a line", BOUNDS_MAIL_LINE_BYTES, make_line},
-    {"NULs", "NUL", BOUNDS_MAIL_NULS, make_nuls},
-    {"CRs in the header", "CR", BOUNDS_MAIL_HEADER_CRS, make_returns},
+        .make = make_depth_after_closing},
+    {"parts", "parts", BOUNDS_MAIL_PARTS,
+        "Content-Type: multipart/mixed; boundary=b\n\n", "--b\n\nx\n", "--b--\n", NULL},
+    /* In a body, too: another parser may see headers there. */
+    {"content types", "content types", 2 * BOUNDS_MAIL_PARTS, "A: b\n\n",
+        "content-TYPE : text/plain\n", "", NULL},
+    {"boundaries", "boundaries", BOUNDS_MAIL_BOUNDARIES, "A: b\n\nContent-Type: x/y",
+        ";\n boundary*0=b", "\n", NULL},
+    {"a boundary", "in a boundary", BOUNDS_MAIL_BOUNDARY_BYTES,
+        "Content-Type: multipart/mixed; boundary=", "b", "\n\nx\n", NULL},
+    {"parentheses", "parentheses", BOUNDS_MAIL_PARENTHESES, "A: (((\nB: ", "(\n ",
+        "\nC: (((\n\n", NULL},
+    {"a line", "in a line", BOUNDS_MAIL_LINE_BYTES, "A: b\n\n", "x", "\nx", NULL},
+    {"NULs", "NUL", BOUNDS_MAIL_NULS, .make = make_nuls},
+    {"CRs in the header", "CR", BOUNDS_MAIL_HEADER_CRS, "A: b", "\rB: c",
+        "\r\nC: d\r\r\n\r\nx\ry\r", NULL},
 };
 
 static bool
@@ -174,6 +117,18 @@ scan(const GString *raw, GError **error)
 }
 
 static void
+make(GString *out, const struct row *row, unsigned count)
+{
+	if (row->make) {
+		row->make(out, count);
+		return;
+	}
+	g_string_append(out, row->start);
+	repeat(out, row->repeated, count);
+	g_string_append(out, row->end);
+}
+
+static void
 test_bound(const void *data)
 {
 	const struct row *row = data;
@@ -181,10 +136,10 @@ test_bound(const void *data)
 	g_autoptr(GString) beyond = g_string_new(NULL);
 	g_autoptr(GError) error = NULL;
 
-	row->make(at, row->bound);
+	make(at, row, row->bound);
 	g_assert_true(scan(at, &error));
 	g_assert_no_error(error);
-	row->make(beyond, row->bound + 1);
+	make(beyond, row, row->bound + 1);
 	g_assert_false(scan(beyond, &error));
 	g_assert_error(error, PB_ERROR, PB_ERROR_LIMIT);
 	g_assert_nonnull(strstr(error->message, row->words));
