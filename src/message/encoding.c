@@ -26,23 +26,6 @@ encoding_get_name(enum encoding encoding)
 	g_assert_not_reached();
 }
 
-size_t
-encoding_count_non_ascii(const char *text, size_t size)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < size; i++)
-		count += (unsigned char)text[i] >> 7;
-	return count;
-}
-
-enum encoding
-encoding_choose(size_t size, size_t non_ascii)
-{
-	return non_ascii * 100 > size * NON_ASCII_PERCENT ? ENCODING_BASE64
-	                                                  : ENCODING_QUOTED_PRINTABLE;
-}
-
 /* RFC 2045 section 6.7.  Also, "." at the start of a line is doubled by SMTP (RFC 5321
  * section 4.5.2), and "From " gets a ">" in mbox files. */
 static bool
@@ -163,8 +146,9 @@ make_canonical(const char *text, size_t size)
 	return canonical;
 }
 
-void
-encoding_append_base64(GString *out, const char *text, size_t size)
+/* Append text in base64, with line ends converted to CRLF. */
+static void
+append_base64(GString *out, const char *text, size_t size)
 {
 	g_autoptr(GString) canonical = make_canonical(text, size);
 
@@ -183,27 +167,17 @@ encoding_append_base64(GString *out, const char *text, size_t size)
 	}
 }
 
-size_t
-encoding_get_base64_size(size_t size)
-{
-	size_t lines = (size + BASE64_LINE_BYTES - 1) / BASE64_LINE_BYTES;
-
-	return (size + 2) / 3 * 4 + 2 * lines;
-}
-
 enum encoding
 encoding_append_text(GString *out, const char *text, size_t size)
 {
-	enum encoding chosen =
-	    encoding_choose(size, encoding_count_non_ascii(text, size));
+	size_t non_ascii = 0;
 
-	switch (chosen) {
-	case ENCODING_QUOTED_PRINTABLE:
-		encoding_append_quoted_printable(out, text, size);
-		break;
-	case ENCODING_BASE64:
-		encoding_append_base64(out, text, size);
-		break;
+	for (size_t i = 0; i < size; i++)
+		non_ascii += (unsigned char)text[i] >> 7;
+	if (non_ascii * 100 > size * NON_ASCII_PERCENT) {
+		append_base64(out, text, size);
+		return ENCODING_BASE64;
 	}
-	return chosen;
+	encoding_append_quoted_printable(out, text, size);
+	return ENCODING_QUOTED_PRINTABLE;
 }

@@ -17,11 +17,6 @@ enum encoding {
 /** @return the value for Content-Transfer-Encoding */
 const char *encoding_get_name(enum encoding encoding);
 
-size_t encoding_count_non_ascii(const char *text, size_t size);
-
-/** Choose an encoding. @param size, non_ascii  bytes */
-enum encoding encoding_choose(size_t size, size_t non_ascii);
-
 /**
  * Append text in quoted-printable. Chunks that end with a line break may be encoded
  * separately.
@@ -31,15 +26,5 @@ void encoding_append_quoted_printable(GString *out, const char *text, size_t siz
 /** Decode what encoding_append_quoted_printable() made; lines end in LF. */
 void encoding_append_decoded(GString *out, const char *text, size_t size);
 
-/** Append text in base64, with line ends converted to CRLF. */
-void encoding_append_base64(GString *out, const char *text, size_t size);
-
-/**
- * Size of base64 output including line ends.
- *
- * @param size  bytes of the text with CRLF line ends
- */
-size_t encoding_get_base64_size(size_t size);
-
-/** Append text in the more compact encoding. @return the encoding */
+/** Append text in the more compact encoding; base64 has CRLF line ends. @return it */
 enum encoding encoding_append_text(GString *out, const char *text, size_t size);
