@@ -294,8 +294,17 @@ is_personal(const char *table)
 	return false;
 }
 
+/* Messages of people have ids in `erased`, HMACs of addresses in `rate_log` and
+ * `suppression`, which the caller exports, and names in `skipped_message`. */
+#define OTHER_TABLES                                                                 \
+	"acronym backup cursor domain_pause erased instance job key_check listing "  \
+	"paper paper_alias paper_change paper_duplicate paper_event paper_link "     \
+	"paper_moved rate_log skipped_message source_fetch source_list suppression " \
+	"vocabulary watch_check"
+
 STORE_TEST(every_table_is_in_the_inventory_of_personal_data)
 {
+	g_auto(GStrv) others = g_strsplit(OTHER_TABLES, " ", -1);
 	g_autofree char *names = store_fixture_text(fixture,
 	    "SELECT name FROM sqlite_schema WHERE type = 'table'"
 	    " AND name NOT GLOB 'sqlite_*' AND name NOT GLOB 'paper_fts*'");
@@ -309,7 +318,7 @@ STORE_TEST(every_table_is_in_the_inventory_of_personal_data)
 	g_assert_cmpuint(g_strv_length(tables), >=, 30);
 	for (char **table = tables; *table; table++)
 		if (is_personal(*table) ==
-		    g_strv_contains(personal_data_other_tables, *table))
+		    g_strv_contains((const char *const *)others, *table))
 			g_test_fail_printf(
 			    "%s is in none or both of the lists", *table);
 	g_assert_cmpuint(g_strv_length(persons), >=, 9);

@@ -227,33 +227,6 @@ const struct personal_data personal_data[] = {
     {0},
 };
 
-const char *const personal_data_other_tables[] = {
-    "acronym",
-    "backup",
-    "cursor",
-    "domain_pause",
-    "erased", /* ids only */
-    "instance",
-    "job",
-    "key_check",
-    "listing",
-    "paper",
-    "paper_alias",
-    "paper_change",
-    "paper_duplicate",
-    "paper_link",
-    "paper_moved",
-    "paper_event",
-    "rate_log",        /* HMACs; deleted after two days */
-    "skipped_message", /* message names in a mailbox */
-    "source_fetch",
-    "source_list",
-    "suppression", /* HMACs; exported by the caller, who has the key */
-    "vocabulary",
-    "watch_check",
-    NULL,
-};
-
 /* @return a new string, or NULL */
 static char *
 format_field(struct sql_statement *row, int column, const char *field)

@@ -1,8 +1,8 @@
 /*
  * personal_data.h - the inventory of personal data: export and erasure of every table.
  *
- * Each table of the schema is either in personal_data[] or in
- * personal_data_other_tables[]; a test fails for a table that is in neither.
+ * A test fails for a table that is neither in personal_data[] nor in its own list of
+ * tables without personal data.
  */
 #pragma once
 
@@ -27,9 +27,6 @@ struct personal_data {
 
 /* In the order of an export; erased in reverse order.  Ends with a NULL table. */
 extern const struct personal_data personal_data[];
-
-/* Tables without personal data; ends with NULL. */
-extern const char *const personal_data_other_tables[];
 
 /**
  * Load the rows of a section, oldest first.
