@@ -134,13 +134,14 @@ ignore(void *data, struct delivery_job *delivery_job)
 static void
 print_result(void *data, struct delivery_job *delivery_job)
 {
+	static const char *const outcomes[] = {"sent", "deferred", "failed", "unknown"};
 	struct line *line = data;
 	const struct delivery *result = &delivery_job->result;
 
 	printf("%s scope=%s stage=%s code=%d enhanced=%s text=%s\n",
-	    delivery_outcome_get_name(result->outcome),
-	    delivery_scope_get_name(result->scope), smtp_stage_get_name(result->stage),
-	    result->code, *result->enhanced ? result->enhanced : "-", result->text);
+	    outcomes[result->outcome], delivery_scope_get_name(result->scope),
+	    smtp_stage_get_name(result->stage), result->code,
+	    *result->enhanced ? result->enhanced : "-", result->text);
 	fflush(stdout);
 	if (result->outcome == DELIVERY_SENT)
 		line->sent++;

@@ -212,7 +212,7 @@ try_cell(const struct line *line, const struct column *column, const char *cell,
 	fakesmtp_set(test.server, column->fake,
 	    (struct fake_rule){.act = line->act, .text = line->text});
 	deliver(&test);
-	found[0] = delivery_outcome_get_name(result->outcome)[0];
+	found[0] = "sdfu"[result->outcome];
 	found[1] = delivery_scope_get_name(result->scope)[0];
 	found[2] = '\0';
 	if (strcmp(found, cell) != 0 || result->stage != column->stage ||

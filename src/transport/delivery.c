@@ -11,19 +11,6 @@ delivery_clear(struct delivery *delivery)
 }
 
 const char *
-delivery_outcome_get_name(enum delivery_outcome outcome)
-{
-	static const char *const names[] = {
-	    [DELIVERY_SENT] = "sent",
-	    [DELIVERY_DEFERRED] = "deferred",
-	    [DELIVERY_FAILED] = "failed",
-	    [DELIVERY_UNKNOWN] = "unknown",
-	};
-
-	return names[outcome];
-}
-
-const char *
 delivery_scope_get_name(enum delivery_scope scope)
 {
 	static const char *const names[] = {

@@ -49,7 +49,6 @@ struct delivery {
 /** Free its members and reset it. */
 void delivery_clear(struct delivery *delivery);
 
-/** Stable names for log and queue: "sent", "relay", "rcpt". */
-const char *delivery_outcome_get_name(enum delivery_outcome outcome);
+/** Stable names for log and queue: "relay", "rcpt". */
 const char *delivery_scope_get_name(enum delivery_scope scope);
 const char *smtp_stage_get_name(enum smtp_stage stage);
