@@ -369,18 +369,20 @@ add_matches(void *data, int64_t filter_id, const GArray *seqs, GError **error)
 	return set_matches(cache, filter_id, seqs, error);
 }
 
-static void
-add_filter(void *data, int64_t filter_id, const char *canonical)
+static bool
+add_filter(void *data, int64_t filter_id, const char *canonical, GError **error)
 {
 	struct digest_cache *cache = data;
 	struct digest_cache_filter *filter = get_filter(cache, filter_id);
 
+	(void)error;
 	if (filter->is_parsed)
-		return;
+		return true;
 	filter->is_parsed = true;
 	filter->query =
 	    query_parse_canonical(canonical, store_get_tokenizer(cache->store), NULL);
 	cache->filter_bytes += QUERY_BYTES;
+	return true;
 }
 
 /* Load the blocks, and the matches of the other filters, that are not in the cache. */

@@ -92,16 +92,11 @@ filter_progress_load_pending(struct store *store, int64_t paper_seq, int64_t aft
 	    SQL_INT(after), SQL_INT(limit));
 }
 
-bool
-filter_progress_foreach(struct store *store, const GArray *ids,
-    bool (*found)(void *data, int64_t id, const char *canonical, GError **error),
-    void *data, GError **error)
+/* @param sql  of a list of ids, with id and canonical form */
+static bool
+find_texts(struct store *store, const char *sql, const GArray *ids,
+    filter_progress_text found, void *data, GError **error)
 {
-	static const char sql[] = SQL_WITH_LIST(
-	    "SELECT f.id, f.canonical FROM filter f WHERE f.matched_revision IS NULL"
-	    " AND f.id IN (",
-	    "?", "?", ") ORDER BY f.id");
-
 	for (unsigned i = 0; i < ids->len; i += SQL_LIST_MAX) {
 		struct sql_value values[SQL_LIST_MAX + 1] = {0};
 		sql_auto *statement = NULL;
@@ -122,29 +117,25 @@ filter_progress_foreach(struct store *store, const GArray *ids,
 }
 
 bool
+filter_progress_foreach(struct store *store, const GArray *ids,
+    filter_progress_text found, void *data, GError **error)
+{
+	static const char sql[] = SQL_WITH_LIST(
+	    "SELECT f.id, f.canonical FROM filter f WHERE f.matched_revision IS NULL"
+	    " AND f.id IN (",
+	    "?", "?", ") ORDER BY f.id");
+
+	return find_texts(store, sql, ids, found, data, error);
+}
+
+bool
 filter_progress_load_texts(struct store *store, const GArray *ids,
-    void (*found)(void *data, int64_t id, const char *canonical), void *data,
-    GError **error)
+    filter_progress_text found, void *data, GError **error)
 {
 	static const char sql[] = SQL_WITH_LIST(
 	    "SELECT id, canonical FROM filter WHERE id IN (", "?", "?", ")");
 
-	for (unsigned i = 0; i < ids->len; i += SQL_LIST_MAX) {
-		unsigned count = MIN(ids->len - i, SQL_LIST_MAX);
-		struct sql_value values[SQL_LIST_MAX + 1] = {0};
-		sql_auto *statement = NULL;
-		enum sql_step step = SQL_STEP_FAILED;
-
-		sql_fill_list(values, &g_array_index(ids, int64_t, i), count);
-		statement = sql_bind_values(store, sql, values, error);
-		while (statement && (step = record_next(statement, "filter", "it",
-		                         error)) == SQL_STEP_ROW)
-			found(data, sql_get_int(statement, 0),
-			    sql_get_text(statement, 1));
-		if (step != SQL_STEP_DONE)
-			return false;
-	}
-	return true;
+	return find_texts(store, sql, ids, found, data, error);
 }
 
 bool

@@ -92,20 +92,18 @@ GPtrArray *filter_progress_load_pending(struct store *store, int64_t paper_seq,
 GPtrArray *filter_progress_load_lagging(
     struct store *store, int64_t revision, unsigned limit, GError **error);
 
-/**
- * Iterate over the batched filters among some ids.
- *
- * @param ids    of int64_t, ascending
- * @param found  called by id; the text is valid during the call
+/** Receives a filter; the text is valid during the call. @return false with an error */
+typedef bool (*filter_progress_text)(
+    void *data, int64_t id, const char *canonical, GError **error);
+
+/** Iterate over the batched filters among some ids. @param ids  of int64_t, ascending
  */
 bool filter_progress_foreach(struct store *store, const GArray *ids,
-    bool (*found)(void *data, int64_t id, const char *canonical, GError **error),
-    void *data, GError **error);
+    filter_progress_text found, void *data, GError **error);
 
 /** Load the canonical texts of several filters, in any order. @param ids  of int64_t */
 bool filter_progress_load_texts(struct store *store, const GArray *ids,
-    void (*found)(void *data, int64_t id, const char *canonical), void *data,
-    GError **error);
+    filter_progress_text found, void *data, GError **error);
 
 /** @param id  of the newest filter; 0: none */
 bool filter_progress_load_last_id(struct store *store, int64_t *id, GError **error);
