@@ -59,6 +59,16 @@ RENDER_TEST(changed_paper_is_rendered_again)
 	struct digest_entry *entry =
 	    render_sample_add(digest, "1", "A title", DIGEST_DETAIL_FULL);
 	struct digest_reason *reason = entry->reasons->pdata[0];
+	const struct {
+		char **text;
+		const char *value;
+	} texts[] = {
+	    {&entry->paper->title, "B title"},
+	    {&entry->paper->abstract, "Another abstract."},
+	    {&entry->paper->url, "https://papers.example.net/2"},
+	    {&entry->paper->code_url, "https://code.example.net/"},
+	    {&entry->paper->project_url, "https://project.example.net/"},
+	};
 	g_autofree char *before = compose(renderer, digest);
 
 	for (unsigned change = 0; change < 10; change++) {
@@ -66,43 +76,19 @@ RENDER_TEST(changed_paper_is_rendered_again)
 		pb_auto(renderer) fresh = render_sample_new_renderer();
 		g_autofree char *wanted = NULL;
 
-		switch (change) {
-		case 0:
-			render_sample_set_text(&entry->paper->title, "B title");
-			break;
-		case 1:
-			render_sample_set_text(
-			    &entry->paper->abstract, "Another abstract.");
-			break;
-		case 2:
-			render_sample_set_text(
-			    &entry->paper->url, "https://papers.example.net/2");
-			break;
-		case 3:
-			render_sample_set_text(
-			    &entry->paper->code_url, "https://code.example.net/");
-			break;
-		case 4:
-			render_sample_set_text(
-			    &entry->paper->project_url, "https://project.example.net/");
-			break;
-		case 5:
+		if (change < G_N_ELEMENTS(texts))
+			render_sample_set_text(texts[change].text, texts[change].value);
+		else if (change == 5)
 			g_ptr_array_add(entry->paper->authors, g_strdup("New Author"));
-			break;
-		case 6:
+		else if (change == 6)
 			entry->upvotes = 77;
-			break;
-		case 7:
+		else if (change == 7)
 			entry->stars = 1234;
-			break;
-		case 8:
+		else if (change == 8)
 			g_ptr_array_add(reason->hits,
 			    hit_new(HIT_FIELD_AUTHOR, false, "Other Author"));
-			break;
-		case 9:
+		else
 			entry->shown = DIGEST_DETAIL_TITLE;
-			break;
-		}
 		after = compose(renderer, digest);
 		wanted = compose(fresh, digest);
 		g_assert_cmpstr(after, !=, before);
