@@ -165,41 +165,30 @@ TEST(read_message_is_not_delivered_again)
 	}
 }
 
-MAILDIR_TEST(partial_file_is_replaced)
+/* A kill while the file is written, or between link() and unlink(). */
+TEST(file_that_a_kill_leaves_is_replaced)
 {
-	g_autofree char *file = NULL, *name = NULL, *half = NULL, *text = NULL,
-	                *tmp = NULL;
+	for (int is_linked = 0; is_linked < 2; is_linked++) {
+		pb_local(maildir_test) test;
+		g_autofree char *file = NULL, *name = NULL, *left = NULL, *text = NULL,
+		                *tmp = NULL;
 
-	deliver(test, "1");
-	file = find_only_file(test, "new");
-	name = g_path_get_basename(file);
-	half = g_build_filename(test->path, "tmp", name, NULL);
-	g_assert_cmpint(g_rename(file, half), ==, 0);
-	g_assert_true(g_file_set_contents(half, "Retu", -1, NULL));
-	deliver(test, "1");
-	g_assert_cmpint(test->result.outcome, ==, DELIVERY_SENT);
-	g_assert_true(g_file_get_contents(file, &text, NULL, NULL));
-	g_assert_true(g_str_has_suffix(text, "end\n"));
-	tmp = find_only_file(test, "tmp");
-	g_assert_null(tmp);
-}
-
-MAILDIR_TEST(kill_between_link_and_unlink_leaves_one_message)
-{
-	g_autofree char *file = NULL, *name = NULL, *left = NULL, *text = NULL,
-	                *tmp = NULL;
-
-	deliver(test, "1");
-	file = find_only_file(test, "new");
-	name = g_path_get_basename(file);
-	left = g_build_filename(test->path, "tmp", name, NULL);
-	g_assert_cmpint(link(file, left), ==, 0);
-	deliver(test, "1");
-	g_assert_cmpint(test->result.outcome, ==, DELIVERY_SENT);
-	g_assert_true(g_file_get_contents(file, &text, NULL, NULL));
-	g_assert_true(g_str_has_suffix(text, "end\n"));
-	tmp = find_only_file(test, "tmp");
-	g_assert_null(tmp);
+		maildir_test_init(&test);
+		deliver(&test, "1");
+		file = find_only_file(&test, "new");
+		name = g_path_get_basename(file);
+		left = g_build_filename(test.path, "tmp", name, NULL);
+		g_assert_cmpint(
+		    is_linked ? link(file, left) : g_rename(file, left), ==, 0);
+		if (!is_linked)
+			g_assert_true(g_file_set_contents(left, "Retu", -1, NULL));
+		deliver(&test, "1");
+		g_assert_cmpint(test.result.outcome, ==, DELIVERY_SENT);
+		g_assert_true(g_file_get_contents(file, &text, NULL, NULL));
+		g_assert_true(g_str_has_suffix(text, "end\n"));
+		tmp = find_only_file(&test, "tmp");
+		g_assert_null(tmp);
+	}
 }
 
 MAILDIR_TEST(id_with_slashes_stays_inside)
