@@ -27,6 +27,8 @@ static const struct store_fixture_copies papers[] = {
     {"Function calling", "Function calling helps to plan steps with tools.", 3},
     {"Large language models (LLMs)", "Large language models (LLMs) write essays.", 4},
     {"An LLM", "An LLM writes essays.", 5},
+    {"A genetic algorithm (GA)", "A genetic algorithm (GA) breeds.", 4},
+    {"A genetic algorithm", "A genetic algorithm breeds.", 5},
     {"BERT大模型: segmentation", "Segmentation. BERT大模型 helps.", 8},
     {"BERT大模型", "BERT大模型 helps.", 3},
     {"Weather", "Rain and snow over the sea.", 120},
