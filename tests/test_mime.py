@@ -11,6 +11,10 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+
+from tap import Tap, top_builddir
+
 BIDI = re.compile("[\u202a-\u202e\u2066-\u2069\u200e\u200f]")
 
 
@@ -181,27 +185,17 @@ def locale_changes_nothing(directory):
             check(path.read_bytes() == (pathlib.Path(other) / path.name).read_bytes(), path.name)
 
 
-HELPER = os.path.join(os.environ.get("top_builddir", "."), "tests", "helper_messages")
-TESTS = [digest_is_whole, hostile_is_sanitized, large_fits, subjects_come_back,
-         locale_changes_nothing]
+HELPER = os.path.join(top_builddir(), "tests", "helper_messages")
 
 
 def main():
-    failed = 0
-    print(f"1..{len(TESTS)}")
-    with tempfile.TemporaryDirectory() as name:
-        subprocess.run([HELPER, name], check=True)
-        for number, test in enumerate(TESTS, 1):
-            title = test.__name__.replace("_", " ")
-            try:
-                test(pathlib.Path(name))
-                print(f"ok {number} - {title}")
-            except Exception as error:
-                failed += 1
-                print(f"not ok {number} - {title}")
-                print(f"# {type(error).__name__}: {error}")
-    return 1 if failed else 0
+    with Tap() as tap:
+        directory = pathlib.Path(tap.directory)
+        subprocess.run([HELPER, directory], check=True)
+        for test in (digest_is_whole, hostile_is_sanitized, large_fits, subjects_come_back,
+                     locale_changes_nothing):
+            tap.run(test, directory)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
