@@ -29,49 +29,13 @@ static const char latin1[][NAME_BYTES] = {"nbsp", "iexcl", "cent", "pound", "cur
     "icirc", "iuml", "eth", "ntilde", "ograve", "oacute", "ocirc", "otilde", "ouml",
     "divide", "oslash", "ugrave", "uacute", "ucirc", "uuml", "yacute", "thorn", "yuml"};
 
-static const struct {
-	char name[NAME_BYTES];
-	gunichar c;
-} others[] = {
-    {"quot", '"'},
-    {"amp", '&'},
-    {"lt", '<'},
-    {"gt", '>'},
-    {"apos", '\''},
-    {"OElig", 0x152},
-    {"oelig", 0x153},
-    {"Scaron", 0x160},
-    {"scaron", 0x161},
-    {"Yuml", 0x178},
-    {"circ", 0x2c6},
-    {"tilde", 0x2dc},
-    {"ensp", 0x2002},
-    {"emsp", 0x2003},
-    {"thinsp", 0x2009},
-    {"zwnj", 0x200c},
-    {"zwj", 0x200d},
-    {"ndash", 0x2013},
-    {"mdash", 0x2014},
-    {"lsquo", 0x2018},
-    {"rsquo", 0x2019},
-    {"sbquo", 0x201a},
-    {"ldquo", 0x201c},
-    {"rdquo", 0x201d},
-    {"bdquo", 0x201e},
-    {"dagger", 0x2020},
-    {"bull", 0x2022},
-    {"hellip", 0x2026},
-    {"permil", 0x2030},
-    {"lsaquo", 0x2039},
-    {"rsaquo", 0x203a},
-    {"euro", 0x20ac},
-    {"trade", 0x2122},
-    {"larr", 0x2190},
-    {"rarr", 0x2192},
-    {"minus", 0x2212},
-    {"le", 0x2264},
-    {"ge", 0x2265},
-};
+/* Each after a blank, with its character. */
+static const char others[] =
+    " quot=\" amp=& lt=< gt=> apos=' OElig=Œ oelig=œ Scaron=Š scaron=š Yuml=Ÿ"
+    " circ=ˆ tilde=˜ ensp=\u2002 emsp=\u2003 thinsp=\u2009 zwnj=\u200c"
+    " zwj=\u200d ndash=– mdash=— lsquo=‘ rsquo=’ sbquo=‚ ldquo=“ rdquo=”"
+    " bdquo=„ dagger=† bull=• hellip=… permil=‰ lsaquo=‹ rsaquo=› euro=€"
+    " trade=™ larr=← rarr=→ minus=− le=≤ ge=≥";
 
 static size_t
 parse_number(const char *text, size_t size, gunichar *c)
@@ -108,6 +72,8 @@ is_name(const char *name, const char *text, size_t size)
 static size_t
 entity_parse(const char *text, size_t size, gunichar *c)
 {
+	char name[NAME_BYTES + 3]; /* " name=" */
+	const char *found;
 	size_t end = 1;
 
 	if (size > 2 && text[1] == '#')
@@ -123,13 +89,12 @@ entity_parse(const char *text, size_t size, gunichar *c)
 			return end + 1;
 		}
 	}
-	for (size_t i = 0; i < G_N_ELEMENTS(others); i++) {
-		if (is_name(others[i].name, text + 1, end - 1)) {
-			*c = others[i].c;
-			return end + 1;
-		}
-	}
-	return 0;
+	g_snprintf(name, sizeof(name), " %.*s=", (int)(end - 1), text + 1);
+	found = strstr(others, name);
+	if (!found)
+		return 0;
+	*c = g_utf8_get_char(found + strlen(name));
+	return end + 1;
 }
 
 #define HTML_TAG_NAME_BYTES 16
@@ -164,72 +129,25 @@ struct html_tag {
 
 #define VALUE_BYTES 512
 
+/* Names are between blanks. */
 static const struct {
-	const char *name;
 	unsigned effects;
+	const char *names;
 } elements[] = {
-    {"address", BREAK},
-    {"area", HTML_EFFECT_VOID},
-    {"article", BREAK},
-    {"aside", BREAK},
-    {"base", HTML_EFFECT_VOID},
-    {"blockquote", PARAGRAPH | HTML_EFFECT_QUOTE},
-    {"body", BREAK},
-    {"br", HTML_EFFECT_VOID | HTML_EFFECT_LINE},
-    {"caption", BREAK},
-    {"center", BREAK},
-    {"col", HTML_EFFECT_VOID},
-    {"dd", ITEM},
-    {"div", BREAK},
-    {"dl", BREAK},
-    {"dt", ITEM},
-    {"embed", HTML_EFFECT_VOID},
-    {"fieldset", BREAK},
-    {"footer", BREAK},
-    {"form", BREAK},
-    {"h1", PARAGRAPH},
-    {"h2", PARAGRAPH},
-    {"h3", PARAGRAPH},
-    {"h4", PARAGRAPH},
-    {"h5", PARAGRAPH},
-    {"h6", PARAGRAPH},
-    {"head", HTML_EFFECT_DROP},
-    {"header", BREAK},
-    {"hr", BREAK | HTML_EFFECT_VOID},
-    {"html", BREAK},
-    {"iframe", RAW},
-    {"img", HTML_EFFECT_VOID},
-    {"input", HTML_EFFECT_VOID},
-    {"li", ITEM},
-    {"link", HTML_EFFECT_VOID},
-    {"main", BREAK},
-    {"meta", HTML_EFFECT_VOID},
-    {"noembed", RAW},
-    {"noframes", RAW},
-    {"noscript", HTML_EFFECT_DROP},
-    {"object", HTML_EFFECT_DROP},
-    {"ol", BREAK},
-    {"option", HTML_EFFECT_ITSELF},
-    {"p", PARAGRAPH | HTML_EFFECT_ITSELF},
-    {"param", HTML_EFFECT_VOID},
-    {"pre", PARAGRAPH | HTML_EFFECT_PRE},
-    {"script", RAW},
-    {"section", BREAK},
-    {"select", HTML_EFFECT_DROP},
-    {"source", HTML_EFFECT_VOID},
-    {"style", RAW},
-    {"svg", HTML_EFFECT_DROP},
-    {"table", BREAK},
-    {"tbody", BREAK},
-    {"td", CELL},
-    {"template", HTML_EFFECT_DROP},
-    {"textarea", RAW},
-    {"th", CELL},
-    {"title", RAW},
-    {"tr", ITEM},
-    {"ul", BREAK},
-    {"wbr", HTML_EFFECT_VOID},
-    {"xmp", RAW},
+    {BREAK, " address article aside body caption center div dl fieldset footer form "
+            "header html main ol section table tbody ul "},
+    {HTML_EFFECT_VOID, " area base col embed img input link meta param source wbr "},
+    {PARAGRAPH | HTML_EFFECT_QUOTE, " blockquote "},
+    {HTML_EFFECT_VOID | HTML_EFFECT_LINE, " br "},
+    {ITEM, " dd dt li tr "},
+    {PARAGRAPH, " h1 h2 h3 h4 h5 h6 "},
+    {HTML_EFFECT_DROP, " head noscript object select svg template "},
+    {BREAK | HTML_EFFECT_VOID, " hr "},
+    {RAW, " iframe noembed noframes script style textarea title xmp "},
+    {HTML_EFFECT_ITSELF, " option "},
+    {PARAGRAPH | HTML_EFFECT_ITSELF, " p "},
+    {PARAGRAPH | HTML_EFFECT_PRE, " pre "},
+    {CELL, " td th "},
 };
 
 /* Attributes with which mail clients mark quoted text and signatures. */
@@ -401,6 +319,7 @@ static size_t
 parse_tag(const char *text, size_t size, struct html_tag *tag)
 {
 	size_t at = 1, start;
+	char word[HTML_TAG_NAME_BYTES + 2]; /* " name " */
 
 	size = MIN(size, BOUNDS_HTML_TAG_BYTES);
 	*tag = (struct html_tag){.is_end = text[1] == '/'};
@@ -409,8 +328,9 @@ parse_tag(const char *text, size_t size, struct html_tag *tag)
 	while (at < size && !is_blank(text[at]) && text[at] != '/' && text[at] != '>')
 		at++;
 	copy_lower(tag->name, sizeof(tag->name), text + start, at - start);
+	g_snprintf(word, sizeof(word), " %s ", tag->name);
 	for (size_t i = 0; i < G_N_ELEMENTS(elements); i++)
-		if (!strcmp(tag->name, elements[i].name))
+		if (strstr(elements[i].names, word))
 			tag->effects = elements[i].effects;
 	for (at = skip(text, at, size); at < size && text[at] != '>';
 	     at = skip(text, at, size))
