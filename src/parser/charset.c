@@ -14,87 +14,52 @@
 
 #define NO_CONVERTER ((GIConv)-1)
 
-/* Charset labels in lower case (Encoding Standard and additions of mail programs) with
- * the converter's name in iconv. NULL: windows-1252. */
+/* Names of converters in iconv, and charset labels in lower case (Encoding Standard and
+ * additions of mail programs) between blanks. NULL: windows-1252. */
 static const struct {
-	const char *label, *converter;
-} labels[] = {
-    {"utf-8", "UTF-8"},
-    {"utf8", "UTF-8"},
-    {"unicode-1-1-utf-8", "UTF-8"},
-    {"us-ascii", NULL},
-    {"ascii", NULL},
-    {"ansi_x3.4-1968", NULL},
-    {"iso-8859-1", NULL},
-    {"iso8859-1", NULL},
-    {"iso_8859-1", NULL},
-    {"latin1", NULL},
-    {"latin-1", NULL},
-    {"windows-1252", NULL},
-    {"cp1252", NULL},
-    {"iso-8859-2", "ISO-8859-2"},
-    {"latin2", "ISO-8859-2"},
-    {"iso-8859-3", "ISO-8859-3"},
-    {"iso-8859-4", "ISO-8859-4"},
-    {"iso-8859-5", "ISO-8859-5"},
-    {"iso-8859-6", "ISO-8859-6"},
-    {"iso-8859-7", "ISO-8859-7"},
-    {"iso-8859-8", "ISO-8859-8"},
-    {"iso-8859-8-i", "ISO-8859-8"},
-    {"iso-8859-9", "CP1254"},
-    {"latin5", "CP1254"},
-    {"iso-8859-10", "ISO-8859-10"},
-    {"iso-8859-11", "CP874"},
-    {"iso-8859-13", "ISO-8859-13"},
-    {"iso-8859-14", "ISO-8859-14"},
-    {"iso-8859-15", "ISO-8859-15"},
-    {"latin-9", "ISO-8859-15"},
-    {"latin9", "ISO-8859-15"},
-    {"iso-8859-16", "ISO-8859-16"},
-    {"windows-874", "CP874"},
-    {"tis-620", "CP874"},
-    {"windows-1250", "CP1250"},
-    {"windows-1251", "CP1251"},
-    {"cp1251", "CP1251"},
-    {"windows-1253", "CP1253"},
-    {"windows-1254", "CP1254"},
-    {"windows-1255", "CP1255"},
-    {"windows-1256", "CP1256"},
-    {"windows-1257", "CP1257"},
-    {"windows-1258", "CP1258"},
-    {"koi8-r", "KOI8-R"},
-    {"koi8-u", "KOI8-U"},
-    {"ibm866", "CP866"},
-    {"cp866", "CP866"},
-    {"macintosh", "MACINTOSH"},
-    {"x-mac-roman", "MACINTOSH"},
-    {"iso-2022-jp", "ISO-2022-JP-3"},
-    {"iso-2022-jp-1", "ISO-2022-JP-3"},
-    {"iso-2022-jp-2", "ISO-2022-JP-2"},
-    {"shift_jis", "CP932"},
-    {"shift-jis", "CP932"},
-    {"sjis", "CP932"},
-    {"x-sjis", "CP932"},
-    {"windows-31j", "CP932"},
-    {"cp932", "CP932"},
-    {"euc-jp", "EUC-JP-MS"},
-    {"iso-2022-kr", "ISO-2022-KR"},
-    {"euc-kr", "UHC"},
-    {"ks_c_5601-1987", "UHC"},
-    {"ks_c_5601", "UHC"},
-    {"windows-949", "UHC"},
-    {"gb2312", "GB18030"},
-    {"gbk", "GB18030"},
-    {"x-gbk", "GB18030"},
-    {"cp936", "GB18030"},
-    {"gb18030", "GB18030"},
-    {"hz-gb-2312", "HZ-GB-2312"},
-    {"big5", "BIG5-HKSCS"},
-    {"big5-hkscs", "BIG5-HKSCS"},
-    {"utf-7", "UTF-7"},
-    {"utf-16", "UTF-16"},
-    {"utf-16le", "UTF-16LE"},
-    {"utf-16be", "UTF-16BE"},
+	const char *converter, *labels;
+} charsets[] = {
+    {"UTF-8", " utf-8 utf8 unicode-1-1-utf-8 "},
+    {NULL, " us-ascii ascii ansi_x3.4-1968 iso-8859-1 iso8859-1 iso_8859-1 latin1 "
+           "latin-1 windows-1252 cp1252 "},
+    {"ISO-8859-2", " iso-8859-2 latin2 "},
+    {"ISO-8859-3", " iso-8859-3 "},
+    {"ISO-8859-4", " iso-8859-4 "},
+    {"ISO-8859-5", " iso-8859-5 "},
+    {"ISO-8859-6", " iso-8859-6 "},
+    {"ISO-8859-7", " iso-8859-7 "},
+    {"ISO-8859-8", " iso-8859-8 iso-8859-8-i "},
+    {"CP1254", " iso-8859-9 latin5 windows-1254 "},
+    {"ISO-8859-10", " iso-8859-10 "},
+    {"CP874", " iso-8859-11 windows-874 tis-620 "},
+    {"ISO-8859-13", " iso-8859-13 "},
+    {"ISO-8859-14", " iso-8859-14 "},
+    {"ISO-8859-15", " iso-8859-15 latin-9 latin9 "},
+    {"ISO-8859-16", " iso-8859-16 "},
+    {"CP1250", " windows-1250 "},
+    {"CP1251", " windows-1251 cp1251 "},
+    {"CP1253", " windows-1253 "},
+    {"CP1255", " windows-1255 "},
+    {"CP1256", " windows-1256 "},
+    {"CP1257", " windows-1257 "},
+    {"CP1258", " windows-1258 "},
+    {"KOI8-R", " koi8-r "},
+    {"KOI8-U", " koi8-u "},
+    {"CP866", " ibm866 cp866 "},
+    {"MACINTOSH", " macintosh x-mac-roman "},
+    {"ISO-2022-JP-3", " iso-2022-jp iso-2022-jp-1 "},
+    {"ISO-2022-JP-2", " iso-2022-jp-2 "},
+    {"CP932", " shift_jis shift-jis sjis x-sjis windows-31j cp932 "},
+    {"EUC-JP-MS", " euc-jp "},
+    {"ISO-2022-KR", " iso-2022-kr "},
+    {"UHC", " euc-kr ks_c_5601-1987 ks_c_5601 windows-949 "},
+    {"GB18030", " gb2312 gbk x-gbk cp936 gb18030 "},
+    {"HZ-GB-2312", " hz-gb-2312 "},
+    {"BIG5-HKSCS", " big5 big5-hkscs "},
+    {"UTF-7", " utf-7 "},
+    {"UTF-16", " utf-16 "},
+    {"UTF-16LE", " utf-16le "},
+    {"UTF-16BE", " utf-16be "},
 };
 
 /* 0x80 to 0x9f of windows-1252; undefined bytes as in the Encoding Standard. */
@@ -104,57 +69,43 @@ static const gunichar windows_1252[32] = {0x20ac, 0x81, 0x201a, 0x192, 0x201e, 0
     0x203a, 0x153, 0x9d, 0x17e, 0x178};
 
 struct charset_set {
-	GIConv opened[G_N_ELEMENTS(
-	    labels)]; /* at the index of the first label of each converter */
+	GIConv opened[G_N_ELEMENTS(charsets)];
 	unsigned count;
 };
 
-/* @return index of a label, case-insensitively; size of the table if unknown */
+/* @return index of a label's charset, in any case; size of the table if unknown */
 static size_t
-find_label(const char *name, size_t size)
+find_charset(const char *name, size_t size)
 {
+	char label[NAME_BYTES + 2];
 	size_t i = 0;
 
-	if (size >= NAME_BYTES)
-		return G_N_ELEMENTS(labels);
-	while (i < G_N_ELEMENTS(labels) &&
-	       (strlen(labels[i].label) != size ||
-	           g_ascii_strncasecmp(labels[i].label, name, size) != 0))
+	if (size == 0 || size >= NAME_BYTES || memchr(name, ' ', size))
+		return G_N_ELEMENTS(charsets);
+	g_snprintf(label, sizeof(label), " %.*s ", (int)size, name);
+	for (char *at = label; *at; at++)
+		*at = g_ascii_tolower(*at);
+	while (i < G_N_ELEMENTS(charsets) && !strstr(charsets[i].labels, label))
 		i++;
 	return i;
 }
 
 static bool
-needs_converter(size_t label)
+needs_converter(size_t charset)
 {
-	return label < G_N_ELEMENTS(labels) && labels[label].converter &&
-	       strcmp(labels[label].converter, "UTF-8") != 0;
-}
-
-/* Labels of the same converter share the index of the first. */
-static size_t
-find_slot(size_t label)
-{
-	size_t i = 0;
-
-	while (!labels[i].converter ||
-	       strcmp(labels[i].converter, labels[label].converter) != 0)
-		i++;
-	return i;
+	return charset < G_N_ELEMENTS(charsets) && charsets[charset].converter &&
+	       strcmp(charsets[charset].converter, "UTF-8") != 0;
 }
 
 static void
 open_named(struct charset_set *set, const char *name, size_t size)
 {
-	size_t label = find_label(name, size);
-	size_t slot;
+	size_t charset = find_charset(name, size);
 
-	if (!needs_converter(label) || set->count >= BOUNDS_MAIL_CHARSETS)
+	if (!needs_converter(charset) || set->count >= BOUNDS_MAIL_CHARSETS ||
+	    set->opened[charset] != NO_CONVERTER)
 		return;
-	slot = find_slot(label);
-	if (set->opened[slot] != NO_CONVERTER)
-		return;
-	set->opened[slot] = g_iconv_open("UTF-8", labels[label].converter);
+	set->opened[charset] = g_iconv_open("UTF-8", charsets[charset].converter);
 	set->count++;
 }
 
@@ -185,7 +136,7 @@ charset_set_new(const char *text, size_t size)
 	struct charset_set *set = g_new0(struct charset_set, 1);
 	const char *end = text + size;
 
-	for (size_t i = 0; i < G_N_ELEMENTS(labels); i++)
+	for (size_t i = 0; i < G_N_ELEMENTS(charsets); i++)
 		set->opened[i] = NO_CONVERTER;
 	for (const char *at = text; at + 2 < end; at++) {
 		const char *name = NULL;
@@ -207,7 +158,7 @@ charset_set_free(struct charset_set *set)
 {
 	if (!set)
 		return;
-	for (size_t i = 0; i < G_N_ELEMENTS(labels); i++)
+	for (size_t i = 0; i < G_N_ELEMENTS(charsets); i++)
 		if (set->opened[i] != NO_CONVERTER)
 			g_iconv_close(set->opened[i]);
 	g_free(set);
@@ -281,16 +232,17 @@ char *
 charset_decode(struct charset_set *set, const char *name, const char *data, size_t size,
     size_t max_bytes)
 {
-	size_t label = name ? find_label(name, strlen(name)) : G_N_ELEMENTS(labels);
+	size_t charset =
+	    name ? find_charset(name, strlen(name)) : G_N_ELEMENTS(charsets);
 	GString *out = g_string_sized_new(MIN(size, max_bytes) + 1);
 	GIConv converter = NO_CONVERTER;
 
-	if (needs_converter(label))
-		converter = set->opened[find_slot(label)];
+	if (needs_converter(charset))
+		converter = set->opened[charset];
 	if (converter != NO_CONVERTER)
 		append_converted(out, converter, data, size, max_bytes);
-	else if ((label < G_N_ELEMENTS(labels) && labels[label].converter &&
-	             !needs_converter(label)) ||
+	else if ((charset < G_N_ELEMENTS(charsets) && charsets[charset].converter &&
+	             !needs_converter(charset)) ||
 	         g_utf8_validate_len(data, size, NULL))
 		append_utf8(out, data, size, max_bytes);
 	else
