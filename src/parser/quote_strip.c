@@ -28,52 +28,26 @@ static const char *const dividers[] = {"begin forwarded message:",
     "начало переадресованного сообщения:", "転送されたメッセージ:",
     "下面是被转发的邮件:", "下面是被轉寄的郵件:"};
 
+static const char *const advertisements[] = {"sent from my ", "sent from mail for ",
+    "sent from yahoo mail", "sent from outlook", "sent from proton mail",
+    "sent with proton", "sent from the ", "get outlook for ", "get bluemail for ",
+    "gesendet von ", "gesendet mit der ", "holen sie sich outlook für ",
+    "envoyé de mon ", "envoyé depuis ", "envoyé à partir de ",
+    "télécharger outlook pour ", "obtenez outlook pour ", "enviado desde ",
+    "obtener outlook para ", "inviato da ", "inviato dal mio ", "scarica outlook per ",
+    "enviado do meu ", "enviado a partir do ", "obter o outlook para ",
+    "verstuurd vanaf ", "verzonden vanuit ", "verzonden vanaf ", "skickat från min ",
+    "sendt fra min ", "wysłane z ", "отправлено с ", "отправлено из ", "iphoneから送信",
+    "ipadから送信", "androidから送信", "发自我的", "發自我的"};
+
 /* Beginning of the line, and text that must occur in it. */
 static const struct {
 	const char *beginning, *contains;
-} advertisements[] = {
-    {"sent from my ", ""},
-    {"sent from mail for ", ""},
-    {"sent from yahoo mail", ""},
-    {"sent from outlook", ""},
-    {"sent from proton mail", ""},
-    {"sent with proton", ""},
-    {"sent from the ", ""},
-    {"get outlook for ", ""},
-    {"get bluemail for ", ""},
+} other_advertisements[] = {
     {"von meine", "gesendet"},
-    {"gesendet von ", ""},
-    {"gesendet mit der ", ""},
-    {"holen sie sich outlook für ", ""},
     {"diese nachricht wurde von meinem ", "gesendet"},
-    {"envoyé de mon ", ""},
-    {"envoyé depuis ", ""},
-    {"envoyé à partir de ", ""},
-    {"télécharger outlook pour ", ""},
-    {"obtenez outlook pour ", ""},
-    {"enviado desde ", ""},
-    {"obtener outlook para ", ""},
-    {"inviato da ", ""},
-    {"inviato dal mio ", ""},
-    {"scarica outlook per ", ""},
-    {"enviado do meu ", ""},
-    {"enviado a partir do ", ""},
-    {"obter o outlook para ", ""},
-    {"verstuurd vanaf ", ""},
-    {"verzonden vanuit ", ""},
-    {"verzonden vanaf ", ""},
     {"outlook voor ", "downloaden"},
-    {"skickat från min ", ""},
-    {"sendt fra min ", ""},
-    {"wysłane z ", ""},
     {"lähetetty ", "iphone"},
-    {"отправлено с ", ""},
-    {"отправлено из ", ""},
-    {"iphoneから送信", ""},
-    {"ipadから送信", ""},
-    {"androidから送信", ""},
-    {"发自我的", ""},
-    {"發自我的", ""},
     {"從我的", "傳送"},
     {"나의 ", "보냄"},
 };
@@ -153,11 +127,11 @@ quote_patterns_is_divider(const char *folded)
 static bool
 quote_patterns_is_advertisement(const char *folded)
 {
-	for (size_t i = 0; i < G_N_ELEMENTS(advertisements); i++)
-		if (g_str_has_prefix(folded, advertisements[i].beginning) &&
-		    strstr(folded, advertisements[i].contains))
+	for (size_t i = 0; i < G_N_ELEMENTS(other_advertisements); i++)
+		if (g_str_has_prefix(folded, other_advertisements[i].beginning) &&
+		    strstr(folded, other_advertisements[i].contains))
 			return true;
-	return false;
+	return begins_with_any(folded, advertisements, G_N_ELEMENTS(advertisements));
 }
 
 /* Whether a line is the From: line of a quoted header. */
