@@ -13,67 +13,27 @@
 #define TITLE_CHARS 20
 #define HASH_CHARS  20
 
-/* Prefixes of an arXiv id. */
-static const char *const arxiv_prefixes[] = {
-    "oai:arXiv.org:",
-    "https://arxiv.org/abs/",
-    "http://arxiv.org/abs/",
-    "https://www.arxiv.org/abs/",
-    "http://export.arxiv.org/abs/",
-    "https://arxiv.org/pdf/",
-    "http://arxiv.org/pdf/",
-    "https://doi.org/10.48550/arxiv.",
-    "http://dx.doi.org/10.48550/arxiv.",
-    "doi:10.48550/arxiv.",
-    "10.48550/arxiv.",
-    "arXiv:",
-    /* As formatted by paper_id_format_link(). */
-    "arxiv.org/abs/",
-    "arxiv.org/pdf/",
-    "arxiv.org/html/",
-    "export.arxiv.org/abs/",
-    "huggingface.co/papers/",
-    "alphaxiv.org/abs/",
-    "alphaxiv.org/overview/",
-    "alphaxiv.org/pdf/",
-    "ar5iv.org/abs/",
-    "ar5iv.org/html/",
-    "ar5iv.labs.arxiv.org/html/",
-    "doi.org/10.48550/arxiv.",
-    "dx.doi.org/10.48550/arxiv.",
-};
-static const char *const doi_prefixes[] = {
-    "https://doi.org/",
-    "http://doi.org/",
-    "https://dx.doi.org/",
-    "http://dx.doi.org/",
-    "https://www.doi.org/",
-    "info:doi/",
-    "urn:doi:",
-    "doi:",
-    "doi.org/",
-    "dx.doi.org/",
-};
+/* Prefixes of an arXiv id; from "arxiv.org/abs/" on, as paper_id_format_link() formats
+ * them. */
+static const char *const arxiv_prefixes[] = {"oai:arXiv.org:", "https://arxiv.org/abs/",
+    "http://arxiv.org/abs/", "https://www.arxiv.org/abs/",
+    "http://export.arxiv.org/abs/", "https://arxiv.org/pdf/", "http://arxiv.org/pdf/",
+    "https://doi.org/10.48550/arxiv.", "http://dx.doi.org/10.48550/arxiv.",
+    "doi:10.48550/arxiv.", "10.48550/arxiv.", "arXiv:", "arxiv.org/abs/",
+    "arxiv.org/pdf/", "arxiv.org/html/", "export.arxiv.org/abs/",
+    "huggingface.co/papers/", "alphaxiv.org/abs/", "alphaxiv.org/overview/",
+    "alphaxiv.org/pdf/", "ar5iv.org/abs/", "ar5iv.org/html/",
+    "ar5iv.labs.arxiv.org/html/", "doi.org/10.48550/arxiv.",
+    "dx.doi.org/10.48550/arxiv."};
+static const char *const doi_prefixes[] = {"https://doi.org/", "http://doi.org/",
+    "https://dx.doi.org/", "http://dx.doi.org/", "https://www.doi.org/", "info:doi/",
+    "urn:doi:", "doi:", "doi.org/", "dx.doi.org/"};
 
-/* Tracking parameters of URLs. */
-static const char *const tracking[] = {
-    "_hsenc",
-    "_hsmi",
-    "af",    /* Atypon: ACS, Science, Wiley */
-    "dgcid", /* Elsevier */
-    "fbclid",
-    "gbraid",
-    "gclid",
-    "igshid",
-    "mc_cid",
-    "mc_eid",
-    "mkt_tok",
-    "msclkid",
-    "ref_src",
-    "rss", /* Oxford University Press */
-    "wbraid",
-    "yclid",
-};
+/* Tracking parameters of URLs; "af" is of Atypon (ACS, Science, Wiley), "dgcid" of
+ * Elsevier, "rss" of Oxford University Press. */
+static const char *const tracking[] = {"_hsenc", "_hsmi", "af", "dgcid", "fbclid",
+    "gbraid", "gclid", "igshid", "mc_cid", "mc_eid", "mkt_tok", "msclkid", "ref_src",
+    "rss", "wbraid", "yclid"};
 
 static const char *
 skip_head(const char *text, const char *const heads[], size_t count)
