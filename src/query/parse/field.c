@@ -71,31 +71,18 @@ static const struct field fields[] = {
         .example = "diffusion type:new"),
 };
 
-/* Names in other catalogues, for suggestions. */
+/* Names in other catalogues, between blanks, for suggestions. */
 static const struct {
-	const char *theirs;
-	const char *ours;
+	const char *ours, *theirs;
 } synonyms[] = {
-    {"affiliation", "org"},
-    {"by", "author"},
-    {"from", "author"},
-    {"institution", "org"},
-    {"keyword", "kw"},
-    {"keywords", "kw"},
-    {"heading", "mesh"},
-    {"likes", "upvotes"},
-    {"pmc", "pmid"},
-    {"pmcid", "pmid"},
-    {"pubmed", "pmid"},
-    {"published", "date"},
-    {"since", "date"},
-    {"subject", "cat"},
-    {"submitted", "date"},
-    {"submitteddate", "date"},
-    {"tag", "kw"},
-    {"tags", "kw"},
-    {"topic", "kw"},
-    {"year", "date"},
+    {"org", " affiliation institution "},
+    {"author", " by from "},
+    {"kw", " keyword keywords tag tags topic "},
+    {"mesh", " heading "},
+    {"upvotes", " likes "},
+    {"pmid", " pmc pmcid pubmed "},
+    {"date", " published since submitted submitteddate year "},
+    {"cat", " subject "},
 };
 
 static bool
@@ -120,10 +107,11 @@ field_find_nearest(const char *name, size_t len)
 {
 	const struct field *nearest = &fields[0];
 	g_autofree char *typed = g_ascii_strdown(name, (gssize)len);
+	g_autofree char *word = g_strconcat(" ", typed, " ", NULL);
 	unsigned least = G_MAXUINT;
 
 	for (size_t i = 0; i < G_N_ELEMENTS(synonyms); i++)
-		if (strcmp(synonyms[i].theirs, typed) == 0)
+		if (strstr(synonyms[i].theirs, word))
 			return field_find(synonyms[i].ours, strlen(synonyms[i].ours));
 	for (size_t i = 0; i < G_N_ELEMENTS(fields); i++) {
 		const char *const spellings[] = {fields[i].name, fields[i].alias};
