@@ -39,7 +39,8 @@ bool
 paper_events_limit_times(struct store *store, int64_t now, GError **error)
 {
 	static const char sql_event[] = "UPDATE paper_event SET at = ?1 WHERE at > ?1";
-	static const char sql_watch[] = "UPDATE watch SET since = ?1 WHERE since > ?1";
+	static const char sql_watch[] = "UPDATE watch SET since = ?1"
+	                                " WHERE until > ?1 AND since > ?1";
 
 	return sql_exec(store, sql_event, error, SQL_INT(now)) &&
 	       sql_exec(store, sql_watch, error, SQL_INT(now));
