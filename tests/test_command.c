@@ -42,6 +42,7 @@ struct command_test {
 	struct store_fixture *fixture; /* borrowed */
 	struct request request;        /* to be copied */
 	struct requester user;
+	const char *works; /* of an attached file, with | between them; or NULL */
 	int64_t ada;
 };
 
@@ -183,9 +184,13 @@ run_request(struct command_test *test, const char *text, const char *pending,
     struct command_reply *reply)
 {
 	pb_auto(inmail) mail = write_mail(text);
+	g_auto(GStrv) works = g_strsplit(test->works ? test->works : "", "|", -1);
 	struct commands commands = {.test = test, .mail = mail, .pending = pending};
 	g_autoptr(GError) error = NULL;
 
+	for (char **work = works; *work; work++)
+		g_ptr_array_add(mail->works, g_strdup(*work));
+	mail->unnamed_works = works[0] != NULL;
 	store_transact(test->fixture->store, run_commands, &commands, &error);
 	g_assert_no_error(error);
 	store_fixture_assert_idle(test->fixture);
@@ -407,6 +412,35 @@ COMMAND_TEST(two_hundred_papers_are_watched)
 	g_assert_nonnull(strstr(list.text, "papers that you watch:"));
 	g_assert_nonnull(strstr(list.text, "2611.50001  A made-up paper"));
 	g_assert_null(strstr(list.text, "2611.50003"));
+}
+
+/* At once with the verb of somebody who is proven, otherwise after a yes. */
+COMMAND_TEST(works_of_a_file_are_known)
+{
+	static const struct {
+		const char *text;
+		bool is_proven, is_asked;
+	} mails[] = {{"known\n", true, false}, {"\nknown\n", true, false},
+	    {"known\n", false, true}, {"My papers\nHello,\n", true, true}};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(mails); i++) {
+		g_autofree char *name = g_strdup_printf("known-file-%zu", i);
+		reply_auto asked = {0}, done = {0};
+
+		store_fixture_run(test->fixture, "DELETE FROM known");
+		test->user.is_proven = mails[i].is_proven;
+		test->works = "2611.05500 title:x|doi:10.5555/1 pmid:1|doi:10.5555/2";
+		run(test, mails[i].text, &asked);
+		g_assert_cmpint(asked.waiting, ==, mails[i].is_asked);
+		test->works = NULL;
+		if (mails[i].is_asked)
+			run_confirmed(test, asked.pending, &done);
+		compare_golden(name, asked.text);
+		if (mails[i].is_asked)
+			compare_golden("known-file-confirmed", done.text);
+		assert_rows(test->fixture, "SELECT name FROM known ORDER BY name",
+		    "2611.05500 doi:10.5555/1 doi:10.5555/2 pmid:1 title:x");
+	}
 }
 
 COMMAND_TEST(undo_restores_what_is_shared_and_followed)

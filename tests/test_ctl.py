@@ -217,7 +217,7 @@ def test_known(ctl_fixture):
         file.write("@article{a, doi = {10.5555/1}}\n@misc{b, title = {Untitled}}\n")
     for new in (1, 0):
         assert ctl_fixture.json("subscriber", "known", "ada@example.org", path) == {
-            "address": "ada@example.org", "entries": 1, "skipped": 1, "new_names": new}
+            "address": "ada@example.org", "works": 1, "new": new, "not_here": 1, "skipped": 1}
     assert ctl_fixture.db.rows("SELECT name FROM known") == [("doi:10.5555/1",)]
     with open(path, "w", encoding="utf-8") as file:
         file.write("nothing")

@@ -378,6 +378,51 @@ def test_last_references():
     assert reported == [f"{i}@a" for i in range(10, 60)]
 
 
+# The name of an attached file, and its headers.
+FILES = ("Content-Type: application/octet-stream\nContent-Disposition: attachment; filename=a.BIB",
+         "Content-Type: text/plain; name=a.ris\nContent-Disposition: inline",
+         "Content-Type: application/x-bibtex; charset=utf-16",
+         "Content-Type: text/x-research-info-systems\nContent-Disposition: attachment",
+         "Content-Disposition: attachment; filename*0=\"a b\"; filename*1=c.ris",
+         "Content-Type: text/plain\nContent-Disposition: attachment;\n"
+         " filename=\"=?utf-8?B?w7wuYmli?=\"")
+
+
+def test_works():
+    """files of reference managers are read in each encoding, and are not the text"""
+    path = os.path.join(os.environ.get("top_srcdir", "."), "tests", "tables", "bibliography.tsv")
+    with open(path, encoding="utf-8") as file:
+        rows = [line.rstrip("\n").split("\t") for line in file if line[0] != "#"]
+    chosen = random.Random(40)
+    for _, text, wanted in rows:
+        text = text.replace("\\n", "\n").replace("\\t", "\t").replace('\\"', '"').replace("\\\\", "\\")
+        for charset in ("utf-8", "utf-8-sig", "utf-16", "latin-1"):
+            data = (text + "\n% \xfc\n").encode(charset)
+            body, encoding = chosen.choice((
+                (base64.encodebytes(data), b"base64"),
+                (b"=\n".join(b"".join(b"=%02X" % byte for byte in data[at : at + 24])
+                             for at in range(0, len(data), 24)), b"quoted-printable")))
+            head = chosen.choice(FILES).encode() + b"\nContent-Transfer-Encoding: " + encoding
+            result = parser_output.run(multipart(
+                head + b"\n\n" + body + b"\n", b"Content-Type: text/plain\n\nknown\n"))
+            unnamed, *works = wanted.split("|")
+            assert result.all("work") == [one for one in works if one], (head, result.records)
+            assert result.all("unnamed") == [unnamed] * (unnamed != "0"), (head, result.records)
+            assert result.one("text") == "known\n", (head, result.records)
+
+
+def test_large_works():
+    """of two large files 5,000 works are read; of a file without an entry none"""
+    one = b"Content-Type: text/x-bibtex\n\n" + b"".join(
+        b"@a{k,doi={10.5555/%d}}\n" % i for i in range(5003))
+    result = parser_output.run(multipart(one, one))
+    assert (len(result.all("work")), result.all("unnamed")) == (5000, ["5006"])
+    for fill in (b"\n", b"@a{", b"TY  -\n", b"{", b"@a{b,note={10.1/1 "):
+        result = parser_output.run(multipart(
+            b"Content-Type: text/x-bibtex\n\n" + (fill * 99 + b"\n") * (9000 // len(fill))))
+        assert result.code == 0 and len(result.records) > 1, (fill, result.code)
+
+
 def main(tap):
     for name, bound, make, tag, count in CUT:
         test_bound.__doc__ = f"at most {bound} {name} are reported"
@@ -396,7 +441,7 @@ def main(tap):
                      test_feedback, test_disposition, test_other_report,
                      test_mixed_report, test_mixed_message, test_no_report,
                      test_mbox_line, test_cut_text,
-                     test_last_references):
+                     test_last_references, test_works, test_large_works):
         tap.run(function)
 
 

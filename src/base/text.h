@@ -87,3 +87,12 @@ int text_compare_pointers(const void *a, const void *b);
  *         too long" (BOUNDS_LINE_BYTES)
  */
 const char *text_find_bad_line(const char *bytes, size_t size);
+
+/**
+ * Append windows-1252 as UTF-8, with bytes that it does not define as in the Encoding
+ * Standard.
+ *
+ * @param max_bytes  length of out after which nothing is appended
+ */
+void
+text_append_windows_1252(GString *out, const char *data, size_t size, size_t max_bytes);

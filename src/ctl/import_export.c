@@ -12,7 +12,7 @@
 #include "ctl/ctl.h"
 #include "ctl/print.h"
 #include "ctl/subscriber_print.h"
-#include "model/bibliography.h"
+#include "message/bibliography.h"
 #include "service/people/erase.h"
 #include "service/people/import.h"
 #include "service/people/person.h"
@@ -153,8 +153,8 @@ ctl_run_subscriber_known(struct ctl *ctl, GError **error)
 		return pb_fail(error, PB_ERROR_LIMIT, "'%s' is larger than %d bytes",
 		    file, BIBLIOGRAPHY_BYTES);
 	found = bibliography_parse(text->str, text->len);
-	works.names = found->names;
-	if (!found->entries)
+	works.works = found->works;
+	if (!found->works->len)
 		return pb_fail(error, PB_ERROR_INPUT,
 		    "'%s' has no entries of BibTeX or RIS with an id, or with title "
 		    "and author",
@@ -163,13 +163,14 @@ ctl_run_subscriber_known(struct ctl *ctl, GError **error)
 	if (!subscriber)
 		return false;
 	if (ctl->is_json)
-		print_json(json_pack("{s:s, s:I, s:I, s:I}", "address",
-		    subscriber->address, "entries", (json_int_t)found->entries,
-		    "skipped", (json_int_t)found->unnamed, "new_names",
-		    (json_int_t)works.added));
+		print_json(json_pack("{s:s, s:I, s:I, s:I, s:I}", "address",
+		    subscriber->address, "works", (json_int_t)found->works->len, "new",
+		    (json_int_t)works.added, "not_here", (json_int_t)works.absent,
+		    "skipped", (json_int_t)found->unnamed));
 	else
-		printf("%s: %u works known, %u entries skipped\n", subscriber->address,
-		    found->entries, found->unnamed);
+		printf("%s: %u works known, %u of them not here, %u entries skipped\n",
+		    subscriber->address, found->works->len, works.absent,
+		    found->unnamed);
 	return true;
 }
 

@@ -8,6 +8,7 @@
 #include "base/bounds.h"
 #include "base/error.h"
 #include "message/address.h"
+#include "message/bibliography.h"
 
 #define MAILBOX_BYTES (BOUNDS_ADDRESS_BYTES + 1 + BOUNDS_PERSON_NAME_BYTES)
 /* Field names are limited by the line length. */
@@ -25,6 +26,7 @@ enum kind {
 	KIND_ADDRESS,   /* char * */
 	KIND_PATH,      /* char *: an address or nothing */
 	KIND_IDS,       /* GPtrArray * of char * */
+	KIND_TEXTS,     /* GPtrArray * of char * */
 	KIND_MAILBOXES, /* GPtrArray * of struct inmail_address */
 	KIND_FIELDS,    /* GPtrArray * of struct inmail_field */
 	KIND_AUTHENTICATION,
@@ -91,6 +93,9 @@ static const struct {
     [PROTO_TAG_REPORT_FIELD] = {KIND_GROUP_FIELD, FIELD_BYTES, BOUNDS_REPORT_FIELDS},
     [PROTO_TAG_RETURNED] = {KIND_FIELDS, FIELD_BYTES, BOUNDS_MAIL_FIELDS,
         FIELD(returned)},
+    [PROTO_TAG_WORK] = {KIND_TEXTS, BIBLIOGRAPHY_WORK_BYTES, BIBLIOGRAPHY_ENTRIES,
+        FIELD(works)},
+    [PROTO_TAG_UNNAMED] = {KIND_COUNT, 10, 1, FIELD(unnamed_works)},
 };
 
 void
@@ -296,6 +301,9 @@ take_record(struct inmail *mail, enum proto_tag tag, const char *data, GError **
 		return take_address(member, data, error);
 	case KIND_IDS:
 		return add_id(*(GPtrArray **)member, data, error);
+	case KIND_TEXTS:
+		g_ptr_array_add(*(GPtrArray **)member, g_strdup(data));
+		return true;
 	case KIND_MAILBOXES:
 		return take_mailbox(*(GPtrArray **)member, data, error);
 	case KIND_FIELDS:

@@ -44,9 +44,11 @@ enum proto_tag {
 	PROTO_TAG_REPORT_GROUP, /* empty: starts a group of fields */
 	PROTO_TAG_REPORT_FIELD, /* name, colon, blank, value */
 	PROTO_TAG_RETURNED,     /* name, colon, blank, value */
+	PROTO_TAG_WORK,         /* its names, separated by blanks */
+	PROTO_TAG_UNNAMED,      /* a number: entries without a name */
 };
 
-#define PROTO_TAGS (PROTO_TAG_RETURNED + 1)
+#define PROTO_TAGS (PROTO_TAG_UNNAMED + 1)
 
 #define PROTO_TYPE "a(ys)"
 

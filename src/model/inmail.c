@@ -114,6 +114,7 @@ inmail_new(void)
 	mail->groups =
 	    g_ptr_array_new_with_free_func((GDestroyNotify)g_ptr_array_unref);
 	mail->returned = new_fields();
+	mail->works = g_ptr_array_new_with_free_func(g_free);
 	return mail;
 }
 
@@ -140,6 +141,7 @@ inmail_free(struct inmail *mail)
 	g_free(mail->body);
 	g_ptr_array_unref(mail->groups);
 	g_ptr_array_unref(mail->returned);
+	g_ptr_array_unref(mail->works);
 	g_free(mail);
 }
 

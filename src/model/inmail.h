@@ -83,7 +83,10 @@ struct inmail {
 	 * per-message fields, each other group those of one recipient. */
 	GPtrArray *groups;
 	GPtrArray *returned; /* struct inmail_field: header of the returned message */
-	bool is_filtered;    /* the parser ran under its seccomp filter */
+	/* The works of attached files, as in struct bibliography. */
+	GPtrArray *works;
+	unsigned unnamed_works;
+	bool is_filtered; /* the parser ran under its seccomp filter */
 };
 
 struct inmail *inmail_new(void);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/bounds.h"
+#include "base/text.h"
 
 /* Maximum size of a label with its NUL; all in the table are shorter. */
 #define NAME_BYTES 32
@@ -61,12 +62,6 @@ static const struct {
     {"UTF-16LE", " utf-16le "},
     {"UTF-16BE", " utf-16be "},
 };
-
-/* 0x80 to 0x9f of windows-1252; undefined bytes as in the Encoding Standard. */
-static const gunichar windows_1252[32] = {0x20ac, 0x81, 0x201a, 0x192, 0x201e, 0x2026,
-    0x2020, 0x2021, 0x2c6, 0x2030, 0x160, 0x2039, 0x152, 0x8d, 0x17d, 0x8f, 0x90,
-    0x2018, 0x2019, 0x201c, 0x201d, 0x2022, 0x2013, 0x2014, 0x2dc, 0x2122, 0x161,
-    0x203a, 0x153, 0x9d, 0x17e, 0x178};
 
 struct charset_set {
 	GIConv opened[G_N_ELEMENTS(charsets)];
@@ -165,17 +160,6 @@ charset_set_free(struct charset_set *set)
 }
 
 static void
-append_windows_1252(GString *out, const char *data, size_t size, size_t max_bytes)
-{
-	for (size_t i = 0; i < size && out->len < max_bytes; i++) {
-		gunichar c = (guchar)data[i];
-
-		g_string_append_unichar(
-		    out, c >= 0x80 && c < 0xa0 ? windows_1252[c - 0x80] : c);
-	}
-}
-
-static void
 append_utf8(GString *out, const char *data, size_t size, size_t max_bytes)
 {
 	const char *end = data + size;
@@ -246,7 +230,7 @@ charset_decode(struct charset_set *set, const char *name, const char *data, size
 	         g_utf8_validate_len(data, size, NULL))
 		append_utf8(out, data, size, max_bytes);
 	else
-		append_windows_1252(out, data, size, max_bytes);
+		text_append_windows_1252(out, data, size, max_bytes);
 	cut(out, max_bytes);
 	return g_string_free(out, FALSE);
 }

@@ -17,6 +17,7 @@
 #include "base/html.h"
 #include "base/sandbox.h"
 #include "message/address.h"
+#include "message/bibliography.h"
 #include "message/parser_proto.h"
 #include "message/sanitize.h"
 #include "parser/authentication.h"
@@ -119,21 +120,75 @@ part_get_parameter(const struct mailmime *part, const char *name)
 	return NULL;
 }
 
-static bool
-is_attached(const struct mailmime *part)
+/* @return NULL if there is none */
+static const struct mailmime_disposition *
+get_disposition(const struct mailmime *part)
 {
 	clist *fields = part->mm_mime_fields ? part->mm_mime_fields->fld_list : NULL;
 
-	if (!fields)
-		return false;
-	for (clistiter *i = clist_begin(fields); i; i = clist_next(i)) {
+	for (clistiter *i = fields ? clist_begin(fields) : NULL; i; i = clist_next(i)) {
 		const struct mailmime_field *field = clist_content(i);
 
 		if (field->fld_type == MAILMIME_FIELD_DISPOSITION)
-			return field->fld_data.fld_disposition->dsp_type->dsp_type ==
-			       MAILMIME_DISPOSITION_TYPE_ATTACHMENT;
+			return field->fld_data.fld_disposition;
+	}
+	return NULL;
+}
+
+/* Whether the name of a file is that of BibTeX or RIS; it may be encoded. */
+static bool
+is_bibliography_name(const char *name)
+{
+	pb_auto(charset_set) none = charset_set_new("", 0);
+	g_autofree char *decoded =
+	    encoded_word_decode(none, name, strlen(name), BOUNDS_MAIL_VALUE_BYTES);
+	g_autofree char *lower = g_ascii_strdown(decoded, -1);
+
+	return g_str_has_suffix(lower, ".bib") || g_str_has_suffix(lower, ".ris");
+}
+
+/* Whether a part is a file of a reference manager, by its type or name (RFC 2231 splits
+ * long names). */
+static bool
+is_bibliography(const struct mailmime *part)
+{
+	const struct mailmime_content *content = part->mm_content_type;
+	const struct mailmime_disposition *disposition = get_disposition(part);
+	const char *subtype = content && content->ct_subtype ? content->ct_subtype : "";
+	clist *list = content ? content->ct_parameters : NULL;
+
+	if (!g_ascii_strcasecmp(subtype, "x-bibtex") ||
+	    !g_ascii_strcasecmp(subtype, "x-research-info-systems"))
+		return true;
+	for (clistiter *i = list ? clist_begin(list) : NULL; i; i = clist_next(i)) {
+		const struct mailmime_parameter *one = clist_content(i);
+
+		if (one->pa_value &&
+		    !g_ascii_strncasecmp(one->pa_name, "name", strlen("name")) &&
+		    is_bibliography_name(one->pa_value))
+			return true;
+	}
+	list = disposition ? disposition->dsp_parms : NULL;
+	for (clistiter *i = list ? clist_begin(list) : NULL; i; i = clist_next(i)) {
+		const struct mailmime_disposition_parm *one = clist_content(i);
+
+		if ((one->pa_type == MAILMIME_DISPOSITION_PARM_FILENAME &&
+		        is_bibliography_name(one->pa_data.pa_filename)) ||
+		    (one->pa_type == MAILMIME_DISPOSITION_PARM_PARAMETER &&
+		        is_bibliography_name(one->pa_data.pa_parameter->pa_value)))
+			return true;
 	}
 	return false;
+}
+
+static bool
+is_attached(const struct mailmime *part)
+{
+	const struct mailmime_disposition *disposition = get_disposition(part);
+
+	return (disposition && disposition->dsp_type->dsp_type ==
+	                           MAILMIME_DISPOSITION_TYPE_ATTACHMENT) ||
+	       is_bibliography(part);
 }
 
 static const struct mailmime *
@@ -264,6 +319,20 @@ normalize_line_ends(char *text)
 	*to = '\0';
 }
 
+/* Decode the transfer encoding. @return for mmap_string_unref(), or NULL */
+static char *
+decode_transfer(const struct mailmime *part, size_t *decoded_size)
+{
+	size_t size = 0, at = 0;
+	const char *body = get_body(part, &size);
+	char *decoded = NULL;
+
+	if (!body || mailmime_part_parse(body, size, &at, part->mm_body->dt_encoding,
+	                 &decoded, decoded_size) != MAILIMF_NO_ERROR)
+		return NULL;
+	return decoded;
+}
+
 /*
  * Decode the transfer encoding and the charset of a part.
  *
@@ -272,13 +341,11 @@ normalize_line_ends(char *text)
 static char *
 part_decode(const struct mailmime *part, struct charset_set *charsets, size_t max_bytes)
 {
-	size_t size = 0, at = 0, decoded_size = 0;
-	const char *body = get_body(part, &size);
-	char *decoded = NULL;
+	size_t decoded_size = 0;
+	char *decoded = decode_transfer(part, &decoded_size);
 	char *text;
 
-	if (!body || mailmime_part_parse(body, size, &at, part->mm_body->dt_encoding,
-	                 &decoded, &decoded_size) != MAILIMF_NO_ERROR)
+	if (!decoded)
 		return g_strdup("");
 	text = charset_decode(charsets, part_get_parameter(part, "charset"), decoded,
 	    decoded_size, max_bytes);
@@ -841,6 +908,55 @@ append_text(
 	parser_proto_append(out, PROTO_TAG_BODY, body);
 }
 
+/* Add the works of a part, or of those in it, to those found before. */
+static void
+add_works(struct bibliography *all, const struct mailmime *part, unsigned depth)
+{
+	pb_auto(bibliography) found = NULL;
+	size_t size = 0;
+	char *decoded;
+
+	if (!part || depth > BOUNDS_MAIL_DEPTH)
+		return;
+	if (part->mm_type == MAILMIME_MULTIPLE) {
+		g_autoptr(GPtrArray) children = part_get_children(part);
+
+		for (guint i = 0; i < children->len; i++)
+			add_works(all, children->pdata[i], depth + 1);
+		return;
+	}
+	if (part->mm_type != MAILMIME_SINGLE || !is_bibliography(part) ||
+	    !(decoded = decode_transfer(part, &size)))
+		return;
+	found = bibliography_parse(decoded, size);
+	mmap_string_unref(decoded);
+	g_ptr_array_extend_and_steal(all->works, g_steal_pointer(&found->works));
+	all->unnamed += found->unnamed;
+}
+
+/* Append the works of attached files, as far as they fit; the others count as unnamed.
+ */
+static void
+append_works(GVariantBuilder *out, const struct part_tree *tree)
+{
+	pb_auto(bibliography) all = bibliography_parse("", 0);
+	size_t left = BIBLIOGRAPHY_BYTES;
+
+	add_works(all, get_top(tree), 0);
+	for (guint i = 0; i < all->works->len; i++) {
+		const char *work = all->works->pdata[i];
+
+		if (i >= BIBLIOGRAPHY_ENTRIES || strlen(work) > left) {
+			all->unnamed++;
+			continue;
+		}
+		left -= strlen(work);
+		parser_proto_append(out, PROTO_TAG_WORK, work);
+	}
+	if (all->unnamed)
+		append_number(out, PROTO_TAG_UNNAMED, all->unnamed);
+}
+
 static void
 append_message(GVariantBuilder *out, struct mime_parser *parser)
 {
@@ -854,6 +970,7 @@ append_message(GVariantBuilder *out, struct mime_parser *parser)
 		return;
 	append_text(out, tree, parser->charsets);
 	dsn_append(out, tree, parser->charsets);
+	append_works(out, tree);
 }
 
 GVariant *

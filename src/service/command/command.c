@@ -218,6 +218,8 @@ save_decision(struct request *request, const struct command_row *row,
 	if (row->run == command_run_subscribe) {
 		g_free(request->subscribe_name);
 		request->subscribe_name = g_strdup(arguments);
+	} else if (decision->pending) {
+		g_string_append_printf(request->pending, "%s\n", decision->pending);
 	} else {
 		g_string_append_printf(
 		    request->pending, "%s%s%s\n", row->verb, *fixed ? " " : "", fixed);
@@ -241,6 +243,7 @@ decide_row(struct request *request, const struct command_row *row,
 	g_free(decision.arguments);
 	g_free(decision.filter);
 	g_free(decision.what);
+	g_free(decision.pending);
 	if (!problem)
 		return true;
 	if (!is_user_error(problem))
@@ -564,12 +567,16 @@ run_pending_line(
 {
 	static const struct command_row restore = {
 	    .verb = "restore", .arguments = "", .run = command_run_restore};
+	static const struct command_row known = {
+	    .verb = "known", .arguments = "", .run = command_run_known_file};
 
 	if (g_str_has_prefix(line, COMMAND_LANGUAGE)) {
 		g_strlcpy(request->text_language, line + strlen(COMMAND_LANGUAGE),
 		    sizeof(request->text_language));
 		return true;
 	}
+	if (g_str_has_prefix(line, COMMAND_KNOWN))
+		return run_row(request, &known, line + strlen(COMMAND_KNOWN), error);
 	if (*is_restoring || request->is_welcome)
 		return run_quiet_line(request, line, error);
 	*is_restoring = g_str_has_prefix(line, COMMAND_RESTORE);

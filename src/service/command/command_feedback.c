@@ -571,61 +571,125 @@ command_run_watch(struct request *request, const char *arguments, GError **error
 
 /* ---- known ---- */
 
-/* @return of char *: names of papers, distinct, also of those that are not stored */
+/* @return of char *: works as in bibliography.works, of the arguments and, if there are
+ * any, of attached files; also of those that no source has listed */
 static GPtrArray *
-find_names(struct request *request, const char *arguments, GError **error)
+find_works(
+    struct request *request, const char *arguments, bool *has_file, GError **error)
 {
-	g_autoptr(GPtrArray) words =
-	    take_references(request, arguments, KNOWN_WORDS, error);
-	g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
+	const struct inmail *mail = request->mail;
+	g_autoptr(GPtrArray) works = g_ptr_array_new_with_free_func(g_free);
+	g_autoptr(GPtrArray) words = NULL;
 	pb_auto(digest) digest = NULL;
 
+	*has_file = mail && mail->works->len;
+	request->is_file_read |= *has_file;
+	for (unsigned i = 0; *has_file && i < mail->works->len; i++)
+		g_ptr_array_add(works, g_strdup(mail->works->pdata[i]));
+	if (!*arguments && *has_file)
+		return g_steal_pointer(&works);
+	if (!*arguments)
+		return command_fail(request, error,
+		           N_("which papers? Write their ids, such as known "
+		              "2605.15202, or attach a .bib or .ris file with entries "
+		              "that have an id.")),
+		       NULL;
+	words = take_references(request, arguments, KNOWN_WORDS, error);
 	for (unsigned i = 0; words && i < words->len; i++) {
 		g_autofree char *name =
 		    command_find_paper(request, words->pdata[i], &digest, error);
 
 		if (!name)
 			return NULL;
-		if (!g_ptr_array_find_with_equal_func(names, name, g_str_equal, NULL))
-			g_ptr_array_add(names, g_steal_pointer(&name));
+		if (!g_ptr_array_find_with_equal_func(works, name, g_str_equal, NULL))
+			g_ptr_array_add(works, g_steal_pointer(&name));
 	}
-	return words ? g_steal_pointer(&names) : NULL;
+	return words ? g_steal_pointer(&works) : NULL;
 }
 
-bool
-command_run_known(struct request *request, const char *arguments, GError **error)
+static char *
+format_papers(struct request *request, unsigned count)
 {
-	g_autoptr(GPtrArray) names = find_names(request, arguments, error);
+	return reply_text_format_count(
+	    &request->text, PL_("1 paper", "{count} papers"), count);
+}
+
+/* @param unnamed  entries of a file without a name */
+static bool
+save_works(
+    struct request *request, const GPtrArray *all, unsigned unnamed, GError **error)
+{
 	struct known_works works = {
 	    .subscriber_id = request->subscriber->id,
-	    .names = names,
+	    .works = all,
 	    .source = request->lines ? "page" : "mail",
 	    .now = request->now,
 	};
 	g_autofree char *papers = NULL;
 
-	if (!names || !known_works_save(request->store, &works, error))
+	if (!known_works_save(request->store, &works, error))
 		return false;
-	papers = reply_text_format_count(
-	    &request->text, PL_("1 paper", "{count} papers"), works.added);
+	papers = format_papers(request, works.added);
 	reply_phrase(&request->text, "ok",
 	    N_("{papers} added to those that you know. They are never sent to you."),
 	    "papers", papers);
+	if (works.absent)
+		reply_phrase(&request->text, "",
+		    N_("Of all that you named, no source has listed {count} yet."),
+		    "count", MSG_INT(works.absent));
+	if (unnamed)
+		reply_phrase(&request->text, "",
+		    N_("Entries of the file without an id, which were left aside: "
+		       "{count}"),
+		    "count", MSG_INT(unnamed));
 	return true;
 }
 
-/* Fix the papers, whose numbers are those of a digest. */
+bool
+command_run_known(struct request *request, const char *arguments, GError **error)
+{
+	bool has_file;
+	g_autoptr(GPtrArray) works = find_works(request, arguments, &has_file, error);
+
+	return works && save_works(request, works,
+	                    has_file ? request->mail->unnamed_works : 0, error);
+}
+
+bool
+command_run_known_file(struct request *request, const char *arguments, GError **error)
+{
+	const char *rest = strchr(arguments, '\t');
+	g_auto(GStrv) list = g_strsplit(rest ? rest + 1 : "", "\t", -1);
+	g_autoptr(GPtrArray) works = g_ptr_array_new();
+
+	for (char **work = list; *work; work++)
+		g_ptr_array_add(works, *work);
+	return save_works(request, works, (unsigned)atoi(arguments), error);
+}
+
+/* Fix the papers, whose numbers are those of a digest, or which are in a file. */
 bool
 command_decide_known(struct request *request, const char *arguments,
     struct command_decision *decision, GError **error)
 {
-	g_autoptr(GPtrArray) names = find_names(request, arguments, error);
+	bool has_file;
+	g_autoptr(GPtrArray) works = find_works(request, arguments, &has_file, error);
+	g_autofree char *papers = NULL, *list = NULL;
 
-	if (!names)
+	if (!works)
 		return false;
-	g_ptr_array_add(names, NULL);
-	decision->arguments = g_strjoinv(" ", (char **)names->pdata);
-	decision->what = g_strdup(decision->arguments);
+	papers = format_papers(request, works->len);
+	g_ptr_array_add(works, NULL);
+	if (!has_file) {
+		decision->arguments = g_strjoinv(" ", (char **)works->pdata);
+		decision->what = g_strdup(decision->arguments);
+		return true;
+	}
+	list = g_strjoinv("\t", (char **)works->pdata);
+	decision->pending =
+	    g_strdup_printf(COMMAND_KNOWN "%u\t%s", request->mail->unnamed_works, list);
+	decision->what = reply_text_format(&request->text,
+	    N_("{papers}, with those of the attached file"), "papers", papers);
 	return true;
 }
 

@@ -14,10 +14,13 @@
 #include "store/subscriber/proposals.h"
 
 /*
- * Pending lines that users cannot type: restore a subscriber; language of the request.
+ * Pending lines that users cannot type: restore a subscriber; language of the request;
+ * works that are known.
  */
 #define COMMAND_RESTORE  "+restore "
 #define COMMAND_LANGUAGE "+language "
+/* A number of entries without a name and works, separated by tabs. */
+#define COMMAND_KNOWN    "+known "
 
 enum command_auth {
 	COMMAND_AUTH_NONE,    /* anybody */
@@ -37,6 +40,7 @@ struct command_decision {
 	char *arguments; /* with the same meaning later; NULL: as typed */
 	char *filter;    /* the canonical filter to confirm, or NULL */
 	char *what;      /* the filters or papers that are meant, or NULL */
+	char *pending;   /* the line to confirm, if users cannot type it; or NULL */
 };
 
 /*
@@ -153,7 +157,8 @@ command_run_fn command_run_add, command_run_address, command_run_confirm,
     command_run_resume, command_run_search, command_run_set, command_run_share,
     command_run_sources, command_run_status, command_run_subscribe, command_run_test,
     command_run_undo, command_run_unfollow, command_run_unshare,
-    command_run_unsubscribe, command_run_watch, command_run_why, command_run_known;
+    command_run_unsubscribe, command_run_watch, command_run_why, command_run_known,
+    command_run_known_file;
 
 command_decide_fn command_decide_add, command_decide_address, command_decide_del,
     command_decide_edit, command_decide_export, command_decide_follow,

@@ -1090,6 +1090,18 @@ run_items(struct mail *mail, GError **error)
 	return true;
 }
 
+/* The works of an attached file are known, perhaps; `known` in the mail says so. */
+static bool
+propose_works(struct mail *mail, GError **error)
+{
+	struct request *request = mail->request;
+
+	if (!request->subscriber || !request->mail->works->len || request->is_file_read)
+		return true;
+	reply_text_add_blank(&request->text);
+	return run_lines(mail, "known", EFFECT_PROPOSED, error);
+}
+
 /* ---- what was not understood ---- */
 
 /* Whether words of an intent are in a line: etc/phrases, sections "hint ...". */
@@ -1432,7 +1444,8 @@ command_run_prose(struct request *request, GError **error)
 	    request->mail->text && strlen(request->mail->text) > BOUNDS_COMMAND_BYTES;
 
 	log_cut_lines(request, prose);
-	if (!prose->is_automatic && !run_items(&mail, error))
+	if (!prose->is_automatic &&
+	    (!run_items(&mail, error) || !propose_works(&mail, error)))
 		return false;
 	finish_text(&mail);
 	if (mail.commands > BOUNDS_COMMANDS || is_long) {

@@ -138,9 +138,10 @@ struct request {
 	const struct command_row *example_row; /* example that was shown last */
 	const char *line;                      /* that is being carried out; borrowed */
 	bool has_proposals;                    /* what was understood is shown */
-	bool is_welcome;  /* the confirmed lines are a new subscription */
-	bool is_applying; /* a proposal */
-	char *rest;       /* text: how to ask for what was not understood, or NULL */
+	bool is_welcome;   /* the confirmed lines are a new subscription */
+	bool is_applying;  /* a proposal */
+	bool is_file_read; /* works of attached files were marked or proposed */
+	char *rest;        /* text: how to ask for what was not understood, or NULL */
 	char *restored; /* lines of the subscription that somebody had, to be pending */
 	/* Filter with a syntax error, and its column from 1; of the last error. */
 	char *error_filter;

@@ -11,14 +11,15 @@
 
 struct known_works {
 	int64_t subscriber_id;
-	const GPtrArray *names; /* of char *, as in paper_alias */
+	const GPtrArray *works; /* of char *: names as in bibliography.works */
 	const char *source;     /* as feedback_save() */
 	int64_t now;
-	unsigned added; /* set: names that were new */
+	unsigned added;  /* set: works that were not known by each of their names */
+	unsigned absent; /* set: works of which no source has listed a paper */
 };
 
 /**
- * Save names, in the caller's transaction.  Papers of them that are here count as
+ * Save works, in the caller's transaction.  Papers of them that are here count as
  * liked, so that digests are ordered by them.
  *
  * @return false with PB_ERROR_LIMIT if the subscriber has more than KNOWN_MAX

@@ -12,13 +12,15 @@
 #include "base/cleanup.h"
 
 /* Maximum size of a file, and number of entries that are read. */
-#define BIBLIOGRAPHY_BYTES   (1024 * 1024)
-#define BIBLIOGRAPHY_ENTRIES 5000
+#define BIBLIOGRAPHY_BYTES      (1024 * 1024)
+#define BIBLIOGRAPHY_ENTRIES    5000
+#define BIBLIOGRAPHY_WORK_BYTES 4096
 
 struct bibliography {
-	unsigned entries; /* with a name */
-	unsigned unnamed; /* without one, or beyond BIBLIOGRAPHY_ENTRIES */
-	GPtrArray *names; /* of char *, as in paper_alias: ids, and title with author */
+	/* of char *: the names of each entry as in paper_alias, ids and title with
+	 * author, separated by blanks; at most BIBLIOGRAPHY_WORK_BYTES */
+	GPtrArray *works;
+	unsigned unnamed; /* entries without a name, or beyond BIBLIOGRAPHY_ENTRIES */
 };
 
 /** Read a file in UTF-8, UTF-16 with a byte order mark, or else Windows-1252. */

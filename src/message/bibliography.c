@@ -1,7 +1,7 @@
 /*
  * bibliography.c - the works in a file of a reference manager: BibTeX or RIS.
  */
-#include "model/bibliography.h"
+#include "message/bibliography.h"
 
 #include <string.h>
 
@@ -59,24 +59,46 @@ struct entry {
 
 /* ---- text ---- */
 
-/* @return valid UTF-8, owned by the caller */
+/* Decode UTF-16 behind its byte order mark. @return owned by the caller, or NULL */
+static char *
+decode_utf16(const char *data, size_t size)
+{
+	g_autofree gunichar2 *units = g_new(gunichar2, size / 2);
+	bool is_big = (guchar)data[0] == 0xfe;
+	glong read;
+
+	for (size_t i = 0; i < size / 2; i++) {
+		guchar first = (guchar)data[2 * i], second = (guchar)data[2 * i + 1];
+
+		units[i] =
+		    (gunichar2)(is_big ? first << 8 | second : second << 8 | first);
+	}
+	return g_utf16_to_utf8(units + 1, (glong)(size / 2) - 1, &read, NULL, NULL);
+}
+
+/* No converter of iconv(3) is used: the parser's sandbox cannot open them.
+ *
+ * @return valid UTF-8, owned by the caller */
 static char *
 decode(const char *data, size_t size)
 {
-	bool is_wide = size >= 2 && (memcmp(data, "\xff\xfe", 2) == 0 ||
-	                                memcmp(data, "\xfe\xff", 2) == 0);
-	const char *charset = is_wide ? "UTF-16" : "WINDOWS-1252";
-	char *text = NULL;
+	GString *text;
 
+	if (size >= 2 &&
+	    (memcmp(data, "\xff\xfe", 2) == 0 || memcmp(data, "\xfe\xff", 2) == 0)) {
+		char *decoded = decode_utf16(data, size);
+
+		return decoded ? decoded : g_strdup("");
+	}
 	if (size >= 3 && memcmp(data, "\xef\xbb\xbf", 3) == 0) {
 		data += 3;
 		size -= 3;
 	}
-	if (!is_wide && g_utf8_validate_len(data, size, NULL))
+	if (g_utf8_validate_len(data, size, NULL))
 		return g_strndup(data, size);
-	text = g_convert_with_fallback(
-	    data, (gssize)size, "UTF-8", charset, "?", NULL, NULL, NULL);
-	return text ? text : g_utf8_make_valid(data, (gssize)size);
+	text = g_string_new(NULL);
+	text_append_windows_1252(text, data, size, G_MAXSIZE);
+	return g_string_free(text, FALSE);
 }
 
 /* ---- entries ---- */
@@ -88,7 +110,7 @@ add_field(struct entry *entry, const char *name, const char *value)
 		char **field = &entry->fields[names[i].field];
 
 		if (strcmp(names[i].name, name) == 0 && !*field && *value)
-			*field = g_strdup(value);
+			*field = g_strndup(value, BIBLIOGRAPHY_WORK_BYTES);
 	}
 }
 
@@ -171,14 +193,24 @@ add_title(const struct entry *entry, GPtrArray *out)
 		g_ptr_array_add(out, name);
 }
 
-/* Remove names that are repeated from an index on. */
-static void
-remove_repeated(GPtrArray *list, guint from)
+/* Join names, each once, as far as they fit. @return NULL: none */
+static char *
+join_names(const GPtrArray *list)
 {
-	for (guint i = from; i < list->len; i++)
-		for (guint j = list->len - 1; j > i; j--)
-			if (strcmp(list->pdata[i], list->pdata[j]) == 0)
-				g_ptr_array_remove_index(list, j);
+	GString *joined = g_string_new(NULL);
+
+	for (guint i = 0; i < list->len; i++) {
+		const char *name = list->pdata[i];
+		guint first;
+
+		g_ptr_array_find_with_equal_func(
+		    (GPtrArray *)list, name, g_str_equal, &first);
+		if (first == i &&
+		    joined->len + 1 + strlen(name) <= BIBLIOGRAPHY_WORK_BYTES)
+			g_string_append_printf(
+			    joined, "%s%s", joined->len ? " " : "", name);
+	}
+	return g_string_free(joined, !joined->len);
 }
 
 /* Add the names of an entry, and clear it. */
@@ -187,23 +219,23 @@ finish(struct bibliography *bibliography, struct entry *entry)
 {
 	char **fields = entry->fields;
 	const char *archive = fields[FIELD_ARCHIVE];
-	guint before = bibliography->names->len;
+	g_autoptr(GPtrArray) list = g_ptr_array_new_with_free_func(g_free);
+	char *work;
 
-	if (bibliography->entries < BIBLIOGRAPHY_ENTRIES) {
-		add_ids(fields[FIELD_DOI], bibliography->names);
+	if (bibliography->works->len < BIBLIOGRAPHY_ENTRIES) {
+		add_ids(fields[FIELD_DOI], list);
 		if (!archive || g_ascii_strcasecmp(archive, "arxiv") == 0)
-			add_ids(fields[FIELD_EPRINT], bibliography->names);
-		add_ids(fields[FIELD_URL], bibliography->names);
-		add_ids(fields[FIELD_NOTE], bibliography->names);
-		add_number(fields[FIELD_PMID], "^\\D*([1-9][0-9]{3,8})$",
-		    "pmid:", bibliography->names);
-		add_number(fields[FIELD_PMCID], "(PMC[1-9][0-9]{0,9})",
-		    "pmcid:", bibliography->names);
-		add_title(entry, bibliography->names);
+			add_ids(fields[FIELD_EPRINT], list);
+		add_ids(fields[FIELD_URL], list);
+		add_ids(fields[FIELD_NOTE], list);
+		add_number(
+		    fields[FIELD_PMID], "^\\D*([1-9][0-9]{3,8})$", "pmid:", list);
+		add_number(fields[FIELD_PMCID], "(PMC[1-9][0-9]{0,9})", "pmcid:", list);
+		add_title(entry, list);
 	}
-	remove_repeated(bibliography->names, before);
-	if (bibliography->names->len > before)
-		bibliography->entries++;
+	work = join_names(list);
+	if (work)
+		g_ptr_array_add(bibliography->works, work);
 	else
 		bibliography->unnamed++;
 	for (int i = 0; i < FIELDS; i++)
@@ -224,15 +256,16 @@ is_tagged(const char *line)
 static void
 parse_ris(struct bibliography *bibliography, const char *text)
 {
-	g_auto(GStrv) lines = g_strsplit_set(text, "\r\n", -1);
 	struct entry entry = {0};
 	bool is_open = false;
 
-	for (char **line = lines; *line; line++) {
-		char tag[3] = {(*line)[0], (*line)[0] ? (*line)[1] : '\0', '\0'};
+	for (const char *at = text; *at;) {
+		size_t size = strcspn(at, "\r\n");
+		g_autofree char *line = g_strchomp(g_strndup(at, size));
+		char tag[3] = {line[0], line[0] ? line[1] : '\0', '\0'};
 
-		g_strchomp(*line);
-		if (!is_tagged(*line))
+		at += MAX(size, 1);
+		if (!is_tagged(line))
 			continue;
 		if (is_open && (strcmp(tag, "ER") == 0 || strcmp(tag, "TY") == 0)) {
 			finish(bibliography, &entry);
@@ -241,7 +274,7 @@ parse_ris(struct bibliography *bibliography, const char *text)
 		if (strcmp(tag, "TY") == 0)
 			is_open = true;
 		else
-			add_field(&entry, tag, g_strchug(*line + strlen("TI  -")));
+			add_field(&entry, tag, g_strchug(line + strlen("TI  -")));
 	}
 	/* The file ends in an entry, or has fields behind the last one. */
 	if (is_open)
@@ -339,7 +372,7 @@ bibliography_parse(const char *data, size_t size)
 	struct bibliography *bibliography = g_new0(struct bibliography, 1);
 	g_autofree char *text = decode(data, MIN(size, BIBLIOGRAPHY_BYTES));
 
-	bibliography->names = g_ptr_array_new_with_free_func(g_free);
+	bibliography->works = g_ptr_array_new_with_free_func(g_free);
 	if (g_str_has_prefix(text, "TY  -") || strstr(text, "\nTY  -") ||
 	    strstr(text, "\rTY  -"))
 		parse_ris(bibliography, text);
@@ -353,6 +386,6 @@ bibliography_free(struct bibliography *bibliography)
 {
 	if (!bibliography)
 		return;
-	g_ptr_array_unref(bibliography->names);
+	g_clear_pointer(&bibliography->works, g_ptr_array_unref);
 	g_free(bibliography);
 }
