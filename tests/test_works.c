@@ -621,11 +621,13 @@ STORE_TEST(what_becomes_of_a_watched_paper_is_reported)
 	    "4|" WATCHED ARTICLE
 	    "): it was published in Molecular Biology of the Cell");
 	send_all(fixture, store_fixture_time("2025-09-25T12:00:00Z"));
+	store_fixture_run(fixture, "UPDATE watch SET until = 1761998400");
 	save_notice(fixture, "10.1091/mbc.E25-09-0454", "2025-10-01T09:00:00Z");
 	assert_digests_at(fixture, "2025-10-01T12:00:00Z", 1);
 	g_assert_cmpint(store_fixture_number(fixture,
 	                    "SELECT count(*) FROM digest_head WHERE id = 5 AND"
-	                    " notices LIKE 'You watch%it was retracted'"),
+	                    " notices LIKE 'You watch%it was retracted%You watch"
+	                    " it until 2025-11-01. For another year, reply: watch %'"),
 	    ==, 1);
 }
 

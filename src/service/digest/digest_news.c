@@ -4,6 +4,7 @@
  */
 #include "service/digest/digest_news.h"
 
+#include "base/clock.h"
 #include "base/day.h"
 #include "base/msg.h"
 #include "base/text.h"
@@ -152,10 +153,18 @@ describe_event(const struct paper_event *event)
 	return NULL;
 }
 
+/* Days before its end in which a notice says how to watch the paper for longer. */
+#define RENEWAL_DAYS 60
+
 /* Append the line of an event of a paper that the subscriber watches. */
 static void
-append_watched(GString *lines, const struct paper_event *event, const struct po *po)
+append_watched(GString *lines, const struct paper_event *event,
+    const struct watched_paper *watched, int64_t now, const struct po *po)
 {
+	pb_auto(msg) renewal = NULL;
+	g_autofree char *more = NULL;
+	char day[DAY_BYTES];
+
 	g_autofree char *title = text_quote(event->title, EVENT_TITLE_CHARS);
 	pb_auto(msg) what = describe_event(event);
 	g_autofree char *words = msg_format(what, po);
@@ -164,11 +173,19 @@ append_watched(GString *lines, const struct paper_event *event, const struct po 
 	g_autofree char *line = msg_format(msg, po);
 
 	g_string_append_printf(lines, "%s%s", lines->len ? "\n" : "", line);
+	if (watched->until - now > RENEWAL_DAYS * (int64_t)CLOCK_DAY_S)
+		return;
+	day_format(watched->until, day);
+	renewal = msg_new(N_("You watch it until {until}. For another year, reply: "
+	                     "watch {id}"),
+	    "until", day, "id", event->paper_id, NULL);
+	more = msg_format(renewal, po);
+	g_string_append_printf(lines, "\n%s", more);
 }
 
-/* @param watched  of struct watched_paper * */
-static bool
-is_watched(const GPtrArray *watched, const struct paper_event *event)
+/* @param watched  of struct watched_paper * @return NULL: it is not watched */
+static const struct watched_paper *
+find_watched(const GPtrArray *watched, const struct paper_event *event)
 {
 	int64_t work = event->work ? event->work : event->paper_seq;
 
@@ -176,9 +193,9 @@ is_watched(const GPtrArray *watched, const struct paper_event *event)
 		const struct watched_paper *paper = watched->pdata[i];
 
 		if (paper->work == work && paper->since <= event->at)
-			return true;
+			return paper;
 	}
-	return false;
+	return NULL;
 }
 
 /* Whether a watched paper's retraction has a mail of its own. */
@@ -197,6 +214,7 @@ digest_news_find_events(struct digest_cache *cache, const struct subscriber *sub
 {
 	int64_t subscriber_id = subscriber->id;
 	const GPtrArray *all = digest_cache_get_events(cache, error);
+	const struct watched_paper *paper;
 	g_autoptr(GPtrArray) watched = NULL;
 	g_autoptr(GHashTable) delivered = NULL;
 	int64_t reported, at;
@@ -213,9 +231,11 @@ digest_news_find_events(struct digest_cache *cache, const struct subscriber *sub
 
 		if (event->id <= reported)
 			continue;
-		if (is_watched(watched, event)) {
+		paper = find_watched(watched, event);
+		if (paper) {
 			if (!has_mail(subscriber, event))
-				append_watched(lines, event, cache->po);
+				append_watched(
+				    lines, event, paper, cache->now, cache->po);
 			continue;
 		}
 		if (event->kind != PAPER_EVENT_RETRACTED)
