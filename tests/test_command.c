@@ -608,7 +608,7 @@ COMMAND_TEST(reply_to_a_subject_with_a_command_runs_nothing)
 	g_autofree char *again = NULL;
 
 	run(test, "del 1\n", &one);
-	g_assert_cmpstr(one.subject, ==, "Your commands");
+	g_assert_cmpstr(one.subject, ==, "Your message to paperboy@example.net");
 	again = g_strconcat("Re: ", one.subject, NULL);
 	g_assert_false(command_table_is_command(command_text_skip_prefixes(again)));
 	run(test, "a question\nlist\n", &other);

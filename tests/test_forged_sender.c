@@ -212,7 +212,8 @@ static const struct step new_address_learns_nothing[] = {
 static const struct step suggestion_is_accepted[] = {
     MAIL(EVA, HOME, "list", "replied", NULL),
     SAVE("list"),
-    MAIL(EVA, "$list", "Re: Your commands", "replied", NULL, .text = "puase 14d\n"),
+    MAIL(EVA, "$list", "Re: Your message to paperboy@example.org", "replied", NULL,
+        .text = "puase 14d\n"),
     HAS("reply with the one word yes"),
     HAS("\r\npause 14d\r\n"),
     ROWS(STATE, "active"),
@@ -220,11 +221,14 @@ static const struct step suggestion_is_accepted[] = {
     /* Consent of another sender does not count. */
     MAIL(ADAM, "$suggestion", "yes", "replied", NULL),
     ROWS(STATE, "active"),
-    MAIL(EVA, "$suggestion", "Re: Your commands", "replied", NULL, .text = "Yes.\n"),
+    MAIL(EVA, "$suggestion", "Re: Your message to paperboy@example.org", "replied",
+        NULL, .text = "Yes.\n"),
     ROWS(STATE, "paused"),
     /* The token was used. */
-    MAIL(EVA, "$suggestion", "Re: Your commands", "replied", NULL, .text = "resume\n"),
-    MAIL(EVA, "$suggestion", "Re: Your commands", "replied", NULL, .text = "yes\n"),
+    MAIL(EVA, "$suggestion", "Re: Your message to paperboy@example.org", "replied",
+        NULL, .text = "resume\n"),
+    MAIL(EVA, "$suggestion", "Re: Your message to paperboy@example.org", "replied",
+        NULL, .text = "yes\n"),
     ROWS(STATE, "active"),
     {.kind = STEP_END},
 };
@@ -232,9 +236,12 @@ static const struct step suggestion_is_accepted[] = {
 static const struct step every_mail_is_answered[] = {
     MAIL(EVA, HOME, "list", "replied", NULL),
     SAVE("list"),
-    MAIL(EVA, "$list", "Re: Your commands", "replied", NULL, .text = "It rains.\n"),
-    MAIL(EVA, "$list", "Re: Your commands", "replied", NULL, .text = "It rains!\n"),
-    MAIL(EVA, HOME, "Re: Your commands", "replied", NULL, .text = "It rains\n"),
+    MAIL(EVA, "$list", "Re: Your message to paperboy@example.org", "replied", NULL,
+        .text = "It rains.\n"),
+    MAIL(EVA, "$list", "Re: Your message to paperboy@example.org", "replied", NULL,
+        .text = "It rains!\n"),
+    MAIL(EVA, HOME, "Re: Your message to paperboy@example.org", "replied", NULL,
+        .text = "It rains\n"),
     {.kind = STEP_END},
 };
 

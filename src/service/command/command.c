@@ -308,16 +308,32 @@ add_unknown_command(struct request *request, const char *line)
 	request->reply.failed++;
 }
 
+/* "yes" and "no" without numbers: they mean what the answered mail has shown. */
+static bool
+is_answer(const struct command_row *row, const char *arguments)
+{
+	return (row->run == command_run_yes || row->run == command_run_no) &&
+	       !*arguments;
+}
+
 /* @return false if the message cannot be processed */
 static bool
 execute(struct request *request, const char *line, GError **error)
 {
 	const char *arguments;
 	const struct command_row *row = command_table_parse(line, &arguments);
+	bool has_open = true;
 
 	request->line = line;
 	if (!row) {
 		add_unknown_command(request, line);
+		return true;
+	}
+	if (is_answer(row, arguments) &&
+	    !command_has_open_proposal(request, &has_open, error))
+		return false;
+	if (!has_open) {
+		command_add_nothing_waits(request);
 		return true;
 	}
 	if (row->arity == COMMAND_ARITY_REQUIRED && !*arguments) {
@@ -370,15 +386,22 @@ was_echoed(const struct request *request, const char *line)
 }
 
 /*
- * The sender may be forged: of such a mail, lines that failed are not quoted, and of
- * the others only BOUNDS_UNKNOWN_ECHO bytes.
+ * Of what was confirmed only lines that failed are quoted: the person may have written
+ * no line.  The sender may be forged: of such a mail, lines that failed are not quoted,
+ * and of the others only BOUNDS_UNKNOWN_ECHO bytes.
  */
 static bool
-is_quoted(const struct request *request, unsigned failed)
+is_quoted(const struct request *request, const char *line, unsigned failed)
 {
+	const char *arguments;
+	const struct command_row *row = command_table_parse(line, &arguments);
+	bool has_failed = request->reply.failed > failed;
+
+	if (!has_failed &&
+	    (request->is_confirmed || (row && is_answer(row, arguments))))
+		return false;
 	return !request->text.is_guarded ||
-	       (request->reply.failed == failed &&
-	           request->echoed->len <= BOUNDS_UNKNOWN_ECHO);
+	       (!has_failed && request->echoed->len <= BOUNDS_UNKNOWN_ECHO);
 }
 
 /* Lines that wait for a confirmation are listed, the others quoted. */
@@ -402,7 +425,7 @@ run_line(struct request *request, const char *line, GError **error)
 		return false;
 	if (request->reply.waiting > waiting && !is_first)
 		from = start;
-	else if (request->reply.waiting == waiting && is_quoted(request, failed))
+	else if (request->reply.waiting == waiting && is_quoted(request, line, failed))
 		return true;
 	g_string_erase(text, (gssize)from, (gssize)(to - from));
 	return true;

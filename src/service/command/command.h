@@ -106,6 +106,9 @@ struct msg *command_format_effect(const struct proposal *proposal);
 void
 command_fill_tokens(struct command_reply *reply, const char *confirm, const char *undo);
 
+/** Whether a mail has shown the requester a proposal that is open. @param has set */
+bool command_has_open_proposal(struct request *request, bool *has, GError **error);
+
 /**
  * Find the answer to a proposal in the first own line of a message.
  *

@@ -177,7 +177,11 @@ command_run_add(struct request *request, const char *arguments, GError **error)
 		return command_set_query_error(request, options.query, &problem, error);
 	request->reply.is_changed = true;
 	what = command_describe_filter(request, subscription);
-	reply_text_add(&request->text, "ok", what);
+	/* Without the line that it answers. */
+	if (request->is_confirmed)
+		reply_phrase(&request->text, "ok", N_("added: {what}"), "what", what);
+	else
+		reply_text_add(&request->text, "ok", what);
 	return command_add_backtest(
 	    request, options.query, subscription->number, filter.is_block, 0, error);
 }

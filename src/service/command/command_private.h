@@ -236,6 +236,9 @@ bool command_is_papers(const char *arguments);
 /** Whether arguments are numbers only, or empty: "2", "1, 3". */
 bool command_is_numbers(const char *arguments);
 
+/** The answer to a "yes" or "no" if nothing waits for one. */
+void command_add_nothing_waits(struct request *request);
+
 /** @return of struct subscription *: the filters of the requester */
 GPtrArray *command_load_filters(struct request *request, GError **error);
 

@@ -36,6 +36,36 @@ was_shown(const struct proposal *proposal)
 	return *proposal->shown_in;
 }
 
+bool
+command_has_open_proposal(struct request *request, bool *has, GError **error)
+{
+	g_autoptr(GPtrArray) open = NULL;
+
+	*has = false;
+	if (!request->subscriber)
+		return true;
+	open = proposals_load_open(
+	    request->store, request->subscriber->id, 0, request->now, error);
+	for (unsigned i = 0; open && i < open->len; i++)
+		*has = *has || was_shown(open->pdata[i]);
+	return open != NULL;
+}
+
+void
+command_add_nothing_waits(struct request *request)
+{
+	reply_text_add_paragraph(&request->text,
+	    request->subscriber
+	        ? N_("Nothing waits for a yes or no from you, so nothing was done. "
+	             "Write "
+	             "what you want, such as \"add robots\", \"once a week\" or "
+	             "\"unsubscribe\"; \"list\" shows what you have.")
+	        : N_("Nothing waits for a yes or no from this address; a request that "
+	             "was not confirmed in time has ended. To get new research papers "
+	             "by "
+	             "mail, write \"subscribe\" and what they are to be about."));
+}
+
 /*
  * Which proposals an answer without numbers means: those of the message that it
  * answers, or else of the last one that was sent, if it shows any.
@@ -56,10 +86,7 @@ find_message(struct request *request, const GPtrArray *open, char **message,
 		    (!*newest || proposal->made_at > (*newest)->made_at))
 			*newest = proposal;
 	}
-	if (!*newest)
-		return command_fail(request, error,
-		    N_("no suggestion is open, so there is nothing to answer with yes "
-		       "or no."));
+	g_assert(*newest);
 	if (!request_find_answered(request, message, error))
 		return false;
 	if (*message)
@@ -273,11 +300,6 @@ decide(struct request *request, const char *arguments, bool is_one,
 	g_autoptr(GArray) numbers = NULL;
 	GString *text;
 
-	/* Unsubscribed people have no proposals. */
-	if (!request->subscriber)
-		return command_fail(request, error,
-		    N_("no suggestion is open, so there is nothing to answer with yes "
-		       "or no."));
 	numbers = parse_numbers(request, arguments, is_one, error);
 	if (!numbers)
 		return false;

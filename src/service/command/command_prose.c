@@ -36,8 +36,8 @@
 /* The commands for a wish, separated by LF; NULL: it cannot be done as it is said. */
 typedef char *format_fn(struct request *request, const struct prose_item *item);
 
-static format_fn format_topics, format_block, format_del, format_edit, format_author,
-    format_pause, format_frequency, format_time, format_zone, format_max,
+static format_fn format_topics, format_only, format_block, format_del, format_edit,
+    format_author, format_pause, format_frequency, format_time, format_zone, format_max,
     format_language, format_papers, format_search, format_address;
 
 enum effect {
@@ -90,6 +90,7 @@ static const struct wish {
     {"undo", "subscribe", EFFECT_NONE, NULL, "subscribe", NULL},
     {"subscribe", "subscribe", EFFECT_PROPOSED, format_topics, "subscribe", NULL},
     {"add", "add", EFFECT_PROPOSED, format_topics, "add diffusion", NULL},
+    {"only", "add", EFFECT_PROPOSED, format_only, "add diffusion", NULL},
     {"field", "subscribe", EFFECT_NONE, format_topics, "subscribe", NULL},
     {"forget", "forget", EFFECT_PROPOSED, NULL, "forget me", NULL},
     {"complaint", "info", EFFECT_DONE, NULL, "info", NULL},
@@ -159,6 +160,27 @@ format_topics(struct request *request, const struct prose_item *item)
 	add_topics(lines, item, "add");
 	if (every)
 		add_line(lines, g_strdup_printf("set when %s", every));
+	return g_string_free(lines, FALSE);
+}
+
+/* The topics take the place of the filters of the person. */
+static char *
+format_only(struct request *request, const struct prose_item *item)
+{
+	GString *lines = g_string_new(NULL);
+	g_autoptr(GString) numbers = g_string_new(NULL);
+	g_autoptr(GPtrArray) own =
+	    request->subscriber ? command_load_filters(request, NULL) : NULL;
+
+	add_topics(lines, item, "add");
+	for (guint i = 0; own && i < own->len; i++) {
+		const struct subscription *one = own->pdata[i];
+
+		if (!one->is_block)
+			g_string_append_printf(numbers, " %d", one->number);
+	}
+	if (numbers->len)
+		add_line(lines, g_strconcat("del", numbers->str, NULL));
 	return g_string_free(lines, FALSE);
 }
 
@@ -736,6 +758,9 @@ is_redundant(const struct mail *mail, const struct prose_item *item)
 	return is_heading(prose, item) ||
 	       (item->is_in_subject && !mail->request->digest_id &&
 	           find_wish(item->wish.intent)->format == format_papers) ||
+	       /* "Too many", and then how often it is to come */
+	       (item->is_in_subject && has_stated(item, "fewer") &&
+	           prose_find(prose, "frequency")) ||
 	       (strcmp(item->wish.intent, "help") == 0 && has_change(prose, true)) ||
 	       compare_settings(mail, item) < 0;
 }
@@ -867,10 +892,20 @@ run_unread(struct mail *mail, const struct prose_item *item, GError **error)
 	const struct command_row *row =
 	    strstr(word, "scri") ? command_table_find_closest(word) : NULL;
 
-	/* "No, I meant a pause" */
-	if (!item->is_whole && prose_is_answer(item->line))
-		return true;
+	if (prose_is_answer(item->line)) {
+		bool has_open = false;
 
+		/* "No, I meant a pause" */
+		if (!item->is_whole)
+			return true;
+		if (!command_has_open_proposal(request, &has_open, error))
+			return false;
+		if (!has_open) {
+			mail->answered++;
+			command_add_nothing_waits(request);
+			return true;
+		}
+	}
 	if (row && !*arguments && row->run == command_run_unsubscribe)
 		return run_lines(mail, "unsubscribe", EFFECT_DONE, error);
 	if (row && !*arguments && row->run == command_run_subscribe)
@@ -1460,7 +1495,8 @@ command_run_prose(struct request *request, GError **error)
 	}
 	if (first && first->is_in_subject && first->kind <= PROSE_WISH)
 		request->reply.subject =
-		    reply_text_format(&request->text, N_("Your commands"));
+		    reply_text_format(&request->text, N_("Your message to {address}"),
+		        "address", request->commands_address);
 	return true;
 }
 

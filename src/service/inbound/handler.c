@@ -54,21 +54,6 @@ accept_suggestion(struct request *request, bool *is_done, GError **error)
 	       (!*is_done || handler_apply_confirmation(request, confirmation, error));
 }
 
-static bool
-has_open_proposal(struct request *request, bool *has, GError **error)
-{
-	g_autoptr(GPtrArray) open = NULL;
-
-	*has = false;
-	if (!request->subscriber)
-		return true;
-	open = proposals_load_open(
-	    request->store, request->subscriber->id, 0, request->now, error);
-	for (unsigned i = 0; open && i < open->len; i++)
-		*has = *has || *((struct proposal *)open->pdata[i])->shown_in;
-	return open != NULL;
-}
-
 /*
  * Accept the suggestion of a corrected command, or find the answer to proposals.
  *
@@ -89,7 +74,7 @@ accept_or_answer(struct request *request, char **answer, bool *is_done, GError *
 		return false;
 	if (*is_done || (consent != CONSENT_YES && consent != CONSENT_NO))
 		return true;
-	if (!has_open_proposal(request, &has_open, error))
+	if (!command_has_open_proposal(request, &has_open, error))
 		return false;
 	if (has_open)
 		*answer = g_steal_pointer(&found);
