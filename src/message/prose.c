@@ -92,6 +92,15 @@ is_unspaced(const struct phrases_word *word)
 	       g_utf8_next_char(word->start) == word->end;
 }
 
+/* Whether the words from there are a topic that is not shortened. */
+static bool
+ends_whole(const struct phrases *language, const struct phrases_span *span, unsigned at)
+{
+	const struct phrases_span rest = make_span(span->text, at, span->to);
+
+	return phrases_skip(language, "whole", &rest) == span->to;
+}
+
 /* Skip words such as "papers on the" before a topic, and "etc" after it. */
 static void
 trim_topic(const struct phrases *language, struct phrases_span *span)
@@ -103,7 +112,9 @@ trim_topic(const struct phrases *language, struct phrases_span *span)
 	for (unsigned at = span->from; at < span->to; at++) {
 		const struct phrases_span rest = make_span(span->text, at, span->to);
 
-		if (phrases_skip(language, "trail", &rest) != span->to)
+		/* "operations research" */
+		if (phrases_skip(language, "trail", &rest) != span->to ||
+		    (at > span->from && ends_whole(language, span, at - 1)))
 			continue;
 		span->to = at;
 		at = span->from - (at > span->from);
