@@ -52,16 +52,24 @@ TEST(encodings_and_cut_files_are_read)
 		g_free(read_names(text, size));
 }
 
+/* The first one has a NUL and more ids than are read. */
 TEST(a_file_has_at_most_5000_entries)
 {
-	g_autoptr(GString) text = g_string_new(NULL);
+	static const char head[] = "@article{k, title={\0}, note={";
+	g_autoptr(GString) text = g_string_new_len(head, sizeof(head) - 1);
 	pb_auto(bibliography) found = NULL;
+	g_auto(GStrv) names = NULL;
 
-	for (int i = 0; i < BIBLIOGRAPHY_ENTRIES + 7; i++)
+	for (int i = 0; i < 50000; i++)
+		g_string_append_printf(text, "10.5555/a%d ", i);
+	g_string_append(text, "}}\n");
+	for (int i = 1; i < BIBLIOGRAPHY_ENTRIES + 7; i++)
 		g_string_append_printf(text, "@article{k,doi={10.5555/%d}}\n", i);
 	found = bibliography_parse(text->str, text->len);
 	g_assert_cmpuint(found->works->len, ==, BIBLIOGRAPHY_ENTRIES);
 	g_assert_cmpuint(found->unnamed, ==, 7);
+	names = g_strsplit(found->works->pdata[0], " ", -1);
+	g_assert_cmpuint(g_strv_length(names), ==, 16);
 }
 
 UNIT_MAIN

@@ -57,6 +57,9 @@ struct entry {
 	char *fields[FIELDS]; /* the first of each kind */
 };
 
+/* Maximum number of names of an entry. */
+#define NAMES_MAX 16
+
 /* ---- text ---- */
 
 /* Decode UTF-16 behind its byte order mark. @return owned by the caller, or NULL */
@@ -72,6 +75,9 @@ decode_utf16(const char *data, size_t size)
 
 		units[i] =
 		    (gunichar2)(is_big ? first << 8 | second : second << 8 | first);
+		/* It would end the text. */
+		if (!units[i])
+			units[i] = ' ';
 	}
 	return g_utf16_to_utf8(units + 1, (glong)(size / 2) - 1, &read, NULL, NULL);
 }
@@ -82,6 +88,7 @@ decode_utf16(const char *data, size_t size)
 static char *
 decode(const char *data, size_t size)
 {
+	g_autofree char *copy = NULL;
 	GString *text;
 
 	if (size >= 2 &&
@@ -94,10 +101,13 @@ decode(const char *data, size_t size)
 		data += 3;
 		size -= 3;
 	}
-	if (g_utf8_validate_len(data, size, NULL))
-		return g_strndup(data, size);
+	copy = g_malloc0(size + 1);
+	for (size_t i = 0; i < size; i++)
+		copy[i] = data[i] ? data[i] : ' ';
+	if (g_utf8_validate_len(copy, size, NULL))
+		return g_steal_pointer(&copy);
 	text = g_string_new(NULL);
-	text_append_windows_1252(text, data, size, G_MAXSIZE);
+	text_append_windows_1252(text, copy, size, G_MAXSIZE);
 	return g_string_free(text, FALSE);
 }
 
@@ -126,6 +136,17 @@ remove_marks(const char *text)
 	return g_string_free(plain, FALSE);
 }
 
+/* Add a name, once. @param name  taken */
+static void
+add_name(GPtrArray *out, char *name)
+{
+	if (out->len >= NAMES_MAX ||
+	    g_ptr_array_find_with_equal_func(out, name, g_str_equal, NULL))
+		g_free(name);
+	else
+		g_ptr_array_add(out, name);
+}
+
 /* Add the arXiv ids and DOIs among the words of a text. */
 static void
 add_ids(const char *text, GPtrArray *out)
@@ -138,9 +159,9 @@ add_ids(const char *text, GPtrArray *out)
 		g_autofree char *doi = paper_id_parse_doi(*word);
 
 		if (paper_id_parse_arxiv(*word, &id, NULL))
-			g_ptr_array_add(out, id);
+			add_name(out, id);
 		else if (doi)
-			g_ptr_array_add(out, g_strconcat("doi:", doi, NULL));
+			add_name(out, g_strconcat("doi:", doi, NULL));
 	}
 }
 
@@ -155,7 +176,7 @@ add_number(const char *text, const char *pattern, const char *head, GPtrArray *o
 	if (!text || !g_regex_match(regex, text, 0, &match))
 		return;
 	digits = g_match_info_fetch(match, 1);
-	g_ptr_array_add(out, g_strconcat(head, digits, NULL));
+	add_name(out, g_strconcat(head, digits, NULL));
 }
 
 /* Plain text of a field, whose TeX is decoded. @return owned by the caller */
@@ -190,10 +211,10 @@ add_title(const struct entry *entry, GPtrArray *out)
 	}
 	name = paper_id_format_title(paper);
 	if (name)
-		g_ptr_array_add(out, name);
+		add_name(out, name);
 }
 
-/* Join names, each once, as far as they fit. @return NULL: none */
+/* Join names, as far as they fit. @return NULL: none */
 static char *
 join_names(const GPtrArray *list)
 {
@@ -201,12 +222,8 @@ join_names(const GPtrArray *list)
 
 	for (guint i = 0; i < list->len; i++) {
 		const char *name = list->pdata[i];
-		guint first;
 
-		g_ptr_array_find_with_equal_func(
-		    (GPtrArray *)list, name, g_str_equal, &first);
-		if (first == i &&
-		    joined->len + 1 + strlen(name) <= BIBLIOGRAPHY_WORK_BYTES)
+		if (joined->len + 1 + strlen(name) <= BIBLIOGRAPHY_WORK_BYTES)
 			g_string_append_printf(
 			    joined, "%s%s", joined->len ? " " : "", name);
 	}
@@ -317,12 +334,13 @@ parse_pairs(struct entry *entry, const char *at)
 	while (*at && *at != '}' && !(*at == '@' && at[-1] == '\n')) {
 		size_t length = strspn(at, "abcdefghijklmnopqrstuvwxyz"
 		                           "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+:.");
-		const char *equals = at + length + strspn(at + length, " \t\r\n");
+		const char *equals =
+		    length ? at + length + strspn(at + length, " \t\r\n") : "";
 		g_autofree char *name = g_ascii_strdown(at, (gssize)length);
 		g_autofree char *value = NULL;
 		const char *start, *end;
 
-		if (!length || *equals != '=') {
+		if (*equals != '=') {
 			at += MAX(length, 1);
 			continue;
 		}
