@@ -325,11 +325,14 @@ CHECKUP_TEST(a_retraction_of_a_watched_paper_has_a_mail)
 	for (int i = 0; i < 2; i++) {
 		g_autofree char *mail = NULL;
 
+		/* Also where nobody can reply. */
+		conversation->own_addresses->has_commands = i;
 		send_retractions(conversation, now);
 		mail = store_fixture_text(
 		    fixture, "SELECT message FROM outbox WHERE kind = 'notice'");
 		g_assert_nonnull(strstr(mail, "Subject: Retracted: "));
 		g_assert_nonnull(strstr(mail, "A paper that you watch was retracted"));
+		g_assert_null(strstr(mail, "Reply-To"));
 	}
 	store_fixture_build_digests(fixture, now);
 	assert_rows(fixture, count, "1");

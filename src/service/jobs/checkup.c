@@ -465,10 +465,15 @@ checkup_send_letter(const struct checkup *checkup, const struct subscriber *subs
 	const struct settings *settings = mailer->settings;
 	g_autofree char *leave = token_sign(checkup->key, SUBADDRESS_TOKEN_LEAVE,
 	    subscriber->id, subscriber_get_joined(subscriber));
-	g_autofree char *reply =
-	    mail_token_format_answer(checkup->key, subscriber, mailer->now);
-	g_autofree char *link = subaddress_format_mailto(
-	    &mailer->own_addresses->commands, SUBADDRESS_LEAVE, leave);
+	bool has_commands = mailer->own_addresses->has_commands;
+	g_autofree char *reply = has_commands ? mail_token_format_answer(checkup->key,
+	                                            subscriber, mailer->now)
+	                                      : NULL;
+	g_autofree char *link =
+	    has_commands ? subaddress_format_mailto(&mailer->own_addresses->commands,
+	                       SUBADDRESS_LEAVE, leave)
+	                 : g_strconcat("mailto:", settings->mail_owner,
+	                       "?subject=unsubscribe", NULL);
 	bool has_one_click = one_click_is_offered(settings);
 	g_autofree char *page =
 	    has_one_click ? g_strconcat(settings->web_url, "/u/", leave, NULL) : NULL;

@@ -42,10 +42,12 @@ send_one(struct store *store, void *data, GError **error)
 	reply_phrase(&text, "",
 	    N_("A paper that you watch was retracted: \"{title}\" ({id})"), "title",
 	    title, "id", retraction->paper_id);
-	reply_text_add_blank(&text);
-	reply_text_add_paragraph(
-	    &text, N_("To get this in your next digest instead, reply: set retractions "
-	              "digest"));
+	if (job->mailer.own_addresses->has_commands) {
+		reply_text_add_blank(&text);
+		reply_text_add_paragraph(
+		    &text, N_("To get this in your next digest instead, reply: set "
+		              "retractions digest"));
+	}
 	is_ok = checkup_send_letter(
 	            job, subscriber, subject, NULL, text.text->str, error) &&
 	        paper_events_save_retraction(
@@ -61,7 +63,7 @@ retraction_mail_run(const struct checkup *job, GError **error)
 	int64_t now = job->mailer.now;
 	g_autoptr(GPtrArray) all = NULL;
 
-	if (!job->catalog || !job->mailer.own_addresses->has_commands)
+	if (!job->catalog)
 		return true;
 	all = paper_events_load_retractions(
 	    store, now - DIGEST_ELIGIBLE_DAYS * (int64_t)CLOCK_DAY_S, now, error);
