@@ -53,7 +53,7 @@ known_works_save(struct store *store, struct known_works *works, GError **error)
 			return false;
 	if (!known_count(store, works->subscriber_id, &count, error))
 		return false;
-	if (count > KNOWN_MAX)
+	if (works->added && count > KNOWN_MAX)
 		return pb_error_set(error, PB_ERROR_LIMIT,
 		    N_("{most} papers can be known, which is the most."), "most",
 		    G_STRINGIFY(KNOWN_MAX), NULL);
