@@ -18,7 +18,8 @@ enum field {
 	FIELD_URL,
 	FIELD_PMID,
 	FIELD_PMCID,
-	FIELD_NOTE, /* may have any id */
+	FIELD_DATABASE, /* that has given FIELD_PMID */
+	FIELD_NOTE,     /* may have any id */
 	FIELD_TITLE,
 	FIELD_AUTHOR,
 	FIELDS
@@ -43,7 +44,8 @@ static const struct {
     {"DO", FIELD_DOI},
     {"UR", FIELD_URL},
     {"L2", FIELD_URL},
-    {"AN", FIELD_PMID},  /* EndNote's accession number */
+    {"AN", FIELD_PMID}, /* accession number in a database */
+    {"DB", FIELD_DATABASE},
     {"C2", FIELD_PMCID}, /* of PubMed, by EndNote */
     {"N1", FIELD_NOTE},
     {"M1", FIELD_NOTE},
@@ -179,6 +181,13 @@ add_number(const char *text, const char *pattern, const char *head, GPtrArray *o
 	add_name(out, g_strconcat(head, digits, NULL));
 }
 
+/* Whether a database numbers works as PubMed does. @param name  or NULL: not stated */
+static bool
+has_pmids(const char *name)
+{
+	return !name || strcasestr(name, "pubmed") || strcasestr(name, "medline");
+}
+
 /* Plain text of a field, whose TeX is decoded. @return owned by the caller */
 static char *
 format_line(const char *value, size_t max_bytes)
@@ -245,8 +254,9 @@ finish(struct bibliography *bibliography, struct entry *entry)
 			add_ids(fields[FIELD_EPRINT], list);
 		add_ids(fields[FIELD_URL], list);
 		add_ids(fields[FIELD_NOTE], list);
-		add_number(
-		    fields[FIELD_PMID], "^\\D*([1-9][0-9]{3,8})$", "pmid:", list);
+		if (has_pmids(fields[FIELD_DATABASE]))
+			add_number(fields[FIELD_PMID], "^\\D*([1-9][0-9]{3,8})$",
+			    "pmid:", list);
 		add_number(fields[FIELD_PMCID], "(PMC[1-9][0-9]{0,9})", "pmcid:", list);
 		add_title(entry, list);
 	}
