@@ -1,7 +1,7 @@
 /*
  * fuzz_bibliography.c - read any bytes as a file of a reference manager.
  *
- * The reader ends; names are valid UTF-8, and each entry has one at least.
+ * The reader ends; the names of a work are valid UTF-8 and fit.
  */
 #include <string.h>
 
@@ -17,12 +17,12 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const char *text = g_bytes_get_data(bytes, &length);
 	pb_auto(bibliography) found = bibliography_parse(text ? text : "", length);
 
-	g_assert(found->entries <= BIBLIOGRAPHY_ENTRIES);
-	g_assert(found->names->len >= found->entries);
-	for (guint i = 0; i < found->names->len; i++) {
-		const char *name = found->names->pdata[i];
+	g_assert(found->works->len <= BIBLIOGRAPHY_ENTRIES);
+	for (guint i = 0; i < found->works->len; i++) {
+		const char *work = found->works->pdata[i];
 
-		g_assert(*name && g_utf8_validate(name, -1, NULL));
+		g_assert(*work && strlen(work) <= BIBLIOGRAPHY_WORK_BYTES &&
+		         g_utf8_validate(work, -1, NULL));
 	}
 	return 0;
 }
