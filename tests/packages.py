@@ -30,6 +30,7 @@ CONFIG = """
 mail: { from = "paperboy@test.example"; owner = "owner@test.example"; };
 delivery: { method = "maildir"; maildir = "/var/lib/paperboy/Maildir"; };
 sources = ( { name = "hf"; kind = "huggingface"; url = "file:///samples"; } );
+enrich: { arxiv = false; crossref = false; europepmc = false; huggingface = false; };
 """
 
 # The service is stopped as a container is: SIGTERM to its first process.
