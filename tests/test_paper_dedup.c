@@ -394,7 +394,7 @@ STORE_TEST(everything_that_names_a_paper_is_moved)
 	    "digest_rejected.paper_seq feedback.paper_seq listing.paper_seq"
 	    " match_pending.paper_seq paper_alias.paper_seq paper_duplicate.one_seq"
 	    " paper_duplicate.other_seq paper_event.paper_seq paper_link.paper_seq"
-	    " paper_moved.new_seq watch.paper_seq");
+	    " paper_moved.new_seq watch.paper_seq watch_check.paper_seq");
 	/* Packed values are not changed: readers follow the move. */
 	assert_rows(fixture,
 	    "SELECT m.name || '.' || c.name FROM sqlite_schema m,"

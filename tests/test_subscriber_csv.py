@@ -147,8 +147,8 @@ def test_round_trip(tap, instance):
     whole = instance.say("subscriber", "export", "--filters")
     assert whole.splitlines()[0] == (
         "address,name,state,cadence,weekdays,at,zone,max,paused_until,order,abstract,"
-        "format,quiet,updates,crosslist,attach,group,feedback,checkup,versions,language,catch_up,"
-        "consent_at,consent_text,created_at,filters"), whole
+        "format,quiet,updates,crosslist,attach,group,feedback,checkup,versions,retractions,language,"
+        "catch_up,consent_at,consent_text,created_at,filters"), whole
     assert '"\'=Ada, ""A."""' in whole and "\n'+odd@example.org," in whole, whole
     path = os.path.join(instance.directory, "people.csv")
     instance.say("subscriber", "export", path, "--filters", out=f"2 subscribers in {path}")
