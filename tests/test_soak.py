@@ -39,7 +39,7 @@ ADDED = "video"  # a filter of some
 RETENTION = {"outbox WHERE ended_at > 0": ("ended_at", 15), "digest": ("created_at", 32),
              "source_fetch": ("fetched_at", 31), "rate_log": ("at", 32),
              "bounce": ("at", 61), "inbox": ("received_at", 31)}
-# What a soak causes on purpose.
+# Events that a soak causes on purpose.
 EXPLAINED = re.compile(
     r"fetch failed|source paused|relay |message (deferred|failed)|took over|"
     r"bounce|suspended|held back")

@@ -129,12 +129,12 @@ check_blocks(struct digest_cache *cache, const struct digest_rules *rules,
 {
 	for (unsigned i = 0; i < rules->filter_count; i++) {
 		const struct candidate_filter *block = rules->filters[i];
-		const struct query *query =
-		    digest_cache_get_query(cache, block->filter_id);
+		const struct query *query = NULL;
 		enum query_verdict verdict = QUERY_FALSE;
 
 		if (!block->is_block)
 			continue;
+		query = digest_cache_get_query(cache, block->filter_id);
 		if (query)
 			verdict =
 			    query_evaluate(query, paper->document, QUERY_AS_REPORTED);
@@ -264,10 +264,10 @@ digest_decide(struct digest_cache *cache, struct digest_rules *rules,
 	if (decision->outcome == DIGEST_OUTCOME_INCLUDED)
 		check_blocks(cache, rules, paper, decision);
 	if (decision->outcome == DIGEST_OUTCOME_INCLUDED &&
-	    ((decision->outcome == DIGEST_OUTCOME_INCLUDED &&
-	         !check_known(cache, rules, listed, decision, error)) ||
-	        (decision->outcome == DIGEST_OUTCOME_INCLUDED &&
-	            !check_old(cache, rules, paper, listed, decision, error))))
+	    !check_known(cache, rules, listed, decision, error))
+		return false;
+	if (decision->outcome == DIGEST_OUTCOME_INCLUDED &&
+	    !check_old(cache, rules, paper, listed, decision, error))
 		return false;
 	if (decision->outcome != DIGEST_OUTCOME_INCLUDED)
 		g_ptr_array_set_size(eligible, (int)before);

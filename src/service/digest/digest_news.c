@@ -164,7 +164,6 @@ append_watched(GString *lines, const struct paper_event *event,
 	pb_auto(msg) renewal = NULL;
 	g_autofree char *more = NULL;
 	char day[DAY_BYTES];
-
 	g_autofree char *title = text_quote(event->title, EVENT_TITLE_CHARS);
 	pb_auto(msg) what = describe_event(event);
 	g_autofree char *words = msg_format(what, po);

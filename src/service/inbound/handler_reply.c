@@ -325,7 +325,7 @@ handler_ask_owner(struct request *request, const struct confirmation *asked,
 	if (waiting && strcmp(action, waiting->action) == 0)
 		return true;
 	text = format_approval(request, asked->address, action);
-	/* Who confirmed a second request is asked about with both. */
+	/* A second request is asked about together with the first. */
 	return rate_limit_check(request, RATE_CASE_OWNER, owner, reason, error) &&
 	       (*reason ||
 	           (confirmations_revoke(request->store, CONFIRMATION_APPROVAL,

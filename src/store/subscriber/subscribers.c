@@ -99,7 +99,8 @@ subscribers_insert(struct store *store, struct subscriber *subscriber, GError **
 	    SQL_INT(report_day));
 }
 
-/* What a digest has reported comes in no other mail, once these are wanted. */
+/* A retraction that a digest has reported comes in no other mail, once those are
+ * wanted. */
 static bool
 save_reported(struct store *store, const struct subscriber *subscriber, GError **error)
 {
