@@ -198,13 +198,29 @@ format_text(const struct report *report)
 
 /* ---- mail ---- */
 
+bool
+alerts_queue_mail(const struct alerts *alerts, const char *subject, const char *text,
+    int64_t now, GError **error)
+{
+	const struct system_mailer system_mailer = {alerts->store, alerts->settings,
+	    alerts->own_addresses, alerts->random, now};
+	const struct system_mail mail = {
+	    .kind = OUTBOX_NOTICE,
+	    .recipient = alerts->settings->mail_owner,
+	    .sender = "",
+	    .subject = subject,
+	    .text = text,
+	};
+	int64_t id;
+
+	return system_mail_send(&system_mailer, &mail, &id, error);
+}
+
 static bool
 put_mail(struct store *store, void *data, GError **error)
 {
 	struct report *report = data;
 	const struct alerts *alerts = report->alerts;
-	const struct system_mailer system_mailer = {store, alerts->settings,
-	    alerts->own_addresses, alerts->random, report->now};
 	g_autofree char *subject = format_subject(report);
 	g_autofree char *items = format_text(report);
 	g_autofree char *list = wrap_format_text(items, BOUNDS_TEXT_COLUMNS);
@@ -216,17 +232,9 @@ put_mail(struct store *store, void *data, GError **error)
 	    "To disable these mails: mail: { alerts = false; }; in paperboy.conf.\n",
 	    alerts->own_addresses->domain,
 	    report->problems->len ? "needs attention" : "reports", list);
-	const struct system_mail mail = {
-	    .kind = OUTBOX_NOTICE,
-	    .recipient = alerts->settings->mail_owner,
-	    .sender = "",
-	    .subject = subject,
-	    .text = text,
-	};
-	int64_t id;
 
 	return save_cursors(store, report, error) &&
-	       system_mail_send(&system_mailer, &mail, &id, error);
+	       alerts_queue_mail(alerts, subject, text, report->now, error);
 }
 
 /* ---- HTTP ---- */

@@ -46,6 +46,10 @@ struct alerts {
 	struct alerts_retries *retries;
 };
 
+/** Queue a mail to mail.owner, in the caller's transaction. */
+bool alerts_queue_mail(const struct alerts *alerts, const char *subject,
+    const char *text, int64_t now, GError **error);
+
 /**
  * Run the checks; queue a mail to mail.owner, and post to alerts.url, what is to be
  * reported there; request alerts.ping_url if there is no problem.  A request that takes

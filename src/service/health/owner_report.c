@@ -9,7 +9,6 @@
 #include "base/day.h"
 #include "render/wrap.h"
 #include "service/collect/source_status.h"
-#include "service/delivery/system_mail.h"
 #include "service/health/health.h"
 #include "store/mail/digests.h"
 #include "store/subscriber/audit.h"
@@ -177,27 +176,16 @@ static bool
 put_mail(struct store *store, void *data, GError **error)
 {
 	struct week *week = data;
-	const struct alerts *alerts = week->alerts;
-	const struct system_mailer system_mailer = {
-	    store, alerts->settings, alerts->own_addresses, alerts->random, week->now};
 	unsigned decisions;
 	g_autofree char *text = format_text(week, &decisions);
 	g_autofree char *subject =
 	    g_strdup_printf("paperboy: %" G_GINT64_FORMAT " digests this week, "
 	                    "%u to decide",
 	        week->digests, decisions);
-	const struct system_mail mail = {
-	    .kind = OUTBOX_NOTICE,
-	    .recipient = alerts->settings->mail_owner,
-	    .sender = "",
-	    .subject = subject,
-	    .text = text,
-	};
-	int64_t id;
 
 	return store_save_cursor(
 	           store, REPORTED, (week->now + SHIFT_S) / WEEK_S, error) &&
-	       system_mail_send(&system_mailer, &mail, &id, error);
+	       alerts_queue_mail(week->alerts, subject, text, week->now, error);
 }
 
 bool
