@@ -57,13 +57,11 @@ command_add_nothing_waits(struct request *request)
 	reply_text_add_paragraph(&request->text,
 	    request->subscriber
 	        ? N_("Nothing waits for a yes or no from you, so nothing was done. "
-	             "Write "
-	             "what you want, such as \"add robots\", \"once a week\" or "
+	             "Write what you want, such as \"add robots\", \"once a week\" or "
 	             "\"unsubscribe\"; \"list\" shows what you have.")
 	        : N_("Nothing waits for a yes or no from this address; a request that "
 	             "was not confirmed in time has ended. To get new research papers "
-	             "by "
-	             "mail, write \"subscribe\" and what they are to be about."));
+	             "by mail, write \"subscribe\" and what they are to be about."));
 }
 
 /*

@@ -163,7 +163,25 @@ format_topics(struct request *request, const struct prose_item *item)
 	return g_string_free(lines, FALSE);
 }
 
-/* The topics take the place of the filters of the person. */
+/* Remove the line that adds the very text of a filter. @return whether there was one */
+static bool
+remove_line(GString *lines, const char *text)
+{
+	g_auto(GStrv) all = g_strsplit(lines->str, "\n", -1);
+	g_autofree char *line = g_strconcat("add ", text, NULL);
+	bool is_found = false;
+
+	g_string_truncate(lines, 0);
+	for (char **one = all; *one; one++)
+		if (g_ascii_strcasecmp(*one, line) == 0)
+			is_found = true;
+		else if (**one)
+			add_line(lines, g_strdup(*one));
+	return is_found;
+}
+
+/* The topics take the place of the filters of the person, but for those that have the
+ * very words. */
 static char *
 format_only(struct request *request, const struct prose_item *item)
 {
@@ -176,11 +194,14 @@ format_only(struct request *request, const struct prose_item *item)
 	for (guint i = 0; own && i < own->len; i++) {
 		const struct subscription *one = own->pdata[i];
 
-		if (!one->is_block)
+		if (!one->is_block && !remove_line(lines, one->text))
 			g_string_append_printf(numbers, " %d", one->number);
 	}
 	if (numbers->len)
 		add_line(lines, g_strconcat("del", numbers->str, NULL));
+	/* It is as they want: the answer to `add` says so. */
+	if (!lines->len)
+		add_topics(lines, item, "add");
 	return g_string_free(lines, FALSE);
 }
 
