@@ -1,20 +1,25 @@
 /*
  * helper_simulate.c - run the daemon's stages through simulated time.
  *
- * helper_simulate CONFIG CLOCK starts at the time in the file CLOCK (s since the epoch)
- * and keeps the file up to date, so that a test that kills the process knows when it
- * died.  Each line on standard input is an order, answered with "done":
+ * helper_simulate CONFIG CLOCK [SEED] starts at the time in the file CLOCK (s since the
+ * epoch) and keeps the file up to date, so that a test that kills the process knows
+ * when it died.  With SEED the machine loses its power at one of the next writes: the
+ * process ends, and what was not synced may be lost (tests/lib/power_loss.h).  Each
+ * line on standard input is an order, answered with "done":
  *
  *     run TIME           run until TIME; work due at TIME waits for the next order
  *     set TIME           set the clock and wake the scheduler and the mailer
  *     fetch [SOURCE...]  make the sources due, and fetch these first, in this order
  *     mail SENDER RECIPIENT FILE    receive a message, and process it; no sender: -
+ *     disk full|free     writes of the store fail, or work again
  *     add ADDRESS ZONE FREQUENCY WEEKDAYS MINUTE FILTER...    separated by tabs
  *
  * The stages wake each other as in src/daemon/daemon.c.  A pause, such as that before a
  * request to a source, takes no time but advances the clock.
  */
+#include <errno.h>
 #include <fcntl.h>
+#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,10 +27,17 @@
 #include <unistd.h>
 
 #include "daemon/pipeline.h"
+#include "lib/power_loss.h"
 #include "service/inbound/inbox_process.h"
 #include "service/log/log.h"
 #include "service/people/subscribe.h"
 #include "service/setup/startup.h"
+
+/* Seconds until a stage that failed runs again (src/daemon/daemon.c). */
+#define RETRY_S 60
+
+/* Maximum of writes and syncs before the power loss. */
+#define POWER_LOSS_WRITES 300
 
 /* Contents of CLOCK: eleven digits and a line end. */
 #define CLOCK_FORMAT "%011" G_GINT64_FORMAT "\n"
@@ -105,11 +117,41 @@ load_now(struct simulation *simulation, const char *path)
 	return g_ascii_strtoll(text, NULL, 10);
 }
 
-static void
+static GRand *luck; /* of the power loss; NULL: none comes */
+static bool is_disk_full;
+
+/* While the disk is full, stages fail and are tried again, as by the daemon. */
+static bool
 check(bool is_ok, GError **error)
 {
-	if (!is_ok)
+	if (!is_ok && luck && power_loss_is_dark()) {
+		power_loss_settle(luck);
+		_exit(EXIT_SUCCESS);
+	}
+	if (!is_ok && !is_disk_full)
 		g_error("%s", (*error)->message);
+	if (!is_ok)
+		g_warning("%s", (*error)->message);
+	g_clear_error(error);
+	return is_ok;
+}
+
+static ssize_t
+write_to_full_disk(int fd, const void *data, size_t size, off_t at)
+{
+	(void)fd, (void)data, (void)size, (void)at;
+	errno = ENOSPC;
+	return -1;
+}
+
+static void
+set_disk_full(bool is_full)
+{
+	sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
+
+	is_disk_full = is_full;
+	vfs->xSetSystemCall(
+	    vfs, "pwrite64", is_full ? (sqlite3_syscall_ptr)write_to_full_disk : NULL);
 }
 
 static bool
@@ -131,25 +173,29 @@ step(struct simulation *simulation)
 
 	if (simulation->collector_at <= now ||
 	    simulation->collector_at > now + interval_s) {
-		check(collector_run(&simulation->collector, now, &collected, &error),
+		bool is_ok = check(
+		    collector_run(&simulation->collector, now, &collected, &error),
 		    &error);
-		simulation->collector_at = now + interval_s;
+
+		simulation->collector_at = now + (is_ok ? interval_s : RETRY_S);
 		if (collected.retry_at > now)
 			simulation->collector_at =
 			    MIN(simulation->collector_at, collected.retry_at);
 		simulation->scheduler_at = now;
 	}
 	if (is_due(simulation->scheduler_at, now)) {
-		check(scheduler_run(&simulation->scheduler, now, &built,
-		          &simulation->scheduler_at, &error),
-		    &error);
+		if (!check(scheduler_run(&simulation->scheduler, now, &built,
+		               &simulation->scheduler_at, &error),
+		        &error))
+			simulation->scheduler_at = now + RETRY_S;
 		if (built.digests)
 			simulation->mailer_at = now;
 	}
-	if (is_due(simulation->mailer_at, now))
-		check(mailer_stage_run(&simulation->mailer, NULL, &mailed,
-		          &simulation->mailer_at, &error),
-		    &error);
+	if (is_due(simulation->mailer_at, now) &&
+	    !check(mailer_stage_run(&simulation->mailer, NULL, &mailed,
+	               &simulation->mailer_at, &error),
+	        &error))
+		simulation->mailer_at = now + RETRY_S;
 }
 
 static int64_t
@@ -264,6 +310,8 @@ run_order(struct simulation *simulation, const char *order)
 		fetch(simulation, order + strlen("fetch"));
 	else if (g_str_has_prefix(order, "mail "))
 		receive(simulation, order + strlen("mail "));
+	else if (g_str_has_prefix(order, "disk "))
+		set_disk_full(strcmp(order, "disk full") == 0);
 	else if (g_str_has_prefix(order, "add "))
 		add_subscriber(simulation, order + 4);
 	else
@@ -314,11 +362,17 @@ main(int argc, char **argv)
 	char *line = NULL;
 	size_t size = 0;
 
-	if (argc != 3) {
-		fprintf(stderr, "usage: helper_simulate CONFIG CLOCK\n");
+	if (argc != 3 && argc != 4) {
+		fprintf(stderr, "usage: helper_simulate CONFIG CLOCK [SEED]\n");
 		return 64;
 	}
 	umask(0077);
+	if (argc == 4) {
+		luck = g_rand_new_with_seed((guint32)atoi(argv[3]));
+		power_loss_install();
+		power_loss_reset(
+		    (unsigned)g_rand_int_range(luck, 1, POWER_LOSS_WRITES));
+	}
 	paused = &simulation;
 	start(&simulation, argv[1], argv[2]);
 	while (getline(&line, &size, stdin) > 0)

@@ -703,6 +703,12 @@ class Model:
         seen.numbers = dict(seen.numbers, upvotes=votes)
         return tree.truth(seen) is True
 
+    def days_of(self, paper):
+        """[(day for which a source lists the paper, since when)]."""
+        day = self.quarter.day_of[paper]
+        return [(day, 0), *(row for row in self.simulation.listings[paper].items()
+                            if row[0] > day)]
+
     def papers_for(self, subscriber):
         """[(Instant, id)] in the order in which the papers can be mailed."""
         oldest = day_of(subscriber.joined.clock - FIRST_DAYS * DAY_S)
@@ -714,8 +720,10 @@ class Model:
         known = {}
         for text in subscriber.filters:
             for paper, instant in self.found[text].items():
-                if self.quarter.day_of[paper] >= oldest:
+                listed = [seen_at for day, seen_at in self.days_of(paper) if day >= oldest]
+                if listed:
                     instant = max(instant, earliest)
+                    instant = instant._replace(clock=max(instant.clock, min(listed)))
                     known[paper] = min(instant, known.get(paper, instant))
         return sorted((instant, paper) for paper, instant in known.items())
 
@@ -746,9 +754,15 @@ class Model:
                 instant = after
                 if slot.startswith("first"):
                     slot = f"first-{after.clock}"
+            for begin, end in self.simulation.delays:
+                if begin <= instant.clock < end:
+                    instant = min((one for one in got_at if end <= one.clock < end + HOUR_S),
+                                  default=instant)
             oldest = day_of(instant.clock - ELIGIBLE_DAYS * DAY_S)
             ready = {paper for since, paper in waiting
-                     if since <= instant and self.quarter.day_of[paper] >= oldest}
+                     if since <= instant and any(
+                         day >= oldest and seen_at <= instant.clock
+                         for day, seen_at in self.days_of(paper))}
             if slot in used or not ready:
                 continue
             used.add(slot)

@@ -1,20 +1,20 @@
 #!/usr/bin/env python3
 """test_soak.py - a fortnight, month or year with people who come, act and leave.
 
-Each digest is compared with the model of tests/test_calendar.py.  Meanwhile sources and
-relay fail, the program is killed and restarted, backups are made and verified, and the
-key is rotated.  Of people whose mail changes (who leave, edit, bounce or
+Each digest is compared with the model of tests/test_calendar.py.  Six sources list the
+papers, each in its rhythm.  Meanwhile sources and relay fail, the disk is full, the power
+is lost, the program is killed and restarted, backups are made, verified and restored, and
+the key is rotated.  Of people whose mail changes (who leave, edit, bounce or
 complain) each paper is one that a filter of theirs finds, once, and none comes after
 they left.
 
 100 people for 14 days; `make soak` runs 1,000 for a year and 10,000 for a month.
 PAPERBOY_SOAK="PEOPLE DAYS" runs another one; PAPERBOY_SEED=N repeats it.
-Not here: a full disk (test_relay.py), writes lost by a power failure (test_power_loss.c),
-and a restore (test_restore.py).
 """
 
 import collections
 import datetime
+import email.utils
 import glob
 import os
 import random
@@ -30,6 +30,7 @@ from tap import Tap, top_builddir
 from test_bounces_forged import complaint, report
 from test_calendar import (
     EXPIRE_S, LISTING_TIMES, SEED, Model, Quarter, check_papers, compare_digests, read_mail,
+    write_file,
 )
 
 HOME = "paperboy@news.example"
@@ -39,10 +40,12 @@ ADDED = "video"  # a filter of some
 RETENTION = {"outbox WHERE ended_at > 0": ("ended_at", 15), "digest": ("created_at", 32),
              "source_fetch": ("fetched_at", 31), "rate_log": ("at", 32),
              "bounce": ("at", 61), "inbox": ("received_at", 31)}
+# Feeds that list papers after Hugging Face: days between two issues, days in each.
+FEEDS = {"society": (1, 2), "group": (7, 8), "blog": (3, 10), "journal": (30, 31)}
 # Events that a soak causes on purpose.
 EXPLAINED = re.compile(
     r"fetch failed|source paused|relay |message (deferred|failed)|took over|"
-    r"bounce|suspended|held back")
+    r"bounce|suspended|held back|disk is full|restored")
 
 
 class Soak(Quarter):
@@ -50,13 +53,18 @@ class Soak(Quarter):
 
     source_order = ""
 
-    def __init__(self, begin, seed, people, length):
+    def __init__(self, directory, begin, seed, people, length):
         self.people, self.length = people, length
+        papers = f"file://{directory}/papers"
         self.settings = Quarter.settings | {
             "log_level": "warning", "commands__address": HOME,
             "commands__authserv_id": "mx.news.example",
             "receive__lmtp_socket": "/nonexistent/lmtp",
-            "receive__parser": os.path.join(top_builddir(), "paperboy-parser")}
+            "receive__parser": os.path.join(top_builddir(), "paperboy-parser"),
+            "sources__arxiv__kind": "arxiv", "sources__arxiv__categories": ["cs.CL"],
+            "sources__arxiv__url": papers,
+            **{f"sources__{name}__{key}": value for name in FEEDS
+               for key, value in (("kind", "feed"), ("url", f"{papers}/{name}.xml"))}}
         self.acted = set()  # addresses
         self.left = {}  # address: when its mail ended
         self.seen = {}  # address: (envelope sender, papers) of its last digest
@@ -89,6 +97,14 @@ class Soak(Quarter):
                            Event(at(day, 18, 19), 2, "restore", "Maildir")]
             if day % 30 == 11:
                 events.append(Event(at(day), 5, "call", self.back_up))
+            if day % 182 == 7:
+                events.append(Event(at(day), 5, "call", Simulation.lose_power))
+            if day % 90 == 8 and not stores.is_database():
+                full = at(day)
+                events += [Event(full, 5, "call", self.fill_disk),
+                           Event(full + HOUR_S, 5, "call", self.free_disk)]
+            if day % 180 == 12:
+                events.append(Event(at(day), 5, "call", self.restore))
         events.append(Event(at(self.length // 2), 5, "call", self.rotate_key))
         for number, subscriber in enumerate(self.subscribers):
             day = rng.randint(1, self.length // 2) if number % 4 == 0 else 1
@@ -101,6 +117,38 @@ class Soak(Quarter):
                                     lambda simulation, who=subscriber:
                                     self.act(simulation, who)))
         return [event for event in events if event.at <= self.end]
+
+    # -- papers --
+
+    def show(self, at, directory):
+        """The lists of Hugging Face, and what other sources have of them a day later."""
+        super().show(at, directory)
+
+        def write(name, days, item):
+            listed = [item(paper) for paper in self.papers.values()
+                      if at - days * DAY_S <= paper.listed_at + DAY_S <= at]
+            date = email.utils.formatdate(at // DAY_S * DAY_S)
+            write_file(directory, f"{name}.xml",
+                       "<rss xmlns:dc='http://purl.org/dc/elements/1.1/' version='2.0'>"
+                       f"<channel><pubDate>{date}</pubDate>{''.join(listed)}</channel></rss>")
+
+        def announced(paper):
+            return (f"<item><title>{paper.title}</title><description>arXiv:{paper.id}v1"
+                    f" Announce Type: new \nAbstract: {paper.abstract}</description>"
+                    f"<guid>oai:arXiv.org:{paper.id}v1</guid><category>cs.CL</category>"
+                    f"<dc:creator>{', '.join(paper.authors)}</dc:creator></item>")
+
+        def linked(paper):
+            return (f"<item><title>{paper.title}</title><author>{paper.authors[0]}</author>"
+                    f"<link>https://arxiv.org/abs/{paper.id}</link></item>")
+
+        day = (at - self.begin) // DAY_S
+        weekday = datetime.datetime.fromtimestamp(at, datetime.timezone.utc).weekday()
+        if weekday < 5:
+            write("cs.CL", 1 if weekday else 3, announced)
+        for name, (interval, days) in FEEDS.items():
+            if day % interval == 0:
+                write(name, days, linked)
 
     # -- people --
 
@@ -170,6 +218,24 @@ class Soak(Quarter):
         self.run_ctl(simulation, "backup", path, "--yes")
         self.run_ctl(simulation, "backup", path, "--verify")
 
+    def restore(self, simulation):
+        """Move to the backup of this moment."""
+        if stores.is_database():
+            return
+        simulation.close()
+        self.back_up(simulation)
+        self.run_ctl(simulation, "restore",
+                     os.path.join(simulation.instance.directory, "backup"), "--yes")
+
+    @staticmethod
+    def fill_disk(simulation):
+        simulation.delays.append((simulation.clock, simulation.clock + HOUR_S))
+        simulation.send("disk full")
+
+    @staticmethod
+    def free_disk(simulation):
+        simulation.send("disk free")
+
     def rotate_key(self, simulation):
         simulation.close()
         self.run_ctl(simulation, "key", "rotate", "--yes")
@@ -205,7 +271,9 @@ def check_rows(soak, simulation):
 
 def check_log(simulation):
     with open(simulation.log_path, encoding="utf-8") as file:
-        lines = [line for line in file if not EXPLAINED.search(line)]
+        lines = file.readlines()
+    assert stores.is_database() or any("disk is full" in line for line in lines)
+    lines = [line for line in lines if not EXPLAINED.search(line)]
     assert not lines, sorted({re.sub(r"[0-9]+", "N", line)[:160] for line in lines})
 
 
@@ -224,8 +292,10 @@ def check_sent(soak, simulation):
 
 
 def run_soak(tap, people, length):
-    soak = Soak("2028-01-31" if length > 30 else "2026-10-19", SEED, people, length)
-    simulation = Simulation(tap.subdirectory(f"{people}-{length}"), soak)
+    directory = tap.subdirectory(f"{people}-{length}")
+    soak = Soak(directory, "2028-01-31" if length > 30 else "2026-10-19", SEED, people,
+                length)
+    simulation = Simulation(directory, soak)
 
     def pass_time():
         """people come, act and leave while parts fail; all know their next digest"""
@@ -245,7 +315,8 @@ def run_soak(tap, people, length):
         soak.subscribers = everybody
         twice = check_sent(soak, simulation)
         tap.diag(f"{len(found)} digests of those who do not act, {sum(soak.mails.values())}"
-                 f" mails of all, {twice} twice; {soak.count} received; {dict(actors)}")
+                 f" mails of all, {twice} twice; {soak.count} received; {dict(actors)};"
+                 f" {simulation.power_losses} power losses, {len(simulation.kills)} kills")
 
     def stay_small():
         """memory and descriptors do not grow"""

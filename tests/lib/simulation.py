@@ -61,12 +61,16 @@ class Simulation:
         self.ahead = 0  # of the clock, s
         self.epoch = 0
         self.epochs = [(scenario.begin, None)]  # begin and end of each, by its clock
+        self.listings = collections.defaultdict(dict)  # paper: {day: first seen at}
         self.fetches = collections.defaultdict(list)  # day: [Fetch]
         self.digests = collections.defaultdict(list)  # subscriber: [(number, Digest)]
         self.ends = {}  # digest: (state, Instant)
         self.last_fetch = self.last_digest = 0
         self.busy_kills = self.due_checked = 0
         self.kills = set()
+        self.power_losses = 0
+        self.dark_seed = None  # of the power loss to come
+        self.delays = []  # (begin, end) by the clock: nothing could be stored
         self.seconds = 0
         self.process = None
 
@@ -84,12 +88,20 @@ class Simulation:
             with open(self.log_path, "ab") as log:
                 self.process = subprocess.Popen(
                     [os.path.join(top_builddir(), "tests", "helper_simulate"),
-                     self.instance.config, self.clock_path],
+                     self.instance.config, self.clock_path] + (
+                         [str(self.dark_seed)] if self.dark_seed else []),
                     stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True)
         self.process.stdin.write(order + "\n")
         self.process.stdin.flush()
         if wait:
             reply = self.process.stdout.readline()
+            if not reply and self.dark_seed:
+                self.power_losses += 1
+                self.dark_seed = None
+                assert self.process.wait() == 0
+                self.end_process()
+                self.send(order)
+                return
             assert reply == "done\n", (
                 f"{order}: {reply!r} at {self.true}; see {self.log_path}")
 
@@ -100,6 +112,15 @@ class Simulation:
         self.process.send_signal(signal.SIGKILL)
         assert self.process.wait() == -signal.SIGKILL
         self.busy_kills += not self.process.stdout.read()
+        self.end_process()
+
+    def lose_power(self):
+        """Restart the process; the power fails at one of its next writes."""
+        self.close()
+        self.dark_seed = self.rng.randrange(1, 1 << 30)
+
+    def end_process(self):
+        """A process has died; the next one starts a second later."""
         self.process = None
         with open(self.clock_path, "r+", encoding="ascii") as file:
             died_at = int(file.read())
@@ -204,6 +225,11 @@ class Simulation:
             if status == "ok":
                 self.fetches[day].append(
                     Fetch(self.instant(fetched_at), fetched_at - self.ahead))
+        for paper, day, seen_at in self.instance.rows(
+                "SELECT p.id, l.day, min(l.first_seen_at) FROM listing l JOIN paper p"
+                " ON p.seq = l.paper_seq WHERE l.first_seen_at >= ? GROUP BY 1, 2",
+                self.clock - 2 * DAY_S):
+            self.listings[paper].setdefault(day, seen_at)
         papers = collections.defaultdict(set)
         for number, paper in self.instance.rows(
                 "SELECT i.digest_id, p.id FROM digest_item i JOIN paper p"
