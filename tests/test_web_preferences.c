@@ -36,6 +36,23 @@ show(struct conversation *c, const char *token, const char *view)
 
 /* ---- the link ---- */
 
+/* Ids after a restore without the old store continue from the time. */
+WEB_TEST(people_with_high_ids_get_links)
+{
+	g_autofree char *token = NULL;
+	pb_auto(web_reply) shown = NULL;
+
+	store_fixture_set_sequence(c->fixture, "subscriber", INT64_C(1) << 39);
+	store_fixture_subscribe(
+	    c->fixture, "late@example.org", "UTC", "diffusion", c->options.now);
+	web_reply_free(web_submit(
+	    c, WEB_OP_SUBSCRIBE, WEB_OP_HOME, "", "address", "late@example.org"));
+	token = web_get_mailed(c, URL "/p/");
+	shown = show(c, token, "account");
+	g_assert_cmpint(shown->status, ==, WEB_STATUS_OK);
+	web_assert_has(shown, "late@example.org");
+}
+
 /* A reader of a forwarded digest can only use up the links by its token. */
 WEB_TEST(links_by_address_have_their_own_limit)
 {

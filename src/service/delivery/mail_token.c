@@ -144,18 +144,20 @@ mail_token_find_unsubscribe(const struct mail_token *mail_token, const char *tok
 	return true;
 }
 
-/* Bits of a minute since the epoch, until 2097. */
-#define MINUTE_BITS 26
-#define MINUTE_S    60
+/* The end of a token, in steps since the epoch, is beside the id of the subscriber.
+ * Until 2129, and with room for the ids after a restore (store/admin/backup.c) until
+ * 2318. */
+#define STEP_BITS 23
+#define STEP_S    600
 
 char *
 mail_token_format_preferences(
     GBytes *key, const struct subscriber *subscriber, int64_t now)
 {
-	int64_t minute = (now + MAIL_TOKEN_PREFERENCES_S) / MINUTE_S;
+	int64_t end = (now + MAIL_TOKEN_PREFERENCES_S + STEP_S - 1) / STEP_S;
 
 	return token_sign(key, SUBADDRESS_TOKEN_PREFERENCES,
-	    subscriber->id << MINUTE_BITS | minute, subscriber_get_joined(subscriber));
+	    subscriber->id << STEP_BITS | end, subscriber_get_joined(subscriber));
 }
 
 bool
@@ -168,10 +170,10 @@ mail_token_find_preferences(const struct mail_token *tokens, const char *token,
 	*subscriber = NULL;
 	if (!token_parse_id(token, &id))
 		return true;
-	end = (id & ((1 << MINUTE_BITS) - 1)) * MINUTE_S;
-	if (tokens->now >= end || end > tokens->now + MAIL_TOKEN_PREFERENCES_S)
+	end = (id & ((1 << STEP_BITS) - 1)) * STEP_S;
+	if (tokens->now >= end || end - STEP_S > tokens->now + MAIL_TOKEN_PREFERENCES_S)
 		return true;
-	if (!subscribers_find_id(tokens->store, id >> MINUTE_BITS, &found, error))
+	if (!subscribers_find_id(tokens->store, id >> STEP_BITS, &found, error))
 		return false;
 	if (!found || !subscriber_is_subscribed(found) ||
 	    !token_check_signed(tokens->keys, SUBADDRESS_TOKEN_PREFERENCES, id,
