@@ -120,6 +120,7 @@ class Runner:
     def __init__(self, store, sink):
         self.store, self.sink = store, sink
         self.prefix = ()  # words before the command
+        self.settings = {}  # beside those of new_instance()
         self.place = os.path.join(store.directory, "instance")
         self.digests = self.papers = 0
 
@@ -132,7 +133,8 @@ class Runner:
     def deliver(self, is_watched=False):
         """paperboyd --once.  @param is_watched  add "blocked_s" of another writer"""
         before = self.sink.count()
-        instance = new_instance(self.place, self.store.path, port=self.sink.port)
+        instance = new_instance(self.place, self.store.path, port=self.sink.port,
+                                **self.settings)
         writer = Writer(instance.store) if is_watched else None
         try:
             values = run_once(instance, self.prefix)
