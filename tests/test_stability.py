@@ -46,7 +46,9 @@ def list_members(value, path=""):
 
 
 def list_json(instance):
-    for command in READING:
+    backup = os.path.join(instance.directory, "backup")
+    instance.ctl("backup", backup, now=NOW)
+    for command in (*READING, ["upgrade", "--dry-run", backup]):
         text = instance.ctl("--json", *command, now=NOW, wanted=(0, 1, 2))
         rows = json.loads(text)
         if command == ["config"]:

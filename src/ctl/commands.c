@@ -399,6 +399,12 @@ const struct ctl_command ctl_commands[] = {
         "nothing: FILE is restored into a directory beside it, and examined as doctor\n"
         "examines the store.",
         1, 1, "yes verify", ctl_run_backup},
+    {"upgrade", NULL, "--dry-run FILE",
+        "try with a copy of a backup how this version upgrades the store",
+        "Shows what changes, how long it takes, and how to go back. The store in use "
+        "is\n"
+        "not touched: paperboyd upgrades it when it starts.",
+        1, 1, "dry-run", ctl_run_upgrade},
     {"restore", NULL, "FILE [--yes]",
         "replace the store by a backup; stop paperboyd first",
         "The current store is kept in a directory beside it. Mail that may have been\n"

@@ -93,10 +93,10 @@ ctl_run_fn ctl_run_subscriber_add, ctl_run_subscriber_list, ctl_run_subscriber_s
     ctl_run_queue_drop, ctl_run_inbox_list, ctl_run_inbox_show, ctl_run_inbox_retry,
     ctl_run_inbox_drop, ctl_run_bounce_list, ctl_run_bounce_show, ctl_run_bounce_forget,
     ctl_run_bounce_explain, ctl_run_inbox_try, ctl_run_receive, ctl_run_backup,
-    ctl_run_restore, ctl_run_delivery_pause, ctl_run_delivery_resume, ctl_run_invite,
-    ctl_run_generation, ctl_run_doctor, ctl_run_login, ctl_run_provider_list,
-    ctl_run_setup, ctl_run_check, ctl_run_store_copy, ctl_run_status, ctl_run_reload,
-    ctl_run_metrics;
+    ctl_run_upgrade, ctl_run_restore, ctl_run_delivery_pause, ctl_run_delivery_resume,
+    ctl_run_invite, ctl_run_generation, ctl_run_doctor, ctl_run_login,
+    ctl_run_provider_list, ctl_run_setup, ctl_run_check, ctl_run_store_copy,
+    ctl_run_status, ctl_run_reload, ctl_run_metrics;
 
 /** Open the file to import, as the user who runs the program. */
 bool ctl_open_import(struct ctl *ctl, GError **error);

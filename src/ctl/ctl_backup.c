@@ -1,7 +1,8 @@
 /*
- * ctl_backup.c - the commands backup, restore, generation, key rotate, key restore and
- * store copy.
+ * ctl_backup.c - the commands backup, upgrade, restore, generation, key rotate, key
+ * restore and store copy.
  */
+#include <gio/gio.h>
 #include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -31,7 +32,7 @@
 #include "store/subscriber/audit.h"
 #include "store/subscriber/suppression.h"
 
-/* ---- backup, restore ---- */
+/* ---- backup ---- */
 
 /* @param data  the percentage that is shown */
 static void
@@ -78,33 +79,38 @@ find_damage(const struct settings *settings, int64_t now)
 	return findings;
 }
 
+/* Examine the restored or upgraded store in a directory as `doctor` does. */
 static bool
-verify_in(struct ctl *ctl, const char *directory, GError **error)
+check_undamaged(const struct ctl *ctl, const struct settings *settings, GError **error)
 {
-	const char *path = ctl->argv[1];
-	int64_t now = clock_get_now(&ctl->clock);
-	struct backup_service_report report = {0};
-	struct settings settings = *ctl->settings;
-	struct backup_info info;
-	g_autofree char *made = NULL;
-	g_autoptr(GPtrArray) damage = NULL;
+	g_autoptr(GPtrArray) damage = find_damage(settings, clock_get_now(&ctl->clock));
 
-	settings.state_dir = (char *)directory;
-	settings.store_url = (char *)"";
-	if (!backup_check(path, &info, error) ||
-	    !backup_service_restore(&settings, path, now, ctl->who, &report, error))
-		return false;
-	remove_tree(report.aside);
-	g_free(report.aside);
-	damage = find_damage(&settings, now);
 	for (unsigned i = 0; i < damage->len; i++) {
 		const struct health_finding *finding = damage->pdata[i];
 
 		fprintf(stderr, "%s: %s\n", finding->name, finding->text);
 	}
-	if (damage->len)
-		return pb_fail(error, PB_ERROR_INPUT,
-		    "'%s' can be restored, but is damaged: make a new backup", path);
+	return !damage->len ||
+	       pb_fail(error, PB_ERROR_INPUT,
+	           "'%s' can be read, but is damaged: make a new backup", ctl->argv[1]);
+}
+
+static bool
+verify(struct ctl *ctl, const struct settings *settings, GError **error)
+{
+	const char *path = ctl->argv[1];
+	struct backup_service_report report = {0};
+	struct backup_info info;
+	g_autofree char *made = NULL;
+
+	if (!backup_check(path, &info, error) ||
+	    !backup_service_restore(
+	        settings, path, clock_get_now(&ctl->clock), ctl->who, &report, error))
+		return false;
+	remove_tree(report.aside);
+	g_free(report.aside);
+	if (!check_undamaged(ctl, settings, error))
+		return false;
 	made = day_format_minute(info.made_at);
 	return print_result(ctl,
 	    json_pack("{s:s, s:I, s:I}", "verified", path, "made_at",
@@ -114,18 +120,24 @@ verify_in(struct ctl *ctl, const char *directory, GError **error)
 	    path, made, info.subscribers);
 }
 
-/* Beside the file, where there is room for a file of its size. */
+/* Work with a state directory that is made for it beside the file, where there is room
+ * for a file of its size, and removed. */
 static bool
-verify(struct ctl *ctl, GError **error)
+work_beside(struct ctl *ctl,
+    bool (*work)(struct ctl *ctl, const struct settings *settings, GError **error),
+    GError **error)
 {
 	g_autofree char *directory = g_strconcat(ctl->argv[1], ".XXXXXX", NULL);
+	struct settings settings = *ctl->settings;
 	bool is_ok;
 
 	if (!g_mkdtemp(directory))
 		return file_set_error("cannot create the directory", directory,
 		    PB_ERROR_PERMANENT, error);
+	settings.state_dir = directory;
+	settings.store_url = (char *)"";
 	print_progress("restoring into %s ... ", directory);
-	is_ok = verify_in(ctl, directory, error);
+	is_ok = work(ctl, &settings, error);
 	print_progress_end();
 	remove_tree(directory);
 	return is_ok;
@@ -146,7 +158,7 @@ ctl_run_backup(struct ctl *ctl, GError **error)
 	bool is_ok;
 
 	if (ctl->options.is_verify)
-		return verify(ctl, error);
+		return work_beside(ctl, verify, error);
 	request.path = ctl->argv[1];
 	request.may_replace = g_file_test(request.path, G_FILE_TEST_IS_REGULAR);
 	if (!ctl_confirm_replace(ctl, request.path, error)) {
@@ -164,6 +176,195 @@ ctl_run_backup(struct ctl *ctl, GError **error)
 	    "%s written and verified: %s, including the secret key\n", request.path,
 	    size);
 }
+
+/* ---- upgrade ---- */
+
+/* A copy of a backup that is upgraded. */
+struct upgrade {
+	struct backup_info info;
+	int from, to;              /* versions of the store */
+	GPtrArray *before, *after; /* of struct backup_table *, by name */
+	int64_t upgrade_ms, check_ms;
+};
+
+static void
+upgrade_clear(struct upgrade *upgrade)
+{
+	g_clear_pointer(&upgrade->before, g_ptr_array_unref);
+	g_clear_pointer(&upgrade->after, g_ptr_array_unref);
+}
+
+static int64_t
+get_ms_since(int64_t start_us)
+{
+	return (g_get_monotonic_time() - start_us) / 1000;
+}
+
+/* Opening the copy upgrades it, as paperboyd does when it starts. */
+static bool
+upgrade_copy(struct upgrade *upgrade, const struct settings *settings, GError **error)
+{
+	g_autofree char *path =
+	    g_build_filename(settings->state_dir, "paperboy.db", NULL);
+	pb_auto(store) old = store_open_for_reading(path, error);
+	pb_auto(store) store = NULL;
+	g_autoptr(GBytes) key = NULL;
+	int64_t start_us;
+
+	if (!old || !store_get_data_version(old, &upgrade->from, &upgrade->to, error) ||
+	    !(upgrade->before = backup_load_tables(old, error)))
+		return false;
+	start_us = g_get_monotonic_time();
+	store = store_open(path, error);
+	upgrade->upgrade_ms = get_ms_since(start_us);
+	if (!store || !(upgrade->after = backup_load_tables(store, error)))
+		return false;
+	/* Write the key to its file, for the checks. */
+	key = startup_load_key(settings, store, error);
+	return key != NULL;
+}
+
+static const struct backup_table *
+find_table(const GPtrArray *tables, const char *name)
+{
+	for (unsigned i = 0; i < tables->len; i++) {
+		const struct backup_table *table = tables->pdata[i];
+
+		if (g_str_equal(table->name, name))
+			return table;
+	}
+	return NULL;
+}
+
+static void
+add_change(json_t *changes, const struct backup_table *before,
+    const struct backup_table *after)
+{
+	bool is_same = before && after && before->rows == after->rows &&
+	               g_str_equal(before->sql, after->sql);
+
+	if (!is_same)
+		json_array_append_new(changes,
+		    json_pack("{s:s, s:o, s:o}", "table",
+		        before ? before->name : after->name, "rows_before",
+		        print_json_number(before ? before->rows : -1), "rows_after",
+		        print_json_number(after ? after->rows : -1)));
+}
+
+/* @return a new list: tables that are made, removed or changed */
+static json_t *
+list_changes(const struct upgrade *upgrade)
+{
+	json_t *changes = json_array();
+
+	for (unsigned i = 0; i < upgrade->before->len; i++) {
+		const struct backup_table *table = upgrade->before->pdata[i];
+
+		add_change(changes, table, find_table(upgrade->after, table->name));
+	}
+	for (unsigned i = 0; i < upgrade->after->len; i++) {
+		const struct backup_table *table = upgrade->after->pdata[i];
+
+		if (!find_table(upgrade->before, table->name))
+			add_change(changes, NULL, table);
+	}
+	return changes;
+}
+
+static void
+print_upgrade(const struct ctl *ctl, const struct upgrade *upgrade, json_t *changes)
+{
+	const char *path = ctl->argv[1];
+	g_autofree char *made = day_format_minute(upgrade->info.made_at);
+	json_t *change;
+	size_t i;
+
+	printf("%s can be upgraded: the state of %s, with %" G_GINT64_FORMAT
+	       " subscribers.\n"
+	       "  store version  %d, and %d in paperboy " PACKAGE_VERSION "\n",
+	    path, made, upgrade->info.subscribers, upgrade->from, upgrade->to);
+	if (!json_array_size(changes))
+		puts("  tables         none is changed");
+	json_array_foreach(changes, i, change)
+	{
+		json_t *rows = json_object_get(change, "rows_after");
+
+		printf("  table          %s: ",
+		    json_string_value(json_object_get(change, "table")));
+		if (json_is_null(rows))
+			puts("removed");
+		else
+			printf("%s, %" JSON_INTEGER_FORMAT " rows\n",
+			    json_is_null(json_object_get(change, "rows_before"))
+			        ? "new"
+			        : "changed",
+			    json_integer_value(rows));
+	}
+	printf("  time           %.1f s to upgrade, %.1f s to check\n"
+	       "To upgrade: make a backup, stop paperboyd, install "
+	       "paperboy " PACKAGE_VERSION ", start\n"
+	       "paperboyd, which upgrades the store. To go back: stop paperboyd, "
+	       "install the\n"
+	       "version before, and run paperboyctl restore with that backup. What has "
+	       "changed\n"
+	       "since, such as unsubscriptions, is then lost; mail is HELD.\n",
+	    (double)upgrade->upgrade_ms / 1000, (double)upgrade->check_ms / 1000);
+}
+
+/* @param settings  of the directory for the copy */
+static bool
+try_upgrade(struct ctl *ctl, const struct settings *settings, GError **error)
+{
+	pb_local(upgrade) upgrade = {0};
+	g_autofree char *copy =
+	    g_build_filename(settings->state_dir, "paperboy.db", NULL);
+	g_autoptr(GFile) from = g_file_new_for_path(ctl->argv[1]);
+	g_autoptr(GFile) to = g_file_new_for_path(copy);
+	int64_t start_us;
+	json_t *changes;
+
+	if (!backup_check(ctl->argv[1], &upgrade.info, error) ||
+	    !g_file_copy(
+	        from, to, G_FILE_COPY_TARGET_DEFAULT_PERMS, NULL, NULL, NULL, error) ||
+	    !upgrade_copy(&upgrade, settings, error))
+		return false;
+	start_us = g_get_monotonic_time();
+	if (!check_undamaged(ctl, settings, error))
+		return false;
+	upgrade.check_ms = get_ms_since(start_us);
+	changes = list_changes(&upgrade);
+	if (ctl->is_json)
+		print_json(json_pack("{s:s, s:I, s:I, s:i, s:i, s:I, s:I, s:O}",
+		    "backup", ctl->argv[1], "made_at", (json_int_t)upgrade.info.made_at,
+		    "subscribers", (json_int_t)upgrade.info.subscribers, "version_from",
+		    upgrade.from, "version_to", upgrade.to, "upgrade_ms",
+		    (json_int_t)upgrade.upgrade_ms, "check_ms",
+		    (json_int_t)upgrade.check_ms, "changes", changes));
+	else
+		print_upgrade(ctl, &upgrade, changes);
+	json_decref(changes);
+	return true;
+}
+
+bool
+ctl_run_upgrade(struct ctl *ctl, GError **error)
+{
+	if (!ctl->options.is_dry_run)
+		return pb_fail(error, PB_ERROR_INPUT,
+		    "paperboyd upgrades the store when it starts: make a backup, and "
+		    "try the upgrade of it with --dry-run");
+	if (store_is_server(ctl->argv[1]))
+		return pb_fail(error, PB_ERROR_INPUT,
+		    "'%s' is not a file: restore a dump into another database, and "
+		    "open that with this version",
+		    ctl->argv[1]);
+	if (work_beside(ctl, try_upgrade, error))
+		return true;
+	g_prefix_error(error, "nothing was changed: ");
+	return false;
+}
+
+/* ---- restore ---- */
 
 static void
 print_restored(struct ctl *ctl, const struct backup_service_report *report)

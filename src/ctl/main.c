@@ -232,10 +232,11 @@ fail(const struct ctl_command *command, const struct ctl *ctl, const GError *err
 static bool
 opens_itself(const struct ctl_command *command, const struct ctl *ctl)
 {
-	return ctl->options.is_verify || command->run == ctl_run_restore ||
-	       command->run == ctl_run_doctor || command->run == ctl_run_config ||
-	       command->run == ctl_run_receive || command->run == ctl_run_login ||
-	       command->run == ctl_run_store_copy || command->run == ctl_run_source_try;
+	return ctl->options.is_verify || command->run == ctl_run_upgrade ||
+	       command->run == ctl_run_restore || command->run == ctl_run_doctor ||
+	       command->run == ctl_run_config || command->run == ctl_run_receive ||
+	       command->run == ctl_run_login || command->run == ctl_run_store_copy ||
+	       command->run == ctl_run_source_try;
 }
 
 /* On a read-only file system: without a lock; writing fails. */

@@ -189,9 +189,13 @@ backup_check(const char *path, struct backup_info *info, GError **error)
 	g_autoptr(GPtrArray) problems = g_ptr_array_new_with_free_func(g_free);
 	struct backup_info found;
 
-	if (!store || !integrity_check_pages(store, problems, error) ||
-	    !integrity_check_references(store, problems, error))
+	if (!store)
 		return false;
+	if (!integrity_check_pages(store, problems, error) ||
+	    !integrity_check_references(store, problems, error)) {
+		g_prefix_error(error, "'%s' is damaged, use another backup: ", path);
+		return false;
+	}
 	if (problems->len)
 		return pb_fail(error, PB_ERROR_INPUT,
 		    "'%s' is damaged, use another backup: %s", path,
@@ -203,6 +207,45 @@ backup_check(const char *path, struct backup_info *info, GError **error)
 		    "'%s' is a store but not a backup: it contains no key", path);
 	*info = found;
 	return true;
+}
+
+static void
+table_free(void *data)
+{
+	struct backup_table *table = data;
+
+	g_free(table->name);
+	g_free(table->sql);
+	g_free(table);
+}
+
+GPtrArray *
+backup_load_tables(struct store *store, GError **error)
+{
+	static const char sql[] =
+	    "SELECT name, sql FROM sqlite_schema WHERE type = 'table'"
+	    " AND name NOT GLOB 'sqlite_*' AND name NOT GLOB 'paper_fts*' ORDER BY "
+	    "name";
+	g_autoptr(GPtrArray) tables = g_ptr_array_new_with_free_func(table_free);
+	sql_auto *statement = sql_bind(store, sql, error);
+	enum sql_step step = SQL_STEP_FAILED;
+
+	while (statement && (step = sql_step(statement, error)) == SQL_STEP_ROW) {
+		struct backup_table *table = g_new0(struct backup_table, 1);
+
+		table->name = sql_dup_text(statement, 0);
+		table->sql = sql_dup_text(statement, 1);
+		g_ptr_array_add(tables, table);
+	}
+	for (guint i = 0; step == SQL_STEP_DONE && i < tables->len; i++) {
+		struct backup_table *table = tables->pdata[i];
+		g_autofree char *count =
+		    g_strdup_printf("SELECT count(*) FROM \"%s\"", table->name);
+
+		if (!sql_number(store, g_intern_string(count), &table->rows, error))
+			return NULL;
+	}
+	return step == SQL_STEP_DONE ? g_steal_pointer(&tables) : NULL;
 }
 
 /* In the caller's transaction; see backup.h. */

@@ -55,6 +55,15 @@ struct backup_info {
  */
 bool backup_check(const char *path, struct backup_info *info, GError **error);
 
+/* A table of a store, to compare it before and after an upgrade. */
+struct backup_table {
+	char *name, *sql; /* as in sqlite_schema */
+	int64_t rows;
+};
+
+/** Load the tables by name, without those of the search index. */
+GPtrArray *backup_load_tables(struct store *store, GError **error);
+
 struct backup_restored {
 	int64_t made_at;
 	unsigned held;         /* messages */
