@@ -13,6 +13,7 @@ import random
 import sys
 import time
 import unicodedata
+import zlib
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
 
@@ -38,6 +39,12 @@ FTS_FILTERS = 5000 if IS_LONG else 200
 UNSPACED_FILTERS = 20000 if IS_LONG else 500  # against 100 papers
 SETTLEMENTS = (NOTHING_SETTLED, ENRICHED, FINALLY)
 DIGIT = {False: "0", None: "1", True: "2"}
+
+# A line for each paper, and for each filter with its canonical text, the numbers of the
+# papers that it finds once all is known, and a checksum of all verdicts.  GOLDEN_WRITE=1
+# writes the results again; the filters stay.
+FROZEN = os.path.join(top_srcdir(), "tests", "golden", "filters")
+FROZEN_FILTERS = 2000
 
 # At each limit, and one beyond it.
 LIMITS = [
@@ -342,6 +349,47 @@ def test_canonical(tap):
     no_difference(bad)
 
 
+def make_frozen():
+    """Papers of a sample day with missing values made up, others, and valid filters."""
+    rng = random.Random(42)
+    papers = [add_values(rng, paper) for paper in load_days(
+        [os.path.join(top_srcdir(), "samples", "daily_papers-2026-11-20.json")]).values()]
+    others = make_papers(rng, 10)
+    part = FROZEN_FILTERS // 10
+    texts = {make_filter(rng, others): None for _ in range(part)}
+    texts = {text: None for text in texts if find_refusal(text) is None}
+    for person in generate([paper["title"] for paper in papers], part):
+        texts |= dict.fromkeys(person["filters"][:1])
+    filters = Filters(rng, papers)
+    while len(texts) < FROZEN_FILTERS:
+        texts[filters.valid()] = None
+    return papers + others, list(texts)
+
+
+def test_frozen(tap):
+    """filters that were frozen have the same canonical texts, and find the same papers"""
+    papers, lines, rows = [], [], []
+    if os.path.exists(FROZEN):
+        with open(FROZEN, encoding="utf-8") as file:
+            lines = file.read().split("\n")[:-1]
+        papers = [json.loads(line) for line in lines if line.startswith("{")]
+        filters = [line.partition("\t")[0] for line in lines[len(papers):]]
+    else:
+        papers, filters = make_frozen()
+    for source, result in zip(filters, Bench(tap.subdirectory("frozen"), papers).evaluate(filters)):
+        assert result.truths, (source, result.reason, result.again)
+        found = ",".join(str(at) for at, c in enumerate(result.truths[2]) if c == "2")
+        sums = zlib.crc32("\n".join(result.truths).encode())
+        rows.append(f"{source}\t{result.canonical}\t{found}\t{sums:08x}")
+    assert len(rows) == FROZEN_FILTERS, len(rows)
+    if os.environ.get("GOLDEN_WRITE"):
+        with open(FROZEN, "w", encoding="utf-8") as file:
+            file.writelines(json.dumps(paper, ensure_ascii=False) + "\n" for paper in papers)
+            file.writelines(row + "\n" for row in rows)
+    no_difference([f"{old}\n  now: {new}" for old, new in zip(lines[len(papers):], rows)
+                   if old != new])
+
+
 def test_fts5(tap):
     """program, oracle and FTS5 agree on words, phrases, prefixes and NEAR"""
     rng = random.Random(11)
@@ -373,7 +421,7 @@ def main():
         for test in (
             test_examples, test_refusals, test_missing_values, test_lengths_of_time,
             test_some_papers, test_made_up_papers, test_all_papers, test_unspaced,
-            test_runs, test_unspaced_characters, test_canonical, test_fts5,
+            test_runs, test_unspaced_characters, test_canonical, test_frozen, test_fts5,
         ):
             tap.run(test, tap)
         tap.run(test_settling)
