@@ -3,6 +3,7 @@
 
 import os
 import platform
+import re
 import subprocess
 import sys
 
@@ -12,6 +13,13 @@ from tap import Skip, Tap, need_programs, run, top_builddir, top_srcdir
 
 # Only useful in a clone.
 LEFT_OUT = (".ci/run", ".gitignore", ".github/")
+
+# In readelf's output, of programs and modules: position-independent, no writable tables of
+# addresses once it runs, no executable stack, calls of the stack protector.
+HARDENED = (r"Type: +DYN ", r"GNU_RELRO ", r"\(FLAGS\) +.*BIND_NOW|\(FLAGS_1\).* NOW",
+            r"GNU_STACK .* RW  0x", r"__stack_chk_fail")
+FORTIFIED = r" __(?!stack)\w+_chk@"  # where there is a call whose size is not known
+WEAK = (r"TEXTREL", r"\((RPATH|RUNPATH)\)", r"LOAD .* RWE ")
 
 
 def make_environment():
@@ -36,19 +44,36 @@ def every_file_goes_along(tap):
     assert not missing, f"not in EXTRA_DIST: {missing}"
 
 
-def programs_are_hardened():
-    """the compiler is asked for stack protector, FORTIFY and CET"""
+def ask_make(expression):
+    """Words of a variable of the build's Makefile."""
     (make,) = need_programs("make")
-    rule = ("include Makefile\n"
-            "flags:;@echo $(AM_CPPFLAGS) $(CPPFLAGS) $(AM_CFLAGS) $(CFLAGS)\n")
     done = subprocess.run(
-        [make, "-s", "-C", top_builddir(), "-f", "-", "flags"], input=rule,
-        env=make_environment(), stdout=subprocess.PIPE, text=True, check=True, timeout=300)
-    flags = done.stdout.split()
-    if "-fsanitize=address,undefined" in flags or platform.machine() != "x86_64":
+        [make, "-s", "-C", top_builddir(), "-f", "-", "asked"],
+        input=f"include Makefile\nasked:;@echo {expression}\n", env=make_environment(),
+        stdout=subprocess.PIPE, text=True, check=True, timeout=300)
+    return done.stdout.split()
+
+
+def programs_are_hardened():
+    """the compiler is asked for stack protector, FORTIFY and CET, and the files have what shows"""
+    flags = ask_make("$(AM_CPPFLAGS) $(CPPFLAGS) $(AM_CFLAGS) $(CFLAGS)")
+    if " -fsanitize=" in " ".join(flags) or platform.machine() != "x86_64":
         raise Skip("a build with sanitizers, or another machine")
     for wanted in ("-fstack-protector-strong", "-D_FORTIFY_SOURCE=2", "-fcf-protection"):
         assert flags.count(wanted) == 1, (wanted, flags)
+    (readelf,) = need_programs("readelf")
+    programs = ask_make("$(bin_PROGRAMS) $(sbin_PROGRAMS) $(pkglibexec_PROGRAMS)"
+                        " $(module_PROGRAMS)")
+    assert {"paperboyd", "paperboyctl", "paperboy-web", "paperboy-parser"} <= {*programs}
+    for name in programs:
+        said = run([readelf, "-W", "-h", "-l", "-d", "--dyn-syms",
+                    os.path.join(top_builddir(), name)])
+        for wanted in HARDENED:
+            assert re.search(wanted, said), (name, wanted)
+        for unwanted in WEAK:
+            assert not re.search(unwanted, said), (name, unwanted)
+        assert name.endswith(".so") or re.search(r"\(FLAGS_1\).* PIE", said), name
+        assert name != "paperboyd" or re.search(FORTIFIED, said), name
 
 
 with Tap() as tap:
