@@ -9,10 +9,11 @@
 #               repeated hour at the end of summer time
 #   sanitizers  `make check` of a build with gcc's sanitizers, and
 #               tests/test_damaged_rows.py in its long form
-#   clang       a build with clang and -Werror, and each fuzzer for FUZZ_SECONDS (20)
+#   clang       a build with clang and -Werror, each fuzzer for FUZZ_SECONDS (20), and the
+#               build for OSS-Fuzz
 #   rest        a quick run of the benchmarks; tests/first_digest.py, from an empty Debian;
-#               tests/packages.py, RPM and container image
-#               to a digest (root; downloads)
+#               tests/packages.py, archive, Debian packages, RPM and container image
+#               (root; downloads)
 #
 # LONG_PARTS="scripts clocks" runs these only.  After LONG_MINUTES no further step begins;
 # run it again to go on: a step that passed is not repeated until a source changes.
@@ -135,6 +136,21 @@ run_fuzzers() {
 		$MAKE -s fuzz "FUZZ_SECONDS=${FUZZ_SECONDS:-20}"
 }
 
+# fuzz/build.sh with what OSS-Fuzz sets; two of its targets play their seeds.
+run_oss_fuzz() {
+	place=$top_builddir/long-oss-fuzz
+	flags="-O1 -gline-tables-only -fsanitize=address -fsanitize=fuzzer-no-link"
+	rm -rf "$place" && mkdir -p "$place/out" || return 1
+	env WORK="$place" OUT="$place/out" CC=clang CXX=clang++ CFLAGS="$flags" \
+		CXXFLAGS="$flags" LIB_FUZZING_ENGINE=-fsanitize=fuzzer \
+		bash "$top_srcdir/fuzz/build.sh" || return 1
+	cd "$place/out" || return 1
+	for name in parser web_request; do
+		unzip -q -d "seeds_$name" "fuzz_${name}_seed_corpus.zip" &&
+			env -u top_srcdir "./fuzz_$name" -runs=1000 "seeds_$name" || return 1
+	done
+}
+
 if [ -f "$top_srcdir/config.status" ]; then
 	echo "The source tree is configured in place and cannot be built a second time in" >&2
 	echo "another directory: run 'make distclean' there, and build in a separate directory." >&2
@@ -175,6 +191,8 @@ check_clang() {
 	need clang clang "clang" || return
 	step clang build long-clang clang --enable-werror
 	step fuzzers run_fuzzers
+	need zip "zip unzip" "oss-fuzz" || return
+	step oss-fuzz run_oss_fuzz
 }
 
 check_rest() {
