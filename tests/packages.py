@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""packages.py - the RPM is built, and an image of its files sends a first digest.
+"""packages.py - what a release consists of: archive, Debian packages, RPM, image.
 
-A step of `make check-long`: it needs rpmbuild, rpmlint, mmdebstrap and buildah, and the
-network for the base of the image.
+The archive is signed; Debian's packages are reproducible, leave nothing behind and pass
+their tests; the RPM is built, and an image of its files sends a first digest.  A step of
+`make check-long`: a test is skipped if its programs are missing, and needs the network for
+the base of an image or a system.
 """
 
 import glob
@@ -13,8 +15,8 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
 
-from container import SUITE, find_mirror, need_root
-from tap import Tap, need_programs, run, top_builddir, top_srcdir
+from container import ENVIRONMENT, SUITE, find_mirror, need_root
+from tap import Skip, Tap, need_programs, read, run, top_builddir, top_srcdir
 
 LIMIT_S = 1800
 # Given by whoever builds and signs packages; and a page of section 5, for a language.
@@ -22,6 +24,18 @@ LINT_IGNORED = ("no-signature", "no-packager-tag", "no-group-tag", "bad-manual-p
 LIBRARIES = ("ca-certificates,tzdata,libglib2.0-0,libcurl3-gnutls,libconfig9,libsqlite3-0,"
              "libjansson4,libexpat1,libetpan20,libseccomp2,libsystemd0")
 NOW = "2026-11-20T18:00:00Z"  # the evening of the last sample day
+
+KEY = "release@test.example"
+# What the packages need: systemd makes directories that no package owns, when it is installed.
+SYSTEM = "systemd,ca-certificates,adduser,autopkgtest"
+OF_APT = "/var/cache/debconf/tmp.ci"  # made by apt-utils
+# What reprotest can vary without further programs.
+VARIED = "-all,+build_path,+environment,+exec_path,+home,+locales,+timezone,+umask,+num_cpus"
+AUTOPKGTEST = """
+export DEBIAN_FRONTEND=noninteractive
+apt-get -qq update
+autopkgtest -B /srv/*.deb /srv/paperboy -- null
+"""
 
 MACROS = {"_unitdir": "/usr/lib/systemd/system", "_sysusersdir": "/usr/lib/sysusers.d",
           "_tmpfilesdir": "/usr/lib/tmpfiles.d"}
@@ -39,6 +53,59 @@ paperboyd --now %s & pid=$!
 until paperboyctl --now %s status >/dev/null || [ $? -eq 1 ]; do kill -0 $pid || exit; done
 kill -TERM $pid && wait $pid
 """ % (NOW, NOW)
+
+
+def release_is_signed(place):
+    """the archive has the same bytes when it is made again, and a signature that is checked"""
+    gpg, gpgconf = need_programs("gpg", "gpgconf")
+    if not os.path.exists(os.path.join(top_srcdir(), ".git")):
+        raise Skip("not a git work tree")
+    home = os.path.join(place, "gnupg")
+    os.mkdir(home, 0o700)
+    environment = os.environ | {"GNUPGHOME": home}
+    try:
+        run([gpg, "--batch", "--passphrase", "", "--quick-generate-key", KEY, "ed25519",
+             "sign", "1d"], env=environment)
+        sums = set()
+        for umask, zone in (("022", "Asia/Tokyo"), ("077", "UTC")):
+            run(["sh", "-c", f"umask {umask}; make -s -C '{top_builddir()}' release-files"
+                 f" KEY={KEY}"], LIMIT_S, env=environment | {"TZ": zone})
+            sums.add(read(os.path.join(top_builddir(), "SHA256SUMS")))
+        assert len(sums) == 1, sums
+        run(["sha256sum", "-c", "SHA256SUMS"], cwd=top_builddir())
+        (archive,) = glob.glob(os.path.join(top_builddir(), "paperboy-*.tar.xz"))
+        for name in (archive, os.path.join(top_builddir(), "SHA256SUMS")):
+            run([gpg, "--verify", f"{name}.asc", name], env=environment)
+    finally:
+        subprocess.run([gpgconf, "--kill", "all"], env=environment, check=False)
+
+
+def debs_are_reproducible(place):
+    """Debian's packages are the same bytes with another path, zone, umask, locale and home"""
+    need_programs("reprotest", "diffoscope", "dpkg-buildpackage")
+    run(["make", "-s", "-C", top_builddir(), "distdir", f"distdir={place}/paperboy"], 300)
+    run(["reprotest", f"--vary={VARIED}", "--min-cpus", "1", "--store-dir", f"{place}/debs",
+         "-c", "dpkg-buildpackage -b -us -uc", f"{place}/paperboy", "../*.deb", "--", "null"],
+        2 * LIMIT_S, env=ENVIRONMENT | {"DEB_BUILD_OPTIONS": "nocheck"}, cwd=place)
+
+
+def debs_are_clean(tap, place):
+    """piuparts finds nothing left by them, and they pass debian/tests where they are installed"""
+    need_root()
+    piuparts, _, nspawn = need_programs("piuparts", "mmdebstrap", "systemd-nspawn")
+    debs = [path for path in glob.glob(f"{place}/debs/control/*.deb") if "-dbgsym" not in path]
+    assert len(debs) == 2, debs
+    base, mirror = f"{place}/system.tar.gz", find_mirror()
+    run(["mmdebstrap", "--variant=buildd", f"--include={SYSTEM}", SUITE, base, mirror], LIMIT_S)
+    run([piuparts, "-t", place, "-b", base, "-d", SUITE, "--mirror", f"{mirror} main",
+         "-i", OF_APT, *debs], LIMIT_S,
+        env={name: value for name, value in ENVIRONMENT.items() if name != "TMPDIR"})
+    root = tap.subdirectory("installed")
+    run(["tar", "-C", root, "-xf", base])
+    for path in (*debs, f"{place}/paperboy"):
+        run(["cp", "-r", path, f"{root}/srv"])
+    run([nspawn, "-q", "-D", root, "--register=no", "--keep-unit", "--pipe",
+         "--resolv-conf=copy-host", "sh", "-ec", AUTOPKGTEST], LIMIT_S)
 
 
 def rpm_is_built(place):
@@ -103,6 +170,9 @@ def image_sends_a_digest(tap, place):
 with Tap() as tap:
     directory = tap.subdirectory("packages")
     try:
+        tap.run(release_is_signed, directory)
+        tap.run(debs_are_reproducible, directory)
+        tap.run(debs_are_clean, tap, directory)
         tap.run(rpm_is_built, directory)
         tap.run(image_sends_a_digest, tap, directory)
     finally:
