@@ -334,13 +334,21 @@ CHECKUP_TEST(a_retraction_of_a_watched_paper_has_a_mail)
 		g_assert_nonnull(strstr(mail, "A paper that you watch was retracted"));
 		g_assert_null(strstr(mail, "Reply-To"));
 	}
-	store_fixture_build_digests(fixture, now);
 	assert_rows(fixture, count, "1");
+	/* Not by a digest either, also if the paper, which was sent, is not watched. */
+	store_fixture_run(fixture, "DELETE FROM watch");
+	store_fixture_run(fixture,
+	    "INSERT INTO delivered_paper (subscriber_id, paper_seq, digest_id, at)"
+	    " SELECT id, (SELECT min(seq) FROM paper), 1, 1796000000 FROM subscriber");
+	store_fixture_build_digests(fixture, now);
 	assert_rows(fixture,
 	    "SELECT count(*) FROM digest g JOIN digest_head h ON h.id = g.id"
 	    " JOIN subscriber s ON s.id = g.subscriber_id"
 	    " WHERE h.notices LIKE '%was retracted%' AND s.address = '" ADA "'",
 	    "0");
+	assert_rows(fixture,
+	    "SELECT count(*) FROM digest_head WHERE notices LIKE '%was retracted%'",
+	    "1");
 }
 
 UNIT_MAIN

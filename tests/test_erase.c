@@ -194,6 +194,10 @@ new_fixture(int64_t *id)
 	store_fixture_run(
 	    fixture, "INSERT INTO watch SELECT id, 1, 1, 9000000000 FROM subscriber");
 	store_fixture_run(
+	    fixture, "INSERT INTO paper_event VALUES (1, 1, 'retracted', 0, 1)");
+	store_fixture_run(
+	    fixture, "INSERT INTO retraction_mail SELECT id, 1 FROM subscriber");
+	store_fixture_run(
 	    fixture, "INSERT INTO known SELECT id, '2611.00001', 1 FROM subscriber");
 	add_tastes(fixture);
 	store_fixture_run(fixture,

@@ -30,14 +30,13 @@ struct subscriber {
 	char *zone;   /* IANA name */
 	int max_full; /* papers with abstract in one digest, 1..200 */
 	int64_t created_at;
-	int64_t moved_at;      /* last change of address, or -1 */
-	int64_t wrote_at;      /* last mail or change on a page, or -1 */
-	int64_t retraction_id; /* newest event that had a mail of its own */
-	int64_t consent_at;    /* or -1 */
-	char *consent_text;    /* how consent was given, as text; or NULL */
-	bool is_first_due;     /* the next digest is off schedule: the first one, or the
-	                          one after a pause */
-	int64_t next_due_at;   /* s since the epoch, or -1 for none */
+	int64_t moved_at;    /* last change of address, or -1 */
+	int64_t wrote_at;    /* last mail or change on a page, or -1 */
+	int64_t consent_at;  /* or -1 */
+	char *consent_text;  /* how consent was given, as text; or NULL */
+	bool is_first_due;   /* the next digest is off schedule: the first one, or the
+	                        one after a pause */
+	int64_t next_due_at; /* s since the epoch, or -1 for none */
 	struct preferences preferences;
 	char language[3]; /* "de"; "" for the configured default */
 	int catch_up;     /* papers in the digest after a pause; 0: max_full */

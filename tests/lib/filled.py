@@ -17,6 +17,7 @@ INSERT INTO paper_duplicate VALUES (1, 2);
 INSERT INTO paper_moved VALUES (99, 1);
 INSERT INTO paper_event VALUES (1, 1, 'version', 2, 5);
 INSERT INTO watch VALUES (1, 1, 1, 9000000000);
+INSERT INTO retraction_mail VALUES (1, 1);
 INSERT INTO watch_check VALUES (1, 1, 1);
 INSERT INTO known VALUES (1, 'doi:10.5555/1', 1);
 INSERT INTO paper_link VALUES (1, 'doi:10.1101/1', 1);

@@ -197,16 +197,6 @@ find_watched(const GPtrArray *watched, const struct paper_event *event)
 	return NULL;
 }
 
-/* Whether a watched paper's retraction has a mail of its own. */
-static bool
-has_mail(const struct subscriber *subscriber, const struct paper_event *event)
-{
-	return event->kind == PAPER_EVENT_RETRACTED &&
-	       (event->id <= subscriber->retraction_id ||
-	           subscriber->preferences.choice[PREFERENCE_RETRACTIONS] ==
-	               PREFERENCE_RETRACTIONS_MAIL);
-}
-
 bool
 digest_news_find_events(struct digest_cache *cache, const struct subscriber *subscriber,
     GString *lines, GError **error)
@@ -228,16 +218,20 @@ digest_news_find_events(struct digest_cache *cache, const struct subscriber *sub
 	for (unsigned i = 0; i < all->len; i++) {
 		const struct paper_event *event = all->pdata[i];
 
+		bool has_mail = false;
+
 		if (event->id <= reported)
 			continue;
-		paper = find_watched(watched, event);
-		if (paper) {
-			if (!has_mail(subscriber, event))
-				append_watched(
-				    lines, event, paper, cache->now, cache->po);
+		if (event->kind == PAPER_EVENT_RETRACTED &&
+		    !paper_events_has_retraction(
+		        cache->store, subscriber_id, event->id, &has_mail, error))
+			return false;
+		if (has_mail)
 			continue;
-		}
-		if (event->kind != PAPER_EVENT_RETRACTED)
+		paper = find_watched(watched, event);
+		if (paper)
+			append_watched(lines, event, paper, cache->now, cache->po);
+		if (paper || event->kind != PAPER_EVENT_RETRACTED)
 			continue;
 		if (!delivered)
 			delivered = paper_history_load_deliveries(

@@ -11,18 +11,13 @@
 #include "store/paper/paper_events.h"
 #include "store/subscriber/subscribers.h"
 
-/* A mail in a transaction. */
-struct letter {
-	const struct checkup *job;
-	const struct retraction *retraction;
-};
+/* Maximum number of mails in a transaction, so that other writers do not wait long. */
+#define BATCH_MAILS 50
 
 static bool
-send_one(struct store *store, void *data, GError **error)
+send_one(const struct checkup *job, const struct retraction *retraction, GError **error)
 {
-	const struct letter *letter = data;
-	const struct checkup *job = letter->job;
-	const struct retraction *retraction = letter->retraction;
+	struct store *store = job->mailer.store;
 	pb_auto(subscriber) subscriber =
 	    subscribers_load(store, retraction->subscriber_id, error);
 	g_autofree char *title = text_quote(retraction->title, BOUNDS_SUBJECT_CHARS);
@@ -56,22 +51,43 @@ send_one(struct store *store, void *data, GError **error)
 	return is_ok;
 }
 
+static GPtrArray *
+load(const struct checkup *job, GError **error)
+{
+	int64_t now = job->mailer.now;
+
+	return paper_events_load_retractions(job->mailer.store,
+	    now - DIGEST_ELIGIBLE_DAYS * (int64_t)CLOCK_DAY_S, now, BATCH_MAILS, error);
+}
+
+/* What is loaded again in the transaction was not reported meanwhile. */
+static bool
+send_batch(struct store *store, void *data, GError **error)
+{
+	const struct checkup *job = data;
+	g_autoptr(GPtrArray) batch = load(job, error);
+
+	(void)store;
+	for (unsigned i = 0; batch && i < batch->len; i++)
+		if (!send_one(job, batch->pdata[i], error))
+			return false;
+	return batch != NULL;
+}
+
 bool
 retraction_mail_run(const struct checkup *job, GError **error)
 {
-	struct store *store = job->mailer.store;
-	int64_t now = job->mailer.now;
-	g_autoptr(GPtrArray) all = NULL;
+	unsigned count = 0;
 
 	if (!job->catalog)
 		return true;
-	all = paper_events_load_retractions(
-	    store, now - DIGEST_ELIGIBLE_DAYS * (int64_t)CLOCK_DAY_S, now, error);
-	for (unsigned i = 0; all && i < all->len; i++) {
-		struct letter letter = {job, all->pdata[i]};
+	do {
+		g_autoptr(GPtrArray) batch = load(job, error);
 
-		if (!store_transact(store, send_one, &letter, error))
+		if (!batch || (batch->len && !store_transact(job->mailer.store,
+		                                 send_batch, (void *)job, error)))
 			return false;
-	}
-	return all != NULL;
+		count = batch->len;
+	} while (count);
+	return true;
 }

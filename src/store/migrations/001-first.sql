@@ -235,10 +235,9 @@ CREATE TABLE subscriber (
 	checkup_at   INTEGER NOT NULL DEFAULT 0,
 	-- Of the records of a work: the first that is sent, or all.
 	versions     TEXT NOT NULL DEFAULT 'one' CHECK (versions = 'one' OR versions = 'all'),
-	-- Of watched papers; and the newest one that was reported by a mail of its own.
+	-- Of watched papers.
 	retractions  TEXT NOT NULL DEFAULT 'digest'
 		CHECK (retractions = 'digest' OR retractions = 'mail'),
-	retraction_id INTEGER NOT NULL DEFAULT 0, -- of paper_event
 	CHECK (state <> 'active' OR (consent_at IS NOT NULL AND ifnull(consent_text, '') <> '')),
 	CHECK (state <> 'gone' OR next_due_at IS NULL)
 ) STRICT;
@@ -609,6 +608,14 @@ CREATE TABLE watch (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX watch_paper ON watch (paper_seq);
 CREATE INDEX watch_until ON watch (until);
+
+-- Retractions that a mail of their own has reported: no digest does.
+CREATE TABLE retraction_mail (
+	subscriber_id INTEGER NOT NULL REFERENCES subscriber (id),
+	event_id      INTEGER NOT NULL REFERENCES paper_event (id) ON DELETE CASCADE,
+	PRIMARY KEY (subscriber_id, event_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX retraction_mail_event ON retraction_mail (event_id);
 
 -- When services (enum paper_lookup) were asked last what became of watched papers.
 CREATE TABLE watch_check (

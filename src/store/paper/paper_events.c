@@ -180,7 +180,7 @@ paper_events_save_asked(struct store *store, enum paper_lookup service,
 
 GPtrArray *
 paper_events_load_retractions(
-    struct store *store, int64_t since, int64_t now, GError **error)
+    struct store *store, int64_t since, int64_t now, unsigned limit, GError **error)
 {
 	static const char sql[] =
 	    "SELECT s.id, e.id, p.id, p.title FROM paper_event e"
@@ -189,14 +189,17 @@ paper_events_load_retractions(
 	    " JOIN watch w ON w.paper_seq = q.seq"
 	    " JOIN subscriber s ON s.id = w.subscriber_id"
 	    " WHERE e.at >= ?1 AND e.kind = 'retracted' AND s.retractions = 'mail'"
-	    " AND s.state = 'active' AND e.id > s.retraction_id"
-	    " AND w.since <= e.at AND w.until >= ?2"
-	    " GROUP BY s.id, e.id, p.id, p.title ORDER BY s.id, e.id";
+	    " AND s.state = 'active' AND w.since <= e.at AND w.until >= ?2"
+	    " AND NOT EXISTS (SELECT 1 FROM retraction_mail m"
+	    "  WHERE m.subscriber_id = s.id AND m.event_id = e.id)"
+	    " AND NOT EXISTS (SELECT 1 FROM digest d WHERE d.subscriber_id = s.id"
+	    "  AND d.state IN ('live', 'sent') AND d.event_id >= e.id)"
+	    " GROUP BY s.id, e.id, p.id, p.title ORDER BY s.id, e.id LIMIT ?3";
 	RECORD_LAYOUT(layout, retraction, "paper_event", "iitt", (), subscriber_id,
 	    event_id, paper_id, title);
 
 	return record_load_all(
-	    store, sql, &layout, error, SQL_INT(since), SQL_INT(now));
+	    store, sql, &layout, error, SQL_INT(since), SQL_INT(now), SQL_INT(limit));
 }
 
 bool
@@ -204,7 +207,22 @@ paper_events_save_retraction(
     struct store *store, int64_t subscriber_id, int64_t event_id, GError **error)
 {
 	static const char sql[] =
-	    "UPDATE subscriber SET retraction_id = ?2 WHERE id = ?1";
+	    "INSERT INTO retraction_mail (subscriber_id, event_id) VALUES (?1, ?2)";
+	/* A digest that is built at the same time has locked this row, or reads it. */
+	static const char sql_changed[] =
+	    "UPDATE subscriber SET retractions = retractions WHERE id = ?1";
 
-	return sql_exec(store, sql, error, SQL_INT(subscriber_id), SQL_INT(event_id));
+	return sql_exec(store, sql, error, SQL_INT(subscriber_id), SQL_INT(event_id)) &&
+	       sql_exec(store, sql_changed, error, SQL_INT(subscriber_id));
+}
+
+bool
+paper_events_has_retraction(struct store *store, int64_t subscriber_id,
+    int64_t event_id, bool *has, GError **error)
+{
+	static const char sql[] = "SELECT EXISTS (SELECT 1 FROM retraction_mail"
+	                          " WHERE subscriber_id = ?1 AND event_id = ?2)";
+
+	return sql_has(
+	    store, sql, has, error, SQL_INT(subscriber_id), SQL_INT(event_id));
 }

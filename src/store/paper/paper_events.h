@@ -69,16 +69,22 @@ struct retraction {
 };
 
 /**
- * Load the retractions since a time that active subscribers want by mail.
+ * Load the retractions since a time that active subscribers want by mail, and that
+ * neither a mail nor a digest has reported.
  *
  * @return of struct retraction *, by subscriber and event
  */
 GPtrArray *paper_events_load_retractions(
-    struct store *store, int64_t since, int64_t now, GError **error);
+    struct store *store, int64_t since, int64_t now, unsigned limit, GError **error);
 
-/** Record that a retraction was reported by a mail. */
+/** Record that a retraction was reported by a mail; in the transaction that loaded it.
+ */
 bool paper_events_save_retraction(
     struct store *store, int64_t subscriber_id, int64_t event_id, GError **error);
+
+/** Whether a retraction was reported by a mail. */
+bool paper_events_has_retraction(struct store *store, int64_t subscriber_id,
+    int64_t event_id, bool *has, GError **error);
 
 /** Watch a paper, or extend the time. */
 bool paper_events_watch(struct store *store, int64_t subscriber_id, int64_t paper_seq,

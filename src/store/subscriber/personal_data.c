@@ -180,6 +180,8 @@ const struct personal_data personal_data[] = {
         "SELECT p.id, w.since, w.until FROM watch w JOIN paper p ON p.seq = w.paper_seq"
         " WHERE subscriber_id = ?1 ORDER BY since, p.seq",
         "DELETE FROM watch WHERE subscriber_id = ?1", NULL},
+    {.table = "retraction_mail",
+        .erase = "DELETE FROM retraction_mail WHERE subscriber_id = ?1"},
     {"known", "known_papers", {"id", "at"},
         "SELECT name, at FROM known WHERE subscriber_id = ?1 ORDER BY at, name",
         "DELETE FROM known WHERE subscriber_id = ?1", NULL},

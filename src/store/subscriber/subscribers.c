@@ -17,11 +17,11 @@
 	"max_full, created_at, consent_at, consent_text, is_first_due, next_due_at," \
 	" paused_until, language, coalesce(catch_up, 0), sorting, abstract, format," \
 	" empty_digest, updates, crosslist, attach, grouping, feedback, checkup, "   \
-	"versions, retractions, moved_at, wrote_at, retraction_id"
+	"versions, retractions, moved_at, wrote_at"
 
 #define PREFERENCE(preference) preferences.choice[PREFERENCE_##preference]
 RECORD_LAYOUT_OF(subscriber_layout, subscriber, "subscriber",
-    "ittTwwnntnnNTnNDTnwwwwwwwwwwwwNNn",
+    "ittTwwnntnnNTnNDTnwwwwwwwwwwwwNN",
     (ENUMERATION_SUBSCRIBER_STATE, ENUMERATION_SUBSCRIBER_FREQUENCY,
         ENUMERATION_SUBSCRIBER_SORTING, ENUMERATION_SUBSCRIBER_ABSTRACT,
         ENUMERATION_SUBSCRIBER_FORMAT, ENUMERATION_SUBSCRIBER_EMPTY_DIGEST,
@@ -36,7 +36,7 @@ RECORD_LAYOUT_OF(subscriber_layout, subscriber, "subscriber",
     PREFERENCE(ABSTRACT), PREFERENCE(FORMAT), PREFERENCE(EMPTY), PREFERENCE(UPDATES),
     PREFERENCE(CROSSLIST), PREFERENCE(ATTACH), PREFERENCE(GROUP), PREFERENCE(FEEDBACK),
     PREFERENCE(CHECKUP), PREFERENCE(VERSIONS), PREFERENCE(RETRACTIONS), moved_at,
-    wrote_at, retraction_id);
+    wrote_at);
 
 /* An unset day is stored as NULL. */
 #define SQL_PAUSED_UNTIL(subscriber) \
@@ -99,24 +99,6 @@ subscribers_insert(struct store *store, struct subscriber *subscriber, GError **
 	    SQL_INT(report_day));
 }
 
-/* A retraction that a digest has reported comes in no other mail, once those are
- * wanted. */
-static bool
-save_reported(struct store *store, const struct subscriber *subscriber, GError **error)
-{
-	static const char sql[] =
-	    "UPDATE subscriber SET retraction_id = (SELECT max(d.event_id)"
-	    "  FROM digest d WHERE d.subscriber_id = ?1"
-	    "  AND d.state IN ('live', 'sent')) WHERE id = ?1"
-	    " AND retractions = 'digest' AND EXISTS (SELECT 1 FROM digest d"
-	    "  WHERE d.subscriber_id = ?1 AND d.state IN ('live', 'sent')"
-	    "  AND d.event_id > subscriber.retraction_id)";
-	bool wants_mail = subscriber->preferences.choice[PREFERENCE_RETRACTIONS] ==
-	                  PREFERENCE_RETRACTIONS_MAIL;
-
-	return !wants_mail || sql_exec(store, sql, error, SQL_INT(subscriber->id));
-}
-
 bool
 subscribers_update(
     struct store *store, const struct subscriber *subscriber, GError **error)
@@ -132,18 +114,15 @@ subscribers_update(
 	    " WHERE id = ?1";
 	const struct schedule *schedule = &subscriber->schedule;
 
-	return save_reported(store, subscriber, error) &&
-	       sql_exec(store, sql, error, SQL_INT(subscriber->id),
-	           SQL_TEXT(subscriber->address), SQL_TEXT(subscriber->name),
-	           SQL_TEXT(subscriber_state_name(subscriber->state)),
-	           SQL_TEXT(schedule_frequency_name(schedule->frequency)),
-	           SQL_INT(schedule->weekdays), SQL_INT(schedule->minute),
-	           SQL_TEXT(subscriber->zone), SQL_INT(subscriber->max_full),
-	           SQL_INT_OR_NULL(subscriber->consent_at),
-	           SQL_TEXT(subscriber->consent_text),
-	           SQL_INT(subscriber->is_first_due),
-	           SQL_INT_OR_NULL(subscriber->next_due_at),
-	           SQL_PAUSED_UNTIL(subscriber), SQL_PREFERENCES(subscriber));
+	return sql_exec(store, sql, error, SQL_INT(subscriber->id),
+	    SQL_TEXT(subscriber->address), SQL_TEXT(subscriber->name),
+	    SQL_TEXT(subscriber_state_name(subscriber->state)),
+	    SQL_TEXT(schedule_frequency_name(schedule->frequency)),
+	    SQL_INT(schedule->weekdays), SQL_INT(schedule->minute),
+	    SQL_TEXT(subscriber->zone), SQL_INT(subscriber->max_full),
+	    SQL_INT_OR_NULL(subscriber->consent_at), SQL_TEXT(subscriber->consent_text),
+	    SQL_INT(subscriber->is_first_due), SQL_INT_OR_NULL(subscriber->next_due_at),
+	    SQL_PAUSED_UNTIL(subscriber), SQL_PREFERENCES(subscriber));
 }
 
 bool
