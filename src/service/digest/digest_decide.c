@@ -221,6 +221,8 @@ check_known(struct digest_cache *cache, struct digest_rules *rules,
 {
 	int64_t work = listed->work ? listed->work : listed->seq;
 
+	if (!digest_cache_get_previous(cache, rules->subscriber_id)->has_known)
+		return true;
 	if (!rules->known)
 		rules->known =
 		    known_load_works(cache->store, rules->subscriber_id, error);
