@@ -414,6 +414,31 @@ COMMAND_TEST(two_hundred_papers_are_watched)
 	g_assert_null(strstr(list.text, "2611.50003"));
 }
 
+/* The one that the digest's notice names; of several papers it asks which. */
+COMMAND_TEST(watch_without_a_paper_renews_what_ends)
+{
+	int64_t now = store_fixture_time(NOW) + CLOCK_DAY_S;
+	reply_auto renewed = {0}, asked = {0};
+
+	store_fixture_list(test->fixture, "2026-11-20", "2611.06600", "Diffusion", 1);
+	store_fixture_list(test->fixture, "2026-11-20", "2611.06700", "Diffusions", 2);
+	store_fixture_run(test->fixture,
+	    "INSERT INTO watch SELECT s.id, p.seq, 1, p.seq * 1797800000"
+	    " FROM subscriber s, paper p WHERE p.seq < 3");
+	g_assert_cmpuint(store_fixture_build_digests(test->fixture, now), ==, 1);
+	test->user.digest_id =
+	    store_fixture_number(test->fixture, "SELECT max(id) FROM digest");
+	run(test, "Re: 2 papers\nwatch\n", &renewed);
+	assert_rows(test->fixture,
+	    "SELECT paper_seq FROM watch WHERE until BETWEEN 1800000000 AND 1900000000",
+	    "1");
+	store_fixture_run(test->fixture, "DELETE FROM watch");
+	run(test, "Re: 2 papers\nwatch\n", &asked);
+	g_assert_nonnull(
+	    strstr(asked.text, "which paper? Reply with one of: watch 1 ("));
+	assert_rows(test->fixture, "SELECT count(*) FROM watch", "0");
+}
+
 /* At once with the verb of somebody who is proven, otherwise after a yes. */
 COMMAND_TEST(works_of_a_file_are_known)
 {

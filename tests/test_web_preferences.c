@@ -437,6 +437,7 @@ LINK_TEST(papers_are_watched)
 	web_assert_has(watched, "'kind': <'ok'>");
 	assert_rows(c->fixture, "SELECT paper_seq FROM watch", "1");
 	web_assert_has(watched, "'watched': <[{'id': <'");
+	web_assert_has(watched, "'is_ending': <false>");
 	ended = change(c, token, "unwatch", "paper", id, "show", "taste");
 	web_assert_has(ended, "'watched': <@aa{sv} []>");
 	web_assert_has(ended, "'kind': <'ok'>");

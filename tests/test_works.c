@@ -582,6 +582,9 @@ STORE_TEST(all_records_of_a_work_are_watched_as_one)
 	assert_rows(fixture, "SELECT count(*) FROM watch", "0");
 }
 
+#define ENDS(day)                               \
+	WATCHED PREPRINT "): this ends on " day \
+	                 ". For another year, reply: watch " PREPRINT
 #define WATCHED "You watch \"" TITLE "\" ("
 
 /* Each event once, on its own, to who watches the paper or a record of its work. */
@@ -621,13 +624,11 @@ STORE_TEST(what_becomes_of_a_watched_paper_is_reported)
 	    "4|" WATCHED ARTICLE
 	    "): it was published in Molecular Biology of the Cell");
 	send_all(fixture, store_fixture_time("2025-09-25T12:00:00Z"));
-	store_fixture_run(fixture, "UPDATE watch SET until = 1761998400");
 	save_notice(fixture, "10.1091/mbc.E25-09-0454", "2025-10-01T09:00:00Z");
 	assert_digests_at(fixture, "2025-10-01T12:00:00Z", 1);
 	g_assert_cmpint(store_fixture_number(fixture,
 	                    "SELECT count(*) FROM digest_head WHERE id = 5 AND"
-	                    " notices LIKE 'You watch%it was retracted%You watch"
-	                    " it until 2025-11-01. For another year, reply: watch %'"),
+	                    " notices LIKE 'You watch%it was retracted'"),
 	    ==, 1);
 }
 
@@ -656,6 +657,29 @@ STORE_TEST(a_paper_is_watched_from_then_on_for_a_year)
 	paper_events_unwatch(fixture->store, 1, 1, &is_watched, NULL);
 	g_assert_true(is_watched);
 	assert_rows(fixture, "SELECT count(*) FROM watch", "0");
+}
+
+/* In the first digest of its last month; alone a week before, if there was none. */
+STORE_TEST(the_end_of_a_watch_is_told_once)
+{
+	static const struct record other = {
+	    "2708.00001", "More yeast", "Example, A.", "2027-08-20", NULL};
+
+	send_preprint(fixture, "SELECT 1");
+	watch(fixture, PREPRINT, "2025-09-18T13:00:00Z");
+	assert_digests_at(fixture, "2026-08-20T12:00:00Z", 0);
+	assert_digests_at(fixture, "2026-09-10T12:00:00Z", 0);
+	assert_digests_at(fixture, "2026-09-11T12:00:00Z", 1);
+	assert_rows(fixture, NOTICES " DESC LIMIT 1", "2|" ENDS("2026-09-18"));
+	send_all(fixture, store_fixture_time("2026-09-11T12:00:00Z"));
+	assert_digests_at(fixture, "2026-09-12T12:00:00Z", 0);
+	watch(fixture, PREPRINT, "2026-09-13T10:00:00Z");
+	assert_digests_at(fixture, "2026-09-14T12:00:00Z", 0);
+	save(fixture, &other);
+	assert_digests_at(fixture, "2027-08-20T12:00:00Z", 1);
+	assert_rows(fixture, NOTICES " DESC LIMIT 1", "3|" ENDS("2027-09-13"));
+	send_all(fixture, store_fixture_time("2027-08-20T12:00:00Z"));
+	assert_digests_at(fixture, "2027-09-12T12:00:00Z", 0);
 }
 
 /* The digest that reported it is deleted before the time of the event comes. */

@@ -168,6 +168,7 @@ struct web_reply {
  *     settings[]  in "settings": key, value, options[]: value, is_selected (no
  *                 options: a text field); of tz also zones[]
  *     papers[]    in "taste": title, is_liked; the newest first
+ *     watched[]   in "taste": id, title, day (of its end), number, is_ending
  *     raising, lowering  in "taste": words of liked and of hidden papers, as text
  *     proposals[] open ones: in "account" all; after add, edit and test of a filter,
  * and after an answer, those that came with it; number, text (the effect), query (the

@@ -7,6 +7,7 @@
 #include "base/bounds.h"
 #include "base/clock.h"
 #include "base/day.h"
+#include "base/msg.h"
 #include "message/sanitize.h"
 #include "query/query.h"
 #include "service/advice/backtest.h"
@@ -17,6 +18,7 @@
 #include "service/taste/known_works.h"
 #include "store/mail/digests.h"
 #include "store/paper/paper_events.h"
+#include "store/paper/works.h"
 #include "store/subscriber/audit.h"
 #include "store/subscriber/feedback.h"
 #include "store/subscriber/shares.h"
@@ -43,6 +45,9 @@
 /* Days for which a paper is watched, and maximum papers that a subscriber watches. */
 #define WATCH_DAYS 365
 #define WATCH_MAX  200
+
+/* Maximum number of papers from which to choose one. */
+#define CHOICE_MAX 10
 
 /* Maximum number of papers in one line of `known`. */
 #define KNOWN_WORDS 200
@@ -106,12 +111,121 @@ load_paper(
 	return NULL;
 }
 
+/* Whether a notice of a digest names a paper, or another record of its work. */
+static bool
+is_named(struct request *request, const struct digest *digest,
+    const struct stored_paper *stored, bool *is, GError **error)
+{
+	g_autoptr(GPtrArray) records =
+	    works_load_records(request->store, stored->work, error);
+	g_autofree char *own = g_strdup_printf("(%s)", stored->paper->id);
+
+	*is = digest->notices && strstr(digest->notices, own);
+	for (unsigned i = 0; records && i < records->len && digest->notices; i++) {
+		const struct work_record *record = records->pdata[i];
+		g_autofree char *name = g_strdup_printf("(%s)", record->id);
+
+		*is |= strstr(digest->notices, name) != NULL;
+	}
+	return records != NULL;
+}
+
+/* Papers that a command without one may mean. */
+struct choice {
+	GPtrArray *words; /* of char *: numbers or ids */
+	GString *lines;   /* "watch 3 (Learning to walk); ..." */
+};
+
+static void
+add_choice(struct request *request, struct choice *choice, const char *word,
+    const struct paper *paper)
+{
+	g_autofree char *title =
+	    sanitize_paper_text(paper->title, BOUNDS_SUBJECT_TITLE_CHARS);
+
+	g_ptr_array_add(choice->words, g_strdup(word));
+	if (choice->words->len <= CHOICE_MAX)
+		g_string_append_printf(choice->lines, "%s%s %s (%s)",
+		    choice->lines->len ? "; " : "", request->row->verb, word, title);
+	else if (choice->words->len == CHOICE_MAX + 1)
+		g_string_append(choice->lines, "; ...");
+}
+
+/* @param digest  of which the notices name them; NULL: all that are watched */
+static bool
+add_watched(struct request *request, const struct digest *digest, struct choice *choice,
+    GError **error)
+{
+	g_autoptr(GPtrArray) all = paper_events_load_watched(
+	    request->store, request->subscriber->id, request->now, error);
+
+	for (unsigned i = 0; all && i < all->len; i++) {
+		const struct watched_paper *watched = all->pdata[i];
+		pb_auto(stored_paper) stored =
+		    papers_load(request->store, watched->work, error);
+		bool is_meant = !digest;
+
+		if (!stored ||
+		    (digest && !is_named(request, digest, stored, &is_meant, error)))
+			return false;
+		if (is_meant)
+			add_choice(request, choice, stored->paper->id, stored->paper);
+	}
+	return all != NULL;
+}
+
+/*
+ * Add what is meant: the watched papers that the digest names which the mail answers;
+ * or, to watch, all in it; else all that are watched.
+ */
+static bool
+add_meant(struct request *request, struct choice *choice, GError **error)
+{
+	pb_auto(digest) digest =
+	    request->digest_id ? digests_load(request->store, request->digest_id, NULL)
+	                       : NULL;
+	bool is_own = digest && digest->subscriber_id == request->subscriber->id;
+
+	if (is_own && !add_watched(request, digest, choice, error))
+		return false;
+	if (is_own && !choice->words->len && strcmp(request->row->verb, "watch") == 0)
+		for (unsigned i = 0; i < digest->entries->len; i++) {
+			const struct digest_entry *entry = digest->entries->pdata[i];
+			char number[MSG_INT_BYTES];
+
+			add_choice(request, choice, msg_write_int(number, i + 1),
+			    entry->paper);
+		}
+	return choice->words->len || add_watched(request, NULL, choice, error);
+}
+
+/* Find the only paper that can be meant. @return its word; "" if there is none */
+static char *
+find_meant(struct request *request, GError **error)
+{
+	g_autoptr(GPtrArray) words = g_ptr_array_new_with_free_func(g_free);
+	g_autoptr(GString) lines = g_string_new(NULL);
+	struct choice choice = {words, lines};
+
+	/* On the page the field was left empty. */
+	if (!request->lines && !add_meant(request, &choice, error))
+		return NULL;
+	if (words->len < 2)
+		return g_strdup(words->len ? words->pdata[0] : "");
+	command_fail(request, error, N_("which paper? Reply with one of: {lines}"),
+	    "lines", lines->str);
+	return NULL;
+}
+
 /* @return of struct stored_paper *, distinct, in the order of the arguments */
 static GPtrArray *
 load_papers(struct request *request, const char *arguments, GError **error)
 {
+	g_autofree char *meant =
+	    *arguments ? g_strdup(arguments) : find_meant(request, error);
 	g_autoptr(GPtrArray) words =
-	    take_references(request, arguments, BOUNDS_COMMAND_ARGUMENTS, error);
+	    meant ? take_references(request, meant, BOUNDS_COMMAND_ARGUMENTS, error)
+	          : NULL;
 	g_autoptr(GPtrArray) papers =
 	    g_ptr_array_new_with_free_func((GDestroyNotify)stored_paper_free);
 	pb_auto(digest) digest = NULL;
@@ -532,9 +646,7 @@ run_watch(struct request *request, const struct stored_paper *stored, GError **e
 		       "one."),
 		    "most", MSG_INT(WATCH_MAX));
 	day_format(until, day);
-	reply_phrase(&request->text, "ok",
-	    N_("watched until {until}: {paper}. A digest says when it has code or a "
-	       "new version, is published or retracted."),
+	reply_phrase(&request->text, "ok", N_("watched until {until}: {paper}"),
 	    "until", day, "paper", title);
 	return paper_events_watch(
 	    request->store, id, stored->seq, request->now, until, error);
@@ -556,6 +668,20 @@ run_unwatch(struct request *request, const struct stored_paper *stored, GError *
 	return true;
 }
 
+/* Add what is reported about watched papers, and how. */
+static void
+add_reported(struct request *request)
+{
+	reply_phrase(&request->text, "",
+	    request->subscriber->preferences.choice[PREFERENCE_RETRACTIONS] ==
+	            PREFERENCE_RETRACTIONS_MAIL
+	        ? N_("A digest says when it has code or a new version, or is "
+	             "published; "
+	             "a mail at once when it is retracted.")
+	        : N_("A digest says when it has code or a new version, is published or "
+	             "retracted."));
+}
+
 bool
 command_run_watch(struct request *request, const char *arguments, GError **error)
 {
@@ -566,6 +692,8 @@ command_run_watch(struct request *request, const char *arguments, GError **error
 		if (!(is_on ? run_watch : run_unwatch)(
 		        request, papers->pdata[i], error))
 			return false;
+	if (papers && is_on)
+		add_reported(request);
 	return papers != NULL;
 }
 

@@ -413,12 +413,17 @@ add_watched(struct request *request, GError **error)
 		const struct watched_paper *one = watched->pdata[i];
 		pb_auto(stored_paper) stored =
 		    papers_load(request->store, one->work, error);
-		g_autofree char *title = NULL, *line = NULL;
+		g_autofree char *title = NULL, *until = NULL, *line = NULL;
+		char day[DAY_BYTES];
 
 		if (!stored)
 			return false;
 		title = sanitize_paper_text(stored->paper->title, BOUNDS_SUBJECT_CHARS);
-		line = g_strdup_printf("   %s  %s", stored->paper->id, title);
+		day_format(one->until, day);
+		until =
+		    reply_text_format(&request->text, N_("until {day}"), "day", day);
+		line =
+		    g_strdup_printf("   %s  %s (%s)", stored->paper->id, title, until);
 		reply_text_add(&request->text, "", line);
 	}
 	return watched != NULL;

@@ -446,6 +446,7 @@ make_contents(struct digest_cache *cache, const struct subscriber *subscriber,
 	g_autoptr(GPtrArray) items = g_ptr_array_new_with_free_func(g_free);
 	g_autofree char *liked = NULL;
 	g_autoptr(GString) events = g_string_new(NULL);
+	bool is_due;
 
 	contents->style = make_style(subscriber);
 	contents->style.is_failed =
@@ -454,12 +455,12 @@ make_contents(struct digest_cache *cache, const struct subscriber *subscriber,
 	    !choose_papers(cache, rules, candidates, matches, items, error) ||
 	    (!rules->wants_records && !unite_records(cache, items, error)) ||
 	    !digest_order_items(cache, subscriber, matches, items, &liked, error) ||
-	    !digest_news_find_events(cache, subscriber, events, error))
+	    !digest_news_find_events(cache, subscriber, events, &is_due, error))
 		return false;
 	if (liked)
 		add_liked(cache, liked, contents);
 	contents->style.is_event = events->len > 0;
-	*is_made = items->len || events->len || wants_note(subscriber);
+	*is_made = items->len || is_due || wants_note(subscriber);
 	if (*is_made &&
 	    !digest_overview_add(cache, subscriber, matches, items, contents, error))
 		return false;

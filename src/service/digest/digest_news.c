@@ -110,6 +110,14 @@ find_delivery(struct digest_cache *cache, GHashTable *all,
 	return true;
 }
 
+static void
+append_line(GString *lines, const struct msg *msg, const struct po *po)
+{
+	g_autofree char *line = msg_format(msg, po);
+
+	g_string_append_printf(lines, "%s%s", lines->len ? "\n" : "", line);
+}
+
 /* Append the line of a retraction. @param at  when the paper was delivered, s */
 static void
 append_retraction(
@@ -118,14 +126,12 @@ append_retraction(
 	g_autofree char *title = text_quote(event->title, EVENT_TITLE_CHARS);
 	char day[DAY_BYTES];
 	pb_auto(msg) msg = NULL;
-	g_autofree char *line = NULL;
 
 	day_format(at, day);
 	msg = msg_new(N_("A paper that you were sent on {sent} was retracted: "
 	                 "\"{title}\" ({id})"),
 	    "sent", day, "title", title, "id", event->paper_id, NULL);
-	line = msg_format(msg, po);
-	g_string_append_printf(lines, "%s%s", lines->len ? "\n" : "", line);
+	append_line(lines, msg, po);
 }
 
 static struct msg *
@@ -153,38 +159,83 @@ describe_event(const struct paper_event *event)
 	return NULL;
 }
 
-/* Days before its end in which a notice says how to watch the paper for longer. */
-#define RENEWAL_DAYS 60
-
-/* Append the line of an event of a paper that the subscriber watches. */
+/* Append a line about a paper that the subscriber watches. */
 static void
-append_watched(GString *lines, const struct paper_event *event,
-    const struct watched_paper *watched, int64_t now, const struct po *po)
+append_watched(GString *lines, const char *title, const char *id,
+    const struct msg *event, const struct po *po)
 {
-	pb_auto(msg) renewal = NULL;
-	g_autofree char *more = NULL;
-	char day[DAY_BYTES];
-	g_autofree char *title = text_quote(event->title, EVENT_TITLE_CHARS);
-	pb_auto(msg) what = describe_event(event);
-	g_autofree char *words = msg_format(what, po);
+	g_autofree char *quoted = text_quote(title, EVENT_TITLE_CHARS);
+	g_autofree char *words = msg_format(event, po);
 	pb_auto(msg) msg = msg_new(N_("You watch \"{title}\" ({id}): {event}"), "title",
-	    title, "id", event->paper_id, "event", words, NULL);
-	g_autofree char *line = msg_format(msg, po);
+	    quoted, "id", id, "event", words, NULL);
 
-	g_string_append_printf(lines, "%s%s", lines->len ? "\n" : "", line);
-	if (watched->until - now > RENEWAL_DAYS * (int64_t)CLOCK_DAY_S)
-		return;
-	day_format(watched->until, day);
-	renewal = msg_new(N_("You watch it until {until}. For another year, reply: "
-	                     "watch {id}"),
-	    "until", day, "id", event->paper_id, NULL);
-	more = msg_format(renewal, po);
-	g_string_append_printf(lines, "\n%s", more);
+	append_line(lines, msg, po);
 }
 
-/* @param watched  of struct watched_paper * @return NULL: it is not watched */
-static const struct watched_paper *
-find_watched(const GPtrArray *watched, const struct paper_event *event)
+/* Days that are left to answer a digest that comes only since a watch ends. */
+#define ANSWER_DAYS 7
+
+/* Maximum number of watches that end soon, by name. */
+#define ENDING_MAX 10
+
+static bool
+append_ending(struct digest_cache *cache, const struct watched_paper *watched,
+    GString *lines, GError **error)
+{
+	pb_auto(stored_paper) stored = papers_load(cache->store, watched->work, error);
+	pb_auto(msg) event = NULL;
+	char day[DAY_BYTES];
+
+	if (!stored)
+		return false;
+	day_format(watched->until, day);
+	event = msg_new(N_("this ends on {day}. For another year, reply: watch {id}"),
+	    "day", day, "id", stored->paper->id, NULL);
+	append_watched(
+	    lines, stored->paper->title, stored->paper->id, event, cache->po);
+	return true;
+}
+
+/*
+ * Append a line for each watch that ends soon, in the first digest of its last days.
+ *
+ * @param all      of struct watched_paper *
+ * @param made_at  when the last digest was created, s
+ * @param is_due   set if there may be no other digest in time
+ */
+static bool
+find_ending(struct digest_cache *cache, const struct subscriber *subscriber,
+    const GPtrArray *all, int64_t made_at, GString *lines, bool *is_due, GError **error)
+{
+	int64_t next = digest_cache_get_slots(cache, subscriber)->next.at;
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < all->len; i++) {
+		const struct watched_paper *watched = all->pdata[i];
+		int64_t from =
+		    watched->until - PAPER_EVENTS_ENDING_DAYS * (int64_t)CLOCK_DAY_S;
+
+		if (cache->now < from || made_at >= from)
+			continue;
+		if (count++ < ENDING_MAX &&
+		    !append_ending(cache, watched, lines, error))
+			return false;
+		*is_due |= next + ANSWER_DAYS * (int64_t)CLOCK_DAY_S > watched->until;
+	}
+	if (count > ENDING_MAX) {
+		pb_auto(msg) msg = msg_new(N_("Other papers that you watch for less "
+		                              "than a month from now: {count}. To see "
+		                              "them, reply: list"),
+		    "count", MSG_INT(count - ENDING_MAX), NULL);
+
+		append_line(lines, msg, cache->po);
+	}
+	return true;
+}
+
+/* @param watched  of struct watched_paper * */
+static bool
+is_watched(const GPtrArray *watched, const struct paper_event *event)
 {
 	int64_t work = event->work ? event->work : event->paper_seq;
 
@@ -192,33 +243,22 @@ find_watched(const GPtrArray *watched, const struct paper_event *event)
 		const struct watched_paper *paper = watched->pdata[i];
 
 		if (paper->work == work && paper->since <= event->at)
-			return paper;
+			return true;
 	}
-	return NULL;
+	return false;
 }
 
-bool
-digest_news_find_events(struct digest_cache *cache, const struct subscriber *subscriber,
-    GString *lines, GError **error)
+static bool
+find_events(struct digest_cache *cache, int64_t subscriber_id, const GPtrArray *watched,
+    int64_t reported, GString *lines, GError **error)
 {
-	int64_t subscriber_id = subscriber->id;
 	const GPtrArray *all = digest_cache_get_events(cache, error);
-	const struct watched_paper *paper;
-	g_autoptr(GPtrArray) watched = NULL;
 	g_autoptr(GHashTable) delivered = NULL;
-	int64_t reported, at;
+	int64_t at;
 
-	if (!all || !all->len)
-		return all != NULL;
-	watched =
-	    paper_events_load_watched(cache->store, subscriber_id, cache->now, error);
-	if (!watched ||
-	    !digests_load_event(cache->store, subscriber_id, &reported, error))
-		return false;
-	for (unsigned i = 0; i < all->len; i++) {
+	for (unsigned i = 0; all && i < all->len; i++) {
 		const struct paper_event *event = all->pdata[i];
-
-		bool has_mail = false;
+		bool has_mail = false, is_own;
 
 		if (event->id <= reported)
 			continue;
@@ -228,10 +268,14 @@ digest_news_find_events(struct digest_cache *cache, const struct subscriber *sub
 			return false;
 		if (has_mail)
 			continue;
-		paper = find_watched(watched, event);
-		if (paper)
-			append_watched(lines, event, paper, cache->now, cache->po);
-		if (paper || event->kind != PAPER_EVENT_RETRACTED)
+		is_own = is_watched(watched, event);
+		if (is_own) {
+			pb_auto(msg) what = describe_event(event);
+
+			append_watched(
+			    lines, event->title, event->paper_id, what, cache->po);
+		}
+		if (is_own || event->kind != PAPER_EVENT_RETRACTED)
 			continue;
 		if (!delivered)
 			delivered = paper_history_load_deliveries(
@@ -241,7 +285,32 @@ digest_news_find_events(struct digest_cache *cache, const struct subscriber *sub
 		if (at >= 0)
 			append_retraction(lines, event, at, cache->po);
 	}
-	return true;
+	return all != NULL;
+}
+
+bool
+digest_news_find_events(struct digest_cache *cache, const struct subscriber *subscriber,
+    GString *lines, bool *is_due, GError **error)
+{
+	const GPtrArray *all = digest_cache_get_events(cache, error);
+	bool has_watched =
+	    digest_cache_get_previous(cache, subscriber->id)->has_watched;
+	g_autoptr(GPtrArray) watched = NULL;
+	int64_t reported, made_at;
+
+	*is_due = false;
+	if (!all || (!all->len && !has_watched))
+		return all != NULL;
+	watched = has_watched ? paper_events_load_watched(
+	                            cache->store, subscriber->id, cache->now, error)
+	                      : g_ptr_array_new();
+	if (!watched ||
+	    !digests_load_reported(
+	        cache->store, subscriber->id, cache->now, &reported, &made_at, error) ||
+	    !find_events(cache, subscriber->id, watched, reported, lines, error))
+		return false;
+	*is_due = lines->len > 0;
+	return find_ending(cache, subscriber, watched, made_at, lines, is_due, error);
 }
 
 /* Whether it can be reported: its effect is known, and it is proposed. */

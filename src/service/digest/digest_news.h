@@ -40,12 +40,14 @@ bool digest_news_add(struct store *store, int64_t subscriber_id, int64_t now,
 
 /**
  * Find what a digest reports about papers that the subscriber watches, and those that
- * were retracted after they, or another record of their work, were delivered.
+ * were retracted after they, or another record of their work, were delivered; and which
+ * papers are watched for a few days only.
  *
- * @param lines  gets a line for each
+ * @param lines   gets a line for each
+ * @param is_due  set: they are a reason for a digest
  */
 bool digest_news_find_events(struct digest_cache *cache,
-    const struct subscriber *subscriber, GString *lines, GError **error);
+    const struct subscriber *subscriber, GString *lines, bool *is_due, GError **error);
 
 /** Put lines before the notices of a digest, of which only a few are shown. */
 void digest_news_prepend(struct digest_contents *contents, const char *lines);

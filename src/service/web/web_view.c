@@ -3,6 +3,7 @@
  */
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/day.h"
 #include "service/people/filters.h"
 #include "service/taste/answers.h"
@@ -329,6 +330,9 @@ add_watched(struct view *view, GError **error)
 		web_values_add(values, "title", stored->paper->title);
 		web_values_add(values, "day", day);
 		web_values_add(values, "number", number);
+		web_values_add_flag(values, "is_ending",
+		    one->until - call->handler->options.now <
+		        PAPER_EVENTS_ENDING_DAYS * (int64_t)CLOCK_DAY_S);
 		web_list_add(list, values);
 	}
 	if (list)

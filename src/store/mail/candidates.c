@@ -105,6 +105,7 @@ enum previous_row {
 	PREVIOUS_ROW_DIGESTS,
 	PREVIOUS_ROW_TASTE,
 	PREVIOUS_ROW_KNOWN,
+	PREVIOUS_ROW_WATCHED,
 };
 
 /*
@@ -132,7 +133,9 @@ enum previous_row {
 	" UNION ALL SELECT j.id, 6, NULL, 0 FROM j LEFT JOIN taste t"                 \
 	" ON t.subscriber_id = j.id WHERE coalesce(t.learned_at, -1) >= 0"            \
 	" UNION ALL SELECT j.id, 7, NULL, 0 FROM j WHERE (SELECT length(k.name)"      \
-	"  FROM known k WHERE k.subscriber_id = j.id LIMIT 1) > 0"
+	"  FROM known k WHERE k.subscriber_id = j.id LIMIT 1) > 0"                    \
+	" UNION ALL SELECT j.id, 8, NULL, 0 FROM j WHERE (SELECT w.paper_seq"         \
+	"  FROM watch w WHERE w.subscriber_id = j.id LIMIT 1) > 0"
 
 /* @param parts  gets a part for the papers of the row, which are added to all */
 static void
@@ -147,6 +150,7 @@ add_row(struct sql_statement *row, struct candidate_previous *previous, GArray *
 	previous->has_digests |= kind == PREVIOUS_ROW_DIGESTS;
 	previous->has_taste |= kind == PREVIOUS_ROW_TASTE;
 	previous->has_known |= kind == PREVIOUS_ROW_KNOWN;
+	previous->has_watched |= kind == PREVIOUS_ROW_WATCHED;
 	if (kind > DIGEST_EXCLUSION_REJECTED || previous->problem)
 		return;
 	if (kind == DIGEST_EXCLUSION_REJECTED)

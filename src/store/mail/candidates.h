@@ -54,6 +54,7 @@ struct candidate_previous {
 	bool has_digests; /* false: the store has no digest of the subscriber */
 	bool has_taste;   /* learned from answers */
 	bool has_known;   /* works that the subscriber knows */
+	bool has_watched; /* papers, perhaps until a time that is over */
 	unsigned papers;  /* number of those that are excluded, with duplicates */
 	/*
 	 * Papers that are excluded.  Those delivered before DIGEST_RECENT_DAYS are not

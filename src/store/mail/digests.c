@@ -120,14 +120,21 @@ digests_load_latest(
 }
 
 bool
-digests_load_event(
-    struct store *store, int64_t subscriber_id, int64_t *id, GError **error)
+digests_load_reported(struct store *store, int64_t subscriber_id, int64_t now,
+    int64_t *event_id, int64_t *made_at, GError **error)
 {
 	static const char sql[] =
-	    "SELECT coalesce(max(event_id), 0) FROM digest"
-	    " WHERE subscriber_id = ?1 AND state IN ('live', 'sent')";
+	    "SELECT coalesce(max(event_id), 0),"
+	    " coalesce(max(created_at) FILTER (WHERE created_at <= ?2), -1)"
+	    " FROM digest WHERE subscriber_id = ?1 AND state IN ('live', 'sent')";
+	sql_auto *statement =
+	    sql_bind(store, sql, error, SQL_INT(subscriber_id), SQL_INT(now));
 
-	return sql_number(store, sql, id, error, SQL_INT(subscriber_id));
+	if (!statement || record_next(statement, "digest", "nn", error) != SQL_STEP_ROW)
+		return false;
+	*event_id = sql_get_int(statement, 0);
+	*made_at = sql_get_int(statement, 1);
+	return true;
 }
 
 bool

@@ -45,10 +45,15 @@ bool digests_queue(struct store *store, const GArray *ids,
 bool digests_load_latest(
     struct store *store, int64_t subscriber_id, int64_t *made_at, GError **error);
 
-/** Load the newest event of papers that such a digest could report. @param id  0: none
+/**
+ * Load what such digests could report.
+ *
+ * @param event_id  set to the newest event of papers; 0: none
+ * @param made_at   set to when the last digest was created, s, but for those that a
+ *                  wrong clock has created after now; -1: none
  */
-bool digests_load_event(
-    struct store *store, int64_t subscriber_id, int64_t *id, GError **error);
+bool digests_load_reported(struct store *store, int64_t subscriber_id, int64_t now,
+    int64_t *event_id, int64_t *made_at, GError **error);
 
 /* A subscriber's live and sent digests. */
 struct digest_history {

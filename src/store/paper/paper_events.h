@@ -49,6 +49,9 @@ bool paper_events_limit_times(struct store *store, int64_t now, GError **error);
 /** Load the events since a time, the oldest first. @return of struct paper_event * */
 GPtrArray *paper_events_load(struct store *store, int64_t since, GError **error);
 
+/* Days before its end in which a digest and the page say how a watch is renewed. */
+#define PAPER_EVENTS_ENDING_DAYS 30
+
 /* A paper that a subscriber watches. */
 struct watched_paper {
 	int64_t work; /* its number; of a paper with one record, its seq */
