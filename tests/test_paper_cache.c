@@ -82,13 +82,14 @@ STORE_TEST(other_commits_load_no_papers)
 	g_assert_cmpuint(loaded, ==, 2);
 }
 
+/* A paper that is in use has no copy. */
 STORE_TEST(it_holds_no_more_than_its_bound)
 {
 	pb_auto(paper_cache) paper_cache = paper_cache_new(fixture->store);
 	pb_auto(paper) first = NULL;
 	pb_auto(paper) again = NULL;
-	pb_auto(paper) anew = NULL;
 	g_autoptr(GError) error = NULL;
+	unsigned loaded = 0;
 
 	for (unsigned i = 1; i <= BOUNDS_CACHE_PAPERS + 1; i++) {
 		g_autofree char *id = g_strdup_printf("2611.%05u", i);
@@ -98,11 +99,16 @@ STORE_TEST(it_holds_no_more_than_its_bound)
 	first = take(paper_cache, 1);
 	for (int64_t seq = 2; seq <= BOUNDS_CACHE_PAPERS; seq++)
 		paper_free(take(paper_cache, seq));
+	sqlite3_trace_v2(fixture->store->db, SQLITE_TRACE_STMT, count_papers, &loaded);
+	paper_free(take(paper_cache, 2));
+	g_assert_cmpuint(loaded, ==, 0);
+	paper_free(take(paper_cache, BOUNDS_CACHE_PAPERS + 1));
+	g_assert_cmpuint(loaded, ==, 1);
 	again = take(paper_cache, 1);
 	g_assert_true(again == first);
-	paper_free(take(paper_cache, BOUNDS_CACHE_PAPERS + 1));
-	anew = take(paper_cache, 1);
-	g_assert_true(anew != first);
+	g_assert_cmpuint(loaded, ==, 1);
+	paper_free(take(paper_cache, 2));
+	g_assert_cmpuint(loaded, ==, 2);
 
 	g_assert_null(paper_cache_get(paper_cache, BOUNDS_CACHE_PAPERS + 2, &error));
 	g_assert_error(error, PB_ERROR, PB_ERROR_NOT_FOUND);

@@ -816,7 +816,6 @@ why_find_outcome(struct store *store, const char *address, const char *paper_id,
 	pb_auto(why) why = g_new0(struct why, 1);
 	struct why_context context = {
 	    .store = store, .why = why, .subscriber = subscriber, .now = now};
-	const struct digest_cache_paper *paper;
 	struct digest_cache cache;
 	bool is_ok;
 
@@ -824,9 +823,8 @@ why_find_outcome(struct store *store, const char *address, const char *paper_id,
 	if (!why->stored || !load_history(&context, error))
 		return NULL;
 	digest_cache_init(&cache, store, now);
-	paper = digest_cache_get_paper(&cache, why->stored->seq, error);
-	context.document = paper ? paper->document : NULL;
-	is_ok = paper && explain_filters(&context, error) &&
+	context.document = digest_cache_get_document(&cache, why->stored->seq, error);
+	is_ok = context.document && explain_filters(&context, error) &&
 	        decide(&context, &cache, error) &&
 	        explain_taste(&context, &cache, error);
 	digest_cache_clear(&cache);

@@ -19,12 +19,24 @@
 
 /* A batch of digests that begins with more papers, or more memory for filters, forgets
  * all: larger values need more memory, smaller ones more reading. */
-#define CACHE_PAPERS        2000
+#define CACHE_PAPERS        10000
 #define CACHE_FILTERS_BYTES (10 * 1024 * 1024)
 
 /* About what a filter needs, and its parsed query if it matches something. */
 #define FILTER_BYTES 150
 #define QUERY_BYTES  1500
+
+/*
+ * Memory for the documents of papers, bytes: those of a day of computer science fit.
+ * With more, those that were used last are kept.
+ */
+#define CACHE_DOCUMENTS_BYTES (12 * 1024 * 1024)
+
+/* About what a document needs, measured with glibc: itself, for each byte of title and
+ * abstract, and for each author. */
+#define DOCUMENT_BYTES        4000
+#define DOCUMENT_BYTE_BYTES   8
+#define DOCUMENT_AUTHOR_BYTES 250
 
 /* About what malloc() adds to a text. */
 #define MALLOC_BYTES 16
@@ -92,6 +104,7 @@ digest_cache_init(struct digest_cache *cache, struct store *store, int64_t now)
 	*cache = (struct digest_cache){.store = store, .now = now};
 	day_format(
 	    now - DIGEST_ELIGIBLE_DAYS * (int64_t)CLOCK_DAY_S, cache->oldest_day);
+	g_queue_init(&cache->documents);
 	cache->papers =
 	    g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, free_paper);
 	cache->filters =
@@ -137,6 +150,9 @@ refresh(struct digest_cache *cache, GError **error)
 	if (changes == cache->changes && cache->filter_bytes <= CACHE_FILTERS_BYTES &&
 	    g_hash_table_size(cache->papers) <= CACHE_PAPERS)
 		return true;
+	/* Its links are in the papers. */
+	g_queue_init(&cache->documents);
+	cache->document_bytes = 0;
 	g_hash_table_remove_all(cache->papers);
 	g_hash_table_remove_all(cache->filters);
 	g_hash_table_remove_all(cache->listed);
@@ -183,26 +199,62 @@ set_details(
 		paper->venue = g_strdup(from->categories->pdata[0]);
 }
 
-const struct digest_cache_paper *
-digest_cache_get_paper(struct digest_cache *cache, int64_t seq, GError **error)
+static size_t
+estimate_document(const struct paper *paper)
+{
+	return DOCUMENT_BYTES + paper->authors->len * DOCUMENT_AUTHOR_BYTES +
+	       (strlen(paper->title) + strlen(paper->abstract)) * DOCUMENT_BYTE_BYTES;
+}
+
+/* Forget the documents that were not used for longest. */
+static void
+make_room(struct digest_cache *cache, size_t bytes)
+{
+	while (cache->documents.tail &&
+	       cache->document_bytes + bytes > CACHE_DOCUMENTS_BYTES) {
+		GList *last = g_queue_pop_tail_link(&cache->documents);
+		struct digest_cache_paper *paper = last->data;
+
+		cache->document_bytes -= paper->document_bytes;
+		g_clear_pointer(&paper->document, query_document_free);
+	}
+}
+
+static bool
+set_document(struct digest_cache *cache, struct digest_cache_paper *paper,
+    const struct stored_paper *stored, GError **error)
+{
+	paper->document_bytes = estimate_document(stored->paper);
+	make_room(cache, paper->document_bytes);
+	paper->document =
+	    paper_batch_make_document_at(cache->store, stored, cache->now, error);
+	if (!paper->document)
+		return false;
+	cache->document_bytes += paper->document_bytes;
+	paper->used.data = paper;
+	g_queue_push_head_link(&cache->documents, &paper->used);
+	return true;
+}
+
+/* A paper is nearly always loaded to evaluate filters: it has its document at first. */
+static struct digest_cache_paper *
+get_paper(struct digest_cache *cache, int64_t seq, GError **error)
 {
 	struct digest_cache_paper *paper = g_hash_table_lookup(cache->papers, &seq);
 	pb_auto(stored_paper) stored = NULL;
-	struct query_document *document;
 
 	if (paper)
 		return paper;
 	stored = papers_load(cache->store, seq, error);
 	if (!stored)
 		return NULL;
-	document =
-	    paper_batch_make_document_at(cache->store, stored, cache->now, error);
-	if (!document)
-		return NULL;
 	paper = g_new0(struct digest_cache_paper, 1);
+	if (!set_document(cache, paper, stored, error)) {
+		free_paper(paper);
+		return NULL;
+	}
 	paper->seq = seq;
 	paper->id = g_strdup(stored->paper->id);
-	paper->document = document;
 	if (paper_batch_get_finality(stored, cache->now) == QUERY_FINALITY_NONE)
 		paper->awaited = paper_find_lookups(stored->paper);
 	paper->is_old = stored->first_seen_at <
@@ -211,6 +263,31 @@ digest_cache_get_paper(struct digest_cache *cache, int64_t seq, GError **error)
 	set_details(paper, stored, cache->now);
 	g_hash_table_insert(cache->papers, &paper->seq, paper);
 	return paper;
+}
+
+const struct digest_cache_paper *
+digest_cache_get_paper(struct digest_cache *cache, int64_t seq, GError **error)
+{
+	return get_paper(cache, seq, error);
+}
+
+const struct query_document *
+digest_cache_get_document(struct digest_cache *cache, int64_t seq, GError **error)
+{
+	struct digest_cache_paper *paper = get_paper(cache, seq, error);
+	pb_auto(stored_paper) stored = NULL;
+
+	if (!paper)
+		return NULL;
+	if (paper->document) {
+		g_queue_unlink(&cache->documents, &paper->used);
+		g_queue_push_head_link(&cache->documents, &paper->used);
+		return paper->document;
+	}
+	stored = papers_load(cache->store, seq, error);
+	if (!stored || !set_document(cache, paper, stored, error))
+		return NULL;
+	return paper->document;
 }
 
 const GPtrArray *
@@ -505,7 +582,7 @@ static bool
 find_details(struct digest_cache *cache, struct digest_cache_filter *filter,
     struct match *match, GError **error)
 {
-	const struct digest_cache_paper *paper;
+	const struct query_document *document;
 	const struct rank *rank;
 	int64_t age_s;
 
@@ -514,13 +591,14 @@ find_details(struct digest_cache *cache, struct digest_cache_filter *filter,
 		return true;
 	}
 	rank = get_rank(cache, filter, error);
-	paper = rank ? digest_cache_get_paper(cache, match->paper->seq, error) : NULL;
-	if (!paper)
+	document =
+	    rank ? digest_cache_get_document(cache, match->paper->seq, error) : NULL;
+	if (!document)
 		return false;
-	match->hits = format_hits(filter->query, paper->document);
+	match->hits = format_hits(filter->query, document);
 	cache->filter_bytes += strlen(match->hits) + MALLOC_BYTES;
 	age_s = MAX(cache->now - day_start(match->paper->day), 0);
-	match->score = rank_blend(rank_get_relevance(rank, paper->document),
+	match->score = rank_blend(rank_get_relevance(rank, document),
 	    match->paper->upvotes, age_s / CLOCK_DAY_S);
 	return true;
 }

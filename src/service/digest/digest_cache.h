@@ -32,6 +32,8 @@ struct digest_cache {
 	GHashTable *works;          /* number -> array of struct work_record * */
 	const struct catalog *book; /* languages; NULL: English */
 	GHashTable *papers;         /* seq -> struct digest_cache_paper * */
+	GQueue documents;           /* of the papers that have one, last used first */
+	size_t document_bytes;      /* about what the documents need */
 	GHashTable *filters;        /* id -> struct digest_cache_filter * */
 	size_t filter_bytes;        /* about what the filters need */
 	struct corpus *corpus;      /* NULL before its first use */
@@ -72,7 +74,6 @@ struct digest_cache_coverage {
 struct digest_cache_paper {
 	int64_t seq;
 	char *id;
-	struct query_document *document;
 	unsigned awaited; /* services of enum paper_lookup that it still waits for */
 	bool is_old;      /* first seen more than DIGEST_ELIGIBLE_DAYS ago */
 	/* As in struct digest_entry. */
@@ -83,6 +84,10 @@ struct digest_cache_paper {
 	 * updates; "" if none.
 	 */
 	char matching_day[2][2][DAY_BYTES];
+	/* Of digest_cache_get_document() only. */
+	struct query_document *document; /* NULL: not loaded, or forgotten */
+	size_t document_bytes;
+	GList used; /* in digest_cache.documents */
 };
 
 void digest_cache_init(struct digest_cache *cache, struct store *store, int64_t now);
@@ -91,6 +96,11 @@ void digest_cache_clear(struct digest_cache *cache);
 /** Get a paper. @return NULL with the store's error */
 const struct digest_cache_paper *
 digest_cache_get_paper(struct digest_cache *cache, int64_t seq, GError **error);
+
+/** Get the document of a paper, borrowed until the next call with another paper or of
+ * digest_cache_get_paper(). @return NULL with the store's error */
+const struct query_document *
+digest_cache_get_document(struct digest_cache *cache, int64_t seq, GError **error);
 
 /** Get the records of a work, the preferred one first. @return NULL on failure */
 const GPtrArray *

@@ -123,10 +123,13 @@ check_match(const struct digest_cache *cache, const struct digest_rules *rules,
  * Blocks are evaluated now and not at the time of the listing: votes change.  A paper
  * whose block needs fields that are being looked up waits for a later digest.
  */
-static void
+static bool
 check_blocks(struct digest_cache *cache, const struct digest_rules *rules,
-    const struct digest_cache_paper *paper, struct digest_decision *decision)
+    const struct digest_cache_paper *paper, struct digest_decision *decision,
+    GError **error)
 {
+	const struct query_document *document = NULL;
+
 	for (unsigned i = 0; i < rules->filter_count; i++) {
 		const struct candidate_filter *block = rules->filters[i];
 		const struct query *query = NULL;
@@ -134,20 +137,24 @@ check_blocks(struct digest_cache *cache, const struct digest_rules *rules,
 
 		if (!block->is_block)
 			continue;
+		if (!document)
+			document = digest_cache_get_document(cache, paper->seq, error);
+		if (!document)
+			return false;
 		query = digest_cache_get_query(cache, block->filter_id);
 		if (query)
-			verdict =
-			    query_evaluate(query, paper->document, QUERY_AS_REPORTED);
+			verdict = query_evaluate(query, document, QUERY_AS_REPORTED);
 		if (verdict == QUERY_TRUE) {
 			*decision = (struct digest_decision){
 			    .outcome = DIGEST_OUTCOME_BLOCKED, .block = block};
-			return;
+			return true;
 		}
 		if (verdict == QUERY_UNKNOWN && !decision->block &&
 		    paper->awaited & query_get_lookups(query))
 			*decision = (struct digest_decision){
 			    .outcome = DIGEST_OUTCOME_BLOCK_PENDING, .block = block};
 	}
+	return true;
 }
 
 /* Whether a paper was ever delivered, in that version or a later one. */
@@ -263,8 +270,9 @@ digest_decide(struct digest_cache *cache, struct digest_rules *rules,
 		if (outcome == DIGEST_OUTCOME_INCLUDED)
 			g_ptr_array_add(eligible, matches->candidates[i]);
 	}
-	if (decision->outcome == DIGEST_OUTCOME_INCLUDED)
-		check_blocks(cache, rules, paper, decision);
+	if (decision->outcome == DIGEST_OUTCOME_INCLUDED &&
+	    !check_blocks(cache, rules, paper, decision, error))
+		return false;
 	if (decision->outcome == DIGEST_OUTCOME_INCLUDED &&
 	    !check_known(cache, rules, listed, decision, error))
 		return false;

@@ -9,6 +9,7 @@
 struct paper_cache {
 	struct store *store;
 	GHashTable *papers; /* seq -> struct paper * */
+	guint limit;        /* number of papers before those not in use are forgotten */
 	int64_t changes;    /* papers_load_changes() of the papers */
 };
 
@@ -24,6 +25,7 @@ paper_cache_new(struct store *store)
 	struct paper_cache *paper_cache = g_new0(struct paper_cache, 1);
 
 	paper_cache->store = store;
+	paper_cache->limit = BOUNDS_CACHE_PAPERS;
 	paper_cache->papers =
 	    g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, free_paper);
 	return paper_cache;
@@ -51,6 +53,25 @@ paper_cache_refresh(struct paper_cache *paper_cache, GError **error)
 	return true;
 }
 
+static gboolean
+is_unused(void *seq, void *paper, void *data)
+{
+	(void)seq;
+	(void)data;
+	return g_atomic_int_get(&((struct paper *)paper)->shares) == 0;
+}
+
+/* Forget the papers that no digest has: forgetting others would free nothing, and the
+ * next digest would have a copy. */
+static void
+forget_unused(struct paper_cache *paper_cache)
+{
+	GHashTable *papers = paper_cache->papers;
+
+	g_hash_table_foreach_remove(papers, is_unused, NULL);
+	paper_cache->limit = g_hash_table_size(papers) + BOUNDS_CACHE_PAPERS;
+}
+
 struct paper *
 paper_cache_get(struct paper_cache *paper_cache, int64_t seq, GError **error)
 {
@@ -62,8 +83,8 @@ paper_cache_get(struct paper_cache *paper_cache, int64_t seq, GError **error)
 	stored = papers_load(paper_cache->store, seq, error);
 	if (!stored)
 		return NULL;
-	if (g_hash_table_size(paper_cache->papers) >= BOUNDS_CACHE_PAPERS)
-		g_hash_table_remove_all(paper_cache->papers);
+	if (g_hash_table_size(paper_cache->papers) >= paper_cache->limit)
+		forget_unused(paper_cache);
 	paper = g_steal_pointer(&stored->paper);
 	g_hash_table_insert(paper_cache->papers, g_memdup2(&seq, sizeof(seq)), paper);
 	return paper_share(paper);

@@ -15,7 +15,8 @@
 
 struct paper_cache;
 
-/** Allocate a cache of at most BOUNDS_CACHE_PAPERS papers. @param store borrowed */
+/** Allocate a cache of at most BOUNDS_CACHE_PAPERS papers besides those that digests
+ * have. @param store  borrowed */
 struct paper_cache *paper_cache_new(struct store *store);
 void paper_cache_free(struct paper_cache *paper_cache);
 PB_DEFINE_AUTO(paper_cache, paper_cache_free);
