@@ -26,14 +26,12 @@
 #define FILTER_BYTES 150
 #define QUERY_BYTES  1500
 
-/*
- * Memory for the documents of papers, bytes: those of a day of computer science fit.
- * With more, those that were used last are kept.
- */
+/* Memory for the documents of papers, bytes: about 700 preprints.  With more, those
+ * that were used last are kept. */
 #define CACHE_DOCUMENTS_BYTES (12 * 1024 * 1024)
 
-/* About what a document needs, measured with glibc: itself, for each byte of title and
- * abstract, and for each author. */
+/* About what a document needs, computed from its arrays and not measured: itself, for
+ * each byte of title and abstract, and for each author. */
 #define DOCUMENT_BYTES        4000
 #define DOCUMENT_BYTE_BYTES   8
 #define DOCUMENT_AUTHOR_BYTES 250
