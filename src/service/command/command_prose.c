@@ -81,6 +81,7 @@ static const struct wish {
     {"hide", "hide", EFFECT_PROPOSED, format_papers, "hide 1", NULL},
     {"watch", "watch", EFFECT_PROPOSED, format_papers, "watch 1", NULL},
     {"unwatch", "unwatch", EFFECT_PROPOSED, format_papers, "unwatch 1", NULL},
+    {"known", "known", EFFECT_PROPOSED, format_papers, "known 1", NULL},
     {"more", "more", EFFECT_DONE, format_papers, "more 1", NULL},
     {"why", "why", EFFECT_DONE, format_papers, "why 1", NULL},
     {"show", "list", EFFECT_DONE, NULL, "list", NULL},
