@@ -1363,9 +1363,11 @@ finish_text(struct mail *mail)
 		add_unread(mail);
 	} else if (mail->prose->is_automatic)
 		mail->request->reply.silence = "automatic";
-	/* Thanks need no answer, nor do remarks beside them. */
+	/* Thanks need no answer, nor do remarks of a subscriber beside them.  Those of
+	 * a stranger do: "kelp forests. thank you". */
 	else if (prose_find(mail->prose, "thanks") && !mail->is_doubt &&
-	         !has_unread(mail, may_ask))
+	         !has_unread(mail, may_ask) &&
+	         (mail->request->subscriber || !mail->unread->len))
 		mail->request->reply.silence = "thanks";
 	else
 		add_not_understood(mail);
