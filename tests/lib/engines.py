@@ -24,6 +24,7 @@ SQLITE_ONLY = {
         "log_without_store", "no_store", "not_a_file", "wrong_modes", "unreadable",
         "locks_are_held"), FILE),
     "test_damaged_rows": FILE,
+    "test_dist": NO_STORE,
     "test_doctor": {"broken_files": FILE},
     "test_engines_scripts": OWN_SERVER,
     "test_failover": OWN_SERVER,
@@ -48,6 +49,7 @@ SQLITE_ONLY = {
     "test_stem_agreement": NO_STORE,
     "test_store_copy": OWN_SERVER,
     "test_subscriber_csv": {"test_erase": FILE},
+    "test_upgrade": FILE,
 }
 
 
