@@ -26,10 +26,10 @@ LIBRARIES = ("ca-certificates,tzdata,libglib2.0-0,libcurl3-gnutls,libconfig9,lib
 NOW = "2026-11-20T18:00:00Z"  # the evening of the last sample day
 
 KEY = "release@test.example"
-# What the packages need: systemd makes directories that no package owns, when it is installed.
+# Needed by the packages: systemd makes directories that no package owns, when it is installed.
 SYSTEM = "systemd,ca-certificates,adduser,autopkgtest"
 OF_APT = "/var/cache/debconf/tmp.ci/"  # made by apt-utils
-# What reprotest can vary without further programs.
+# Varied by reprotest without further programs.
 VARIED = "-all,+build_path,+environment,+exec_path,+home,+locales,+timezone,+umask,+num_cpus"
 AUTOPKGTEST = """
 export DEBIAN_FRONTEND=noninteractive

@@ -36,7 +36,7 @@ from test_calendar import (
 HOME = "paperboy@news.example"
 ACTS = ("leave", "edit", "like", "bounce", "complain", "any") + ("none",) * 4
 ADDED = "video"  # a filter of some
-# Commands of those who do anything; {} is a paper of their last digest.
+# Commands, right and wrong, of those who do anything; {paper} is of their last digest.
 COMMANDS = """
     add {word};add {word} OR {word};edit 1 {word};del 2;del 1;block {word};unblock 1;list
     set max 3;set time 18:30;set days mon thu;set zone Asia/Tokyo;set zone America/Havana

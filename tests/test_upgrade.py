@@ -104,7 +104,7 @@ def is_upgraded(tap, golden):
     assert tried["version_to"] == load_version(), tried
     assert tried["changes"] or tried["version_from"] == load_version(), tried
     said = instance.ctl("upgrade", "--dry-run", backup, now=NOW)
-    assert "paperboyctl restore" in said and "3 subscribers" in said, said
+    assert "paperboyctl restore" in said and "subscribers: 3" in said, said
     assert read(backup) == before and not os.listdir(instance.state)
     assert glob.glob(backup + "*") == [backup]
     # The daemon upgrades the store when it starts, and goes on with it.
@@ -131,7 +131,7 @@ def change(path, sql):
         db.execute(sql)
 
 
-# What is done to a backup, the exit status, and the ways out that are named.
+# Damage to a backup, the exit status, and the way out that is named.
 REFUSED = (
     (lambda path: change(path, f"PRAGMA user_version = {load_version() + 1}"), UNAVAILABLE,
      f"newer paperboy (store version {load_version() + 1}, supported up to {load_version()}):"

@@ -279,8 +279,8 @@ print_upgrade(const struct ctl *ctl, const struct upgrade *upgrade, json_t *chan
 	json_t *change;
 	size_t i;
 
-	printf("%s can be upgraded: the state of %s, with %" G_GINT64_FORMAT
-	       " subscribers.\n"
+	printf("%s can be upgraded: the state of %s, subscribers: %" G_GINT64_FORMAT
+	       "\n"
 	       "  store version  %d, and %d in paperboy " PACKAGE_VERSION "\n",
 	    path, made, upgrade->info.subscribers, upgrade->from, upgrade->to);
 	if (!json_array_size(changes))

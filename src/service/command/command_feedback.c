@@ -676,8 +676,7 @@ add_reported(struct request *request)
 	    request->subscriber->preferences.choice[PREFERENCE_RETRACTIONS] ==
 	            PREFERENCE_RETRACTIONS_MAIL
 	        ? N_("A digest says when it has code or a new version, or is "
-	             "published; "
-	             "a mail at once when it is retracted.")
+	             "published; a mail at once when it is retracted.")
 	        : N_("A digest says when it has code or a new version, is published or "
 	             "retracted."));
 }

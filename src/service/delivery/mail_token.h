@@ -17,7 +17,7 @@
 /* Lifetime of reply addresses. */
 #define MAIL_TOKEN_REPLY_DAYS 30
 
-/* Lifetime of a link to the preferences. */
+/* Lifetime of a link to the preferences, s; up to ten minutes more. */
 #define MAIL_TOKEN_PREFERENCES_S (24 * 3600)
 
 /* Borrowed. */

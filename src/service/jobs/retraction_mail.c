@@ -60,7 +60,7 @@ load(const struct checkup *job, GError **error)
 	    now - DIGEST_ELIGIBLE_DAYS * (int64_t)CLOCK_DAY_S, now, BATCH_MAILS, error);
 }
 
-/* What is loaded again in the transaction was not reported meanwhile. */
+/* The batch is loaded again in the transaction: a digest may have reported some. */
 static bool
 send_batch(struct store *store, void *data, GError **error)
 {
@@ -77,17 +77,14 @@ send_batch(struct store *store, void *data, GError **error)
 bool
 retraction_mail_run(const struct checkup *job, GError **error)
 {
-	unsigned count = 0;
-
 	if (!job->catalog)
 		return true;
-	do {
-		g_autoptr(GPtrArray) batch = load(job, error);
+	for (;;) {
+		g_autoptr(GPtrArray) due = load(job, error);
 
-		if (!batch || (batch->len && !store_transact(job->mailer.store,
-		                                 send_batch, (void *)job, error)))
+		if (!due || !due->len)
+			return due != NULL;
+		if (!store_transact(job->mailer.store, send_batch, (void *)job, error))
 			return false;
-		count = batch->len;
-	} while (count);
-	return true;
+	}
 }

@@ -209,16 +209,6 @@ backup_check(const char *path, struct backup_info *info, GError **error)
 	return true;
 }
 
-static void
-table_free(void *data)
-{
-	struct backup_table *table = data;
-
-	g_free(table->name);
-	g_free(table->sql);
-	g_free(table);
-}
-
 GPtrArray *
 backup_load_tables(struct store *store, GError **error)
 {
@@ -226,18 +216,10 @@ backup_load_tables(struct store *store, GError **error)
 	    "SELECT name, sql FROM sqlite_schema WHERE type = 'table'"
 	    " AND name NOT GLOB 'sqlite_*' AND name NOT GLOB 'paper_fts*' ORDER BY "
 	    "name";
-	g_autoptr(GPtrArray) tables = g_ptr_array_new_with_free_func(table_free);
-	sql_auto *statement = sql_bind(store, sql, error);
-	enum sql_step step = SQL_STEP_FAILED;
+	RECORD_LAYOUT(layout, backup_table, "sqlite_schema", "tt", (), name, sql);
+	g_autoptr(GPtrArray) tables = record_load_all(store, sql, &layout, error);
 
-	while (statement && (step = sql_step(statement, error)) == SQL_STEP_ROW) {
-		struct backup_table *table = g_new0(struct backup_table, 1);
-
-		table->name = sql_dup_text(statement, 0);
-		table->sql = sql_dup_text(statement, 1);
-		g_ptr_array_add(tables, table);
-	}
-	for (guint i = 0; step == SQL_STEP_DONE && i < tables->len; i++) {
+	for (guint i = 0; tables && i < tables->len; i++) {
 		struct backup_table *table = tables->pdata[i];
 		g_autofree char *count =
 		    g_strdup_printf("SELECT count(*) FROM \"%s\"", table->name);
@@ -245,7 +227,7 @@ backup_load_tables(struct store *store, GError **error)
 		if (!sql_number(store, g_intern_string(count), &table->rows, error))
 			return NULL;
 	}
-	return step == SQL_STEP_DONE ? g_steal_pointer(&tables) : NULL;
+	return g_steal_pointer(&tables);
 }
 
 /* In the caller's transaction; see backup.h. */
