@@ -4,6 +4,7 @@
  * PAPERBOY_LONG=1: 200 times, else 50; PAPERBOY_SEED=N repeats a run.
  */
 #include <glib.h>
+#include <glib/gstdio.h>
 #include <sqlite3.h>
 #include <string.h>
 
@@ -430,6 +431,55 @@ TEST(power_loss_loses_no_committed_data)
 	g_test_message("%u power cuts over %u writes and syncs of a life: 0 lost, %u "
 	               "messages twice",
 	    rounds, steps, copies);
+}
+
+/* Remove the file of the store, and those that SQLite puts beside it. */
+static void
+remove_store(const char *path)
+{
+	static const char *const ends[] = {"", "-wal", "-shm", "-journal"};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(ends); i++) {
+		g_autofree char *name = g_strconcat(path, ends[i], NULL);
+
+		g_remove(name);
+	}
+}
+
+/* A new store is made by the same migrations as a new version. */
+TEST(power_loss_during_a_migration_leaves_all_or_none_of_it)
+{
+	pb_auto(world) world = world_new();
+	guint32 seed = get_seed();
+	g_autoptr(GRand) rand = g_rand_new_with_seed(seed);
+	unsigned steps = 1;
+
+	for (unsigned nth = 0; nth <= steps; nth++) {
+		g_autoptr(GError) error = NULL;
+		g_autofree char *whole = NULL;
+		g_autofree char *tables = NULL;
+		pb_auto(store) store = NULL;
+
+		remove_store(world->fixture->path);
+		power_loss_reset(nth);
+		store = store_open(world->fixture->path, NULL);
+		g_assert_true(!store == power_loss_is_dark());
+		if (nth == 0)
+			steps = power_loss_count();
+		g_clear_pointer(&store, store_free);
+		if (power_loss_is_dark())
+			power_loss_settle(rand);
+		store = store_open(world->fixture->path, &error);
+		if (!store)
+			g_error("PAPERBOY_SEED=%u, cut at %u of %u: %s", seed, nth,
+			    steps, error->message);
+		whole = ask(store, "PRAGMA integrity_check");
+		tables = ask(store, "SELECT count(*) > 40 FROM sqlite_schema"
+		                    " WHERE type = 'table'");
+		g_assert_cmpstr(whole, ==, "ok");
+		g_assert_cmpstr(tables, ==, "1");
+	}
+	g_test_message("%u power cuts, at each write and sync", steps);
 }
 
 /*

@@ -6,6 +6,7 @@ Links are taken from the mails as they were received.  Widths are those of a tel
 with PAPERBOY_LONG=1, of a screen; pages fit both.
 """
 
+import html
 import http.client
 import json
 import os
@@ -29,6 +30,10 @@ from tap import (
 SERVICE = "paperboy@news.example"
 MAIL_S = 120
 WIDTHS = (390, 1280)
+
+# Tables that only people's own decisions change.
+CHOICES = ("confirmation", "erased", "feedback", "filter", "follow", "known", "pending_erasure",
+           "proposal", "share", "subscription", "suppression", "taste", "watch")
 
 
 class Site:
@@ -81,6 +86,10 @@ class Site:
     def row(self, sql, *values):
         return self.instance.rows(sql, *values)[0]
 
+    def choices(self):
+        """All that people have chosen, asked for and confirmed."""
+        return {table: self.instance.rows(f"SELECT * FROM {table}") for table in CHOICES}
+
 
 class Reader:
     """A person at a browser, with a mailbox."""
@@ -122,15 +131,28 @@ class Reader:
         assert found, f"no link to /{kind}/ in:\n{text}"
         return found[0]
 
-    def fetch(self, url, **fields):
-        """GET without the browser.  @return response, body"""
+    def fetch(self, url, method="GET", **fields):
+        """A request without the browser.  @return response, body"""
         host, _, path = url.removeprefix("https://").partition("/")
         connection = http.client.HTTPSConnection(
             host, context=self.site.ca.client_context(), timeout=MAIL_S)
-        connection.request("GET", "/" + path, headers={
+        connection.request(method, "/" + path, headers={
             name.replace("_", "-"): value for name, value in fields.items()})
         response = connection.getresponse()
         return response, response.read()
+
+    def follow_links(self, mail):
+        """GET and HEAD of each link to the page: as scanners of mail do, which act for nobody."""
+        before = self.site.choices()
+        parts = [mail.get_body((kind,)).get_content() for kind in ("plain", "html")]
+        links = set(re.findall(rf"{re.escape(self.site.url)}[^\s\"<>)]*",
+                               html.unescape("\n".join(parts)) + str(mail["List-Unsubscribe"])))
+        for link in {link.partition("#")[0] for link in links}:
+            for method in ("HEAD", "GET"):
+                response, _ = self.fetch(link, method)
+                assert response.status == 200, (method, link, response.status)
+        assert self.site.choices() == before, links
+        return links
 
     def stored(self, columns):
         return self.site.row(f"SELECT {columns} FROM subscriber WHERE address = ?",
@@ -184,6 +206,7 @@ def subscribe(reader):
     reader.check_page()
     asked = reader.read()
     assert asked["List-Unsubscribe"] is None
+    assert len(reader.follow_links(asked)) >= 1
     page.open(reader.find_link(asked, "c"))
     reader.check_page()
     assert reader.site.instance.rows("SELECT 1 FROM subscriber WHERE address = ?",
@@ -192,6 +215,7 @@ def subscribe(reader):
     reader.check_page()
     digest = reader.read_until(is_digest)
     assert "A diffusion model 0" in digest.get_body(("plain",)).get_content()
+    assert len(reader.follow_links(digest)) >= 3
     return digest
 
 

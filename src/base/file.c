@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <glib/gstdio.h>
 #include <pwd.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -89,6 +90,18 @@ file_format_user(uid_t uid)
 
 	return user ? g_strdup(user->pw_name)
 	            : g_strdup_printf("uid %u", (unsigned)uid);
+}
+
+void
+file_remove_database(const char *path)
+{
+	static const char *const ends[] = {"", "-journal", "-wal", "-shm"};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(ends); i++) {
+		g_autofree char *name = g_strconcat(path, ends[i], NULL);
+
+		g_unlink(name);
+	}
 }
 
 bool

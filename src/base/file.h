@@ -37,6 +37,9 @@ bool file_sync(const char *path, enum pb_error code, GError **error);
 /** Flush a directory to disk, so that its entries survive a crash. */
 bool file_sync_directory(const char *path, enum pb_error code, GError **error);
 
+/** Remove a database of SQLite with the files that SQLite puts beside it. */
+void file_remove_database(const char *path);
+
 /** Format a user name, or "uid 12345" if there is none. @return a new string */
 char *file_format_user(uid_t uid);
 

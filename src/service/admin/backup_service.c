@@ -121,6 +121,8 @@ backup_service_run(const struct settings *settings, struct store *store,
 		return false;
 	plan.key = key;
 	plan.oauth = oauth;
+	/* Left over from a killed program with our process id. */
+	file_remove_database(draft);
 	if (!backup_write(store, draft, &plan, error))
 		return false;
 	if (g_stat(draft, &status) != 0)

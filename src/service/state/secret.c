@@ -39,10 +39,13 @@ static bool
 create_key(const char *path, const guint8 *fresh, GError **error)
 {
 	g_autofree char *draft = g_strdup_printf("%s.new.%d", path, (int)getpid());
-	int fd = g_open(draft, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
-	bool is_made = fd >= 0 && write_all(fd, fresh, SECRET_KEY_BYTES);
-	int saved;
+	bool is_made;
+	int fd, saved;
 
+	/* Left over from a killed program with our process id. */
+	g_unlink(draft);
+	fd = g_open(draft, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+	is_made = fd >= 0 && write_all(fd, fresh, SECRET_KEY_BYTES);
 	/* EEXIST: another process has created the key meanwhile; use that one. */
 	is_made = is_made && (link(draft, path) == 0 || errno == EEXIST);
 	saved = errno;

@@ -36,19 +36,6 @@ make_empty(const char *path, GError **error)
 	return true;
 }
 
-/* Remove a file and its journals. */
-static void
-remove_draft(const char *path)
-{
-	static const char *const ends[] = {"", "-journal", "-wal", "-shm"};
-
-	for (size_t i = 0; i < G_N_ELEMENTS(ends); i++) {
-		g_autofree char *name = g_strconcat(path, ends[i], NULL);
-
-		g_unlink(name);
-	}
-}
-
 /* The source is in a read transaction. */
 static bool
 copy_pages(sqlite3 *from, const char *path, backup_progress progress, void *data,
@@ -163,7 +150,7 @@ backup_write(struct store *store, const char *path, const struct backup_plan *pl
 	is_ok = is_ok && backup_check(path, &info, error) &&
 	        file_sync(path, PB_ERROR_PERMANENT, error);
 	if (!is_ok)
-		remove_draft(path);
+		file_remove_database(path);
 	return is_ok;
 }
 
@@ -416,7 +403,7 @@ backup_make_store(
 	if (is_ok)
 		*restored = making.restored;
 	else
-		remove_draft(make->draft);
+		file_remove_database(make->draft);
 	return is_ok;
 }
 

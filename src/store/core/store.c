@@ -215,6 +215,19 @@ open_database(
 	return NULL;
 }
 
+/* Leave one file.  Closing it would do so as well, but not report a full disk. */
+static bool
+end_log(sqlite3 *db, const char *path, GError **error)
+{
+	int rc = sqlite3_exec(db, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
+
+	if (rc == SQLITE_OK)
+		return true;
+	sqlite_set_error(error, db, rc, "cannot create the store");
+	g_prefix_error(error, "'%s': ", path);
+	return false;
+}
+
 /*
  * Create a store under a temporary name and link it into place, so that a crash leaves
  * no incomplete store.
@@ -223,23 +236,25 @@ static bool
 create_file(const char *path, GError **error)
 {
 	g_autofree char *draft = g_strdup_printf("%s.new.%d", path, (int)getpid());
-	int fd = g_open(draft, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
 	bool is_made = false;
 	sqlite3 *db;
+	int fd;
 
+	/* Left over from a killed program with our process id. */
+	file_remove_database(draft);
+	fd = g_open(draft, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return set_file_error(error, "cannot create", draft);
 	close(fd);
 	db = open_database(draft, path, OPEN_DRAFT, error);
 	if (db) {
-		is_made = migrate_run(db, path, error);
-		/* Closing the last handle checkpoints the log. */
+		is_made = migrate_run(db, path, error) && end_log(db, path, error);
 		sqlite3_close(db);
 	}
 	/* EEXIST: another process created it meanwhile. */
 	if (is_made && link(draft, path) != 0 && errno != EEXIST)
 		is_made = set_file_error(error, "cannot create", path);
-	g_unlink(draft);
+	file_remove_database(draft);
 	return is_made;
 }
 

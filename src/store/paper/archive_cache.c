@@ -3,11 +3,11 @@
  */
 #include "store/paper/archive_cache.h"
 
-#include <glib/gstdio.h>
 #include <sqlite3.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "store/core/sql.h"
 #include "store/paper/archive.h"
 #include "store/paper/papers.h"
@@ -214,18 +214,6 @@ archive_cache_compare(
 
 /* ---- the file ---- */
 
-static void
-remove_file(const char *path)
-{
-	static const char *const ends[] = {"", "-wal", "-shm"};
-
-	for (size_t i = 0; i < G_N_ELEMENTS(ends); i++) {
-		g_autofree char *file = g_strconcat(path, ends[i], NULL);
-
-		g_unlink(file);
-	}
-}
-
 static struct store *
 open_file(const char *path, GError **error)
 {
@@ -256,7 +244,7 @@ open_or_replace(const char *path, GError **error)
 		pb_error_forward(error, &problem);
 		return NULL;
 	}
-	remove_file(path);
+	file_remove_database(path);
 	return open_file(path, error);
 }
 
@@ -284,7 +272,7 @@ replace(struct store *store, GError **error)
 	struct store *old = store->archive;
 	const char *path = sqlite3_db_filename(old->db, "main");
 
-	remove_file(path);
+	file_remove_database(path);
 	if (!archive_cache_open(store, path, error)) {
 		store->archive = old;
 		return false;
