@@ -161,6 +161,7 @@ CREATE TABLE source_fetch (
 	CHECK ((status = 'failed') = (error IS NOT NULL))
 ) STRICT;
 CREATE INDEX source_fetch_day ON source_fetch (source, day, id);
+CREATE INDEX source_fetch_source ON source_fetch (source);
 CREATE INDEX source_fetch_time ON source_fetch (fetched_at);
 
 CREATE TABLE filter (

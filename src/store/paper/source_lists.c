@@ -120,9 +120,10 @@ source_lists_load_history(struct store *store, const char *name,
     struct source_list_history *history, GError **error)
 {
 	static const char sql[] =
-	    "SELECT (SELECT min(fetched_at) FROM source_fetch WHERE source = ?1),"
-	    " (SELECT max(fetched_at) FROM source_fetch WHERE source = ?1"
-	    "  AND status <> 'failed'),"
+	    "SELECT (SELECT fetched_at FROM source_fetch WHERE source = ?1"
+	    "  ORDER BY id LIMIT 1),"
+	    " (SELECT fetched_at FROM source_fetch WHERE source = ?1"
+	    "  AND status <> 'failed' ORDER BY id DESC LIMIT 1),"
 	    " (SELECT count FROM source_fetch WHERE source = ?1 AND status = 'ok'"
 	    "  ORDER BY day DESC, id DESC LIMIT 1),"
 	    " coalesce((SELECT status FROM source_fetch WHERE source = ?1"
