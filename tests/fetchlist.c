@@ -6,7 +6,8 @@
  * "|"), categories (by blanks), doi, title, abstract.
  *
  * fetchlist KIND FILE DAY does so for another kind of source, with further fields: url,
- * day of publication, journal, keywords, MeSH headings (by "|").  Notices are left out.
+ * day of publication, journal, its abbreviations (by "|"), keywords, MeSH headings (by
+ * "|").  Notices are left out.
  */
 #include <stdio.h>
 #include <string.h>
@@ -43,14 +44,15 @@ print_listing(const struct listing *listing)
 static void
 print_more(const struct paper *paper)
 {
+	g_autofree char *names = join(paper->journal_names, "|");
 	g_autofree char *keywords = join(paper->keywords, "|");
 	g_autofree char *mesh = join(paper->mesh, "|");
 	char day[DAY_BYTES] = "";
 
 	if (paper->published_at != PAPER_UNKNOWN)
 		day_format(paper->published_at, day);
-	printf("\t%s\t%s\t%s\t%s\t%s", paper->url, day,
-	    paper->journal ? paper->journal : "", keywords, mesh);
+	printf("\t%s\t%s\t%s\t%s\t%s\t%s", paper->url, day,
+	    paper->journal ? paper->journal : "", names, keywords, mesh);
 }
 
 static GPtrArray *

@@ -211,6 +211,7 @@ read_paper(const json_t *json)
 	paper->mesh = read_texts(json_object_get(json, "mesh"));
 	paper->comment = read_text(json_object_get(json, "comment"));
 	paper->journal = read_text(json_object_get(json, "journal"));
+	paper->journal_names = read_texts(json_object_get(json, "journal_names"));
 	paper->doi = read_text(json_object_get(json, "doi"));
 	read_listings(paper, json_object_get(json, "listings"));
 	return paper;

@@ -58,7 +58,7 @@ HOSTILE_NAMES = [
     "x} and {y z", "<b>Bold</b> Face", "[a](http://evil.example) b", "100% A&B \\",
     "and", "Jean de Dieu Nyandwi", "Sammy Davis Jr.", "😀 Smile", "محمد علي", "- x y",
 ]
-METADATA = {"doi": "10.1000/a_b(c);2-#x", "journal": "J. of {x} & \\y, 1 (2026) ER  -",
+METADATA = {"doi": "10.1000/a_b(c);2-#x", "journal": "J. of {x} & \\y, 1 (2026) ER  -\nAbbr. & J",
          "categories": "cs.CL\nstat.ML"}
 
 
@@ -103,7 +103,7 @@ def load_wanted(path, metadata):
         texts += [paper["title"], paper["abstract"], *paper["authors"],
                   *filter(None, paper["keywords"] or ())]
     shown = iter(show(texts))
-    (journal,) = show([metadata.get("journal", "")])
+    (journal,) = show([metadata.get("journal", "").split("\n")[0]])
     wanted = {}
     for paper, element in zip(papers, inner):
         wanted[paper["id"]] = {

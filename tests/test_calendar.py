@@ -233,7 +233,7 @@ def check_week(week, simulation):
     assert rows("SELECT journal, mesh, pmcid = 'PMC' || pmid, count(*) FROM paper"
                 " GROUP BY 1, 2, 3 ORDER BY 4") == [
         (None, None, None, week.days),
-        ("Made-Up Letters", "Alzheimer Disease", 1, total - week.days)]
+        ("Made-Up Letters\nLett. Made Up", "Alzheimer Disease", 1, total - week.days)]
     assert value("SELECT count(*) FROM match_pending") == 0
     for subscriber, expected in zip(week.subscribers, (20, 15, 5, 20, 0)):
         counts = simulation.delivered(subscriber)

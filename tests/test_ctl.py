@@ -733,6 +733,25 @@ def test_failed_source(ctl_fixture):
     ctl_fixture.ctl("source", "replay", "hf", "2026-11-19").expect(DATA, "", "is empty but had")
 
 
+def test_wrong_source(ctl_fixture):
+    """source list reports a source with an error, and how to repair it"""
+    repair = "change that line (paperboy.conf(5), SOURCES), then run paperboyd --check"
+    wrong = ctl_fixture.format().replace('kind = "huggingface"', 'kind = "hugingface"')
+    problem = 'source "hf": unknown kind "hugingface": did you mean "huggingface"?'
+    ctl_fixture.write(wrong)
+    done = ctl_fixture.ctl("source", "list").expect(CONFIG, "", [problem, repair])
+    assert re.search(r"conf:\d+: source", done.err) and not done.out
+    assert json.loads(ctl_fixture.ctl("--json", "source", "list").expect(
+        CONFIG, "", problem).out) == []
+    # The others are listed.
+    ctl_fixture.write(ctl_fixture.format().replace(
+        "sources = (", 'sources = ( { name = "one"; kind = "arxiv"; },'))
+    ctl_fixture.ctl("source", "list").expect(CONFIG, "hf\n", [
+        'source "one": categories is missing: the kind arxiv needs it', repair])
+    ctl_fixture.write(re.sub(r"(?s)sources = \(.*?\);", "sources = ();", ctl_fixture.format()))
+    ctl_fixture.ctl("source", "list").expect(OK, "No sources are enabled")
+
+
 def test_late_list(ctl_fixture):
     """a source without the list of the day is late, and status reports it"""
     ctl_fixture.ctl("source", "fetch").expect(OK)
@@ -1116,7 +1135,7 @@ def main():
         for test in (
             test_usage, test_subscriber_csv, test_known, test_refusals, test_bytes, test_filters, test_shares, test_archive,
             test_tex, test_filter_errors, test_unknown_people, test_invite, test_bulk, test_work, test_failed_source,
-            test_late_list, test_waiting_mail, test_many_errors, test_daemon_usage, test_state_directory,
+            test_wrong_source, test_late_list, test_waiting_mail, test_many_errors, test_daemon_usage, test_state_directory,
             test_owner, test_other_user, test_lost_output, test_terminal, test_newest,
             test_unknown_fields, test_late_clauses, test_no_room, test_running,
             test_killed,

@@ -166,6 +166,31 @@ TEST(each_option_changes_the_next_digest)
 	}
 }
 
+TEST(attached_files_have_the_full_name_of_a_journal)
+{
+	static const struct {
+		struct profile_change preferences;
+		const char *line;
+	} rows[] = {
+	    {WORD(PREFERENCE_ATTACH, "bibtex"), "journal =3D {J. of Kernels},"},
+	    {WORD(PREFERENCE_ATTACH, "ris"), "\r\nJF  - J. of Kernels\r\n"},
+	    {WORD(PREFERENCE_ATTACH, "markdown"), "=C2=B7 J. of Kernels =C2=B7 arXiv:"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		pb_auto(store_fixture) fixture = new_fixture();
+		g_autofree char *message = NULL;
+
+		store_fixture_run(fixture,
+		    "UPDATE paper SET journal = 'J. of Kernels' || char(10) || 'JoK'");
+		change(fixture, &rows[i].preferences);
+		assert_digests_at(fixture, NOW, 1);
+		message = compose_newest(fixture);
+		check("journal", message, rows[i].line, true);
+		check("journal", message, "JoK", false);
+	}
+}
+
 TEST(each_schedule_option_moves_the_next_digest)
 {
 	static const struct {

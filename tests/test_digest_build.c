@@ -649,7 +649,8 @@ TEST(votes_are_compared_with_the_day_before)
 			paper->abstract = g_strdup("");
 			paper->url = g_strdup("https://example.org/");
 			paper->stars = 7;
-			paper->journal = g_strdup("J. Diff.");
+			paper_add_journal_name(paper, g_strdup("J. Diff."));
+			paper_add_journal_name(paper, g_strdup("JD"));
 			if (*read[1])
 				paper->upvotes = g_ascii_strtoll(read[1], NULL, 10);
 			store_fixture_save(fixture, "hf", "2026-11-18",

@@ -119,12 +119,13 @@ WORLD_TEST(each_service_is_asked_once_for_what_it_knows)
 	    "SELECT id, doi, pmid, pmcid, mesh, journal, abstract, comment, categories,"
 	    " looked_up, awaited FROM paper WHERE id LIKE '2611%'",
 	    "2611.00003|10.1000/2611.00003|461100003|PMC461100003|Alzheimer Disease|"
-	    "Made-Up Letters|Its abstract|Accepted at NeurIPS|cs.CL|7|0");
+	    "Made-Up Letters\nLett. Made Up|Its abstract|Accepted at "
+	    "NeurIPS|cs.CL|7|0");
 	/* The first to tell is kept; names become fuller. */
 	assert_rows(world->store,
 	    "SELECT doi, pmid, pmcid, mesh, journal, abstract, looked_up, awaited"
 	    " FROM paper WHERE authors LIKE 'Ada Example_Bo C. Li'",
-	    "10.5555/1|41|PMC41|Alzheimer Disease|Made-Up Letters|"
+	    "10.5555/1|41|PMC41|Alzheimer Disease|Made-Up Letters\nLett. Made Up|"
 	    "Aim Told by Europe PMC.|6|0");
 	assert_rows(world->store,
 	    "SELECT count(*) FROM paper WHERE doi IS NULL AND awaited = 0", "1");
@@ -198,7 +199,7 @@ TEST(a_paper_is_one_with_all_fields_in_any_order)
 		    " journal, pmid, mesh, awaited,"
 		    " (SELECT count(*) FROM listing) FROM paper",
 		    "doi:10.5555/1|Its abstract|Ada Example|Bo C. Li|cell-biology|"
-		    "Made-Up Letters|41|Alzheimer Disease|0|2");
+		    "Made-Up Letters\nLett. Made Up|41|Alzheimer Disease|0|2");
 	}
 }
 
@@ -262,10 +263,33 @@ WORLD_TEST(a_service_that_fails_is_waited_for)
 	}
 	/* The other service has told the journal. */
 	assert_rows(world->store, "SELECT journal, pmid, awaited FROM paper",
-	    "Letters, Made Up|-|2");
+	    "Letters, Made Up\nLett. Made Up|-|2");
 	run(world, recovered, world->now + 5 * CLOCK_DAY_S);
 	assert_rows(world->store, "SELECT journal, pmid, awaited FROM paper",
-	    "Letters, Made Up|41|0");
+	    "Letters, Made Up\nLett. Made Up|41|0");
+}
+
+/* Of a feed that abbreviates it, now and later. */
+WORLD_TEST(a_lookup_tells_the_full_name_of_a_journal)
+{
+	static const char *const works[COLLECT_LOOKUPS] = {NULL, NULL, "find-works"};
+	static const char *const reported[] = {"Lett. Made Up", "Another Journal"};
+
+	if (!world->server)
+		return;
+	for (size_t i = 0; i < G_N_ELEMENTS(reported); i++) {
+		g_autofree char *doi = g_strdup_printf("10.5555/%zu", i + 1);
+		struct paper *paper = store_fixture_paper("", doi, "");
+
+		paper->doi = g_strdup(doi);
+		paper->journal = g_strdup(reported[i]);
+		paper_id_choose(paper, NULL, "journal", "own");
+		store_fixture_save(world->store, "journal", DAY, world->now, paper);
+	}
+	run(world, works, world->now);
+	/* Filters are matched again. */
+	assert_rows(world->store, "SELECT journal, is_revised FROM paper ORDER BY doi",
+	    "Letters, Made Up\nLett. Made Up|1 Another Journal\nLett. Made Up|1");
 }
 
 /* After its time nobody waits for it again. */

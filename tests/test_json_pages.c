@@ -464,8 +464,8 @@ TEST(requests_have_the_parameters_of_the_service)
 	        "/works-1/works?filter=from-created-date:" DAY
 	        ",until-created-date:" DAY
 	        ",type:journal-article,issn:0092-8674&select=DOI,URL,title,abstract,"
-	        "author,container-title,created,issued,published-online,relation,"
-	        "update-to,updated-by"
+	        "author,container-title,short-container-title,created,issued,"
+	        "published-online,relation,update-to,updated-by"
 	        "&rows=200&cursor=*&mailto=postmaster%2Bpapers%40example.org"},
 	};
 

@@ -731,9 +731,9 @@ enrich_paper(struct mailer_fixture *mailing)
 {
 	store_fixture_enrich(mailing->fixture, "2611.00003", "cs.CL cs.LG",
 	    store_fixture_time(NOW) + 120);
-	store_fixture_run(mailing->fixture,
-	    "UPDATE paper SET journal = 'A Journal', doi = '10.1000/1',"
-	    " published_at = 1, keywords = 'one'");
+	store_fixture_run(mailing->fixture, "UPDATE paper SET journal = 'A Journal' || "
+	                                    "char(10) || 'A. J.', doi = '10.1000/1',"
+	                                    " published_at = 1, keywords = 'one'");
 }
 
 /* Papers, filters and settings have changed, and the mailer has no memory of them. */

@@ -197,6 +197,45 @@ save(struct store_fixture *fixture, const char *source, struct paper *paper)
 
 #define IDS "SELECT id FROM paper ORDER BY seq"
 
+/* @param short_name  or NULL */
+static struct paper *
+in_journal(const char *name, const char *short_name)
+{
+	struct paper *paper = of_feed("doi:10.5555/1", NULL, "10.5555/1", "T");
+
+	paper_add_journal_name(paper, g_strdup(name));
+	paper_add_journal_name(paper, g_strdup(short_name));
+	return paper;
+}
+
+#define FULL      "Made-Up Review Letters"
+#define SHORT     "M. Rev. Lett."
+#define REVISIONS "SELECT journal, revision FROM paper"
+
+STORE_TEST(a_journal_keeps_its_full_name_and_its_abbreviation)
+{
+	pb_auto(stored_paper) stored = NULL;
+
+	/* A new listing would be a revision by itself. */
+	save(fixture, "list", in_journal(SHORT, NULL));
+	assert_rows(fixture, REVISIONS, SHORT "|1");
+	save(fixture, "list", in_journal(FULL, SHORT));
+	assert_rows(fixture, REVISIONS, FULL "\n" SHORT "|2");
+	/* The name alone, the abbreviation alone, and another one change nothing. */
+	save(fixture, "list", in_journal(FULL, NULL));
+	save(fixture, "list", in_journal(SHORT, NULL));
+	save(fixture, "list", in_journal(FULL, "M Rev Lett"));
+	save(fixture, "list", in_journal(FULL, SHORT));
+	assert_rows(fixture, REVISIONS, FULL "\n" SHORT "|2");
+	stored = papers_load_id(fixture->store, "doi:10.5555/1", NULL);
+	g_assert_cmpstr(stored->paper->journal, ==, FULL);
+	g_assert_cmpuint(stored->paper->journal_names->len, ==, 1);
+	/* An abbreviation that is the name is not stored. */
+	store_fixture_run(fixture, "UPDATE paper SET journal = NULL");
+	save(fixture, "list", in_journal("Cell", "Cell"));
+	assert_rows(fixture, "SELECT journal FROM paper", "Cell");
+}
+
 STORE_TEST(a_paper_is_found_by_any_of_its_names)
 {
 	save(fixture, "nature",

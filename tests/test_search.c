@@ -385,7 +385,8 @@ fill_values(struct store_fixture *fixture)
 	    "UPDATE paper SET comment = seq || ' pages', doi = '10.' || seq % 7 || "
 	    "'/34'"
 	    " WHERE seq % 3 = 0",
-	    "UPDATE paper SET journal = 'Nature ' || seq WHERE seq % 11 = 0",
+	    "UPDATE paper SET journal = 'Nature ' || seq || char(10) || 'Nat. X'"
+	    " WHERE seq % 11 = 0",
 	    "UPDATE paper SET authors = '' WHERE seq % 50 = 0",
 	    "UPDATE paper SET last_day = (SELECT max(last_day) FROM paper)"
 	    " WHERE seq = 2",
@@ -417,6 +418,7 @@ STORE_TEST(search_agrees_with_evaluating_every_paper)
 	    "the OR upvotes:>=50^9", "cat:cs.CL^3 OR has:code", "cat:cs.CL OR model",
 	    "cat:cs -the", "model OR (data -the) OR (source:hf -has:code)", "date:2d..",
 	    "agent -(has:code OR (cat:cs.CL stars:>10))", "comments:>=0 -kw:reasoning",
+	    "journal:\"nat x\"", "journal:\"11 nat\" OR journal:\"nature 22\"",
 	    "model (the OR has:code^10)", "mod*^3 OR con* OR the", "con* -mod*",
 	    "con* (mod* OR cat:cs.CL) -has:code", "(con* -the) OR (cat:cs.CL -con*)",
 	    "\"large language model\" -\"language model*\"",

@@ -20,7 +20,7 @@ from tap import Tap, real_data, top_builddir, top_srcdir
 DAY = "2026-11-20"
 RECORDED = "sources/fastpaper-cli/%s_search.json"
 FIELDS = ("id", "type", "version", "day", "authors", "categories", "doi", "title",
-          "abstract", "url", "published", "journal", "keywords", "mesh")
+          "abstract", "url", "published", "journal", "journal_names", "keywords", "mesh")
 MATH = "{http://www.w3.org/1998/Math/MathML}math"
 
 
@@ -79,7 +79,8 @@ def read_biorxiv(document, _):
             "categories": [record["category"].replace(" ", "-")],
             "title": read_greek(record["title"]), "abstract": read_greek(record["abstract"]),
             "url": f"https://www.biorxiv.org/content/{doi}v{record['version']}",
-            "published": record["date"], "journal": "", "keywords": [], "mesh": [],
+            "published": record["date"], "journal": "", "journal_names": [], "keywords": [],
+            "mesh": [],
         }
 
 
@@ -90,6 +91,12 @@ def name_of(author):
         return full
     initials = re.sub(r"(\w)(?=\w|$)", r"\1. ", author["initials"]).strip()
     return author["lastName"] + ", " + initials.replace("-", ".-")
+
+
+def name_journal(full, *abbreviations):
+    """The name that is shown, and the others, each once."""
+    first, *others = list(dict.fromkeys(filter(None, (full, *abbreviations)))) or [""]
+    return {"journal": first, "journal_names": others}
 
 
 def read_europepmc(document, _):
@@ -105,6 +112,7 @@ def read_europepmc(document, _):
         mesh = [heading["descriptorName"] for heading in
                 record.get("meshHeadingList", {}).get("meshHeading", [])]
         published = record.get("firstPublicationDate", "")
+        journal = record.get("journalInfo", {}).get("journal", {})
         yield {
             "id": identify(record.get("doi", "")), "doi": record.get("doi", "").lower(),
             "version": "0", "type": "new", "categories": [],
@@ -113,8 +121,9 @@ def read_europepmc(document, _):
             "abstract": read_markup(record.get("abstractText")),
             "url": f"https://europepmc.org/article/{record['source']}/{record['id']}",
             "published": published if len(published) == 10 else "",
-            "journal": record.get("journalInfo", {}).get("journal", {}).get("title", ""),
             "keywords": keywords, "mesh": mesh,
+            **name_journal(journal.get("title"), journal.get("isoabbreviation"),
+                           journal.get("medlineAbbreviation")),
         }
 
 
@@ -141,7 +150,8 @@ def read_crossref(document, day):
             "abstract": read_markup(item.get("abstract")),
             "url": item.get("URL") or f"https://doi.org/{item['DOI']}",
             "published": date_of(item),
-            "journal": read_markup((item.get("container-title") or [""])[0]),
+            **name_journal(*(read_markup((item.get(name) or [""])[0])
+                             for name in ("container-title", "short-container-title"))),
         }
 
 
@@ -155,7 +165,7 @@ def ours(kind, path, day):
     assert done.returncode == 0, done.stderr.decode()
     for line in done.stdout.decode().splitlines():
         paper = dict(zip(FIELDS, line.split("\t"), strict=True))
-        for name in ("authors", "keywords", "mesh"):
+        for name in ("authors", "journal_names", "keywords", "mesh"):
             paper[name] = paper[name].split("|") if paper[name] else []
         paper["categories"] = paper["categories"].split()
         yield paper

@@ -365,7 +365,8 @@ STORE_TEST(two_records_of_one_day_are_one_entry)
 	bare = make(&soon);
 	g_free(bare->abstract);
 	bare->abstract = g_strdup("");
-	bare->journal = g_strdup("Molecular Biology of the Cell");
+	paper_add_journal_name(bare, g_strdup("Molecular Biology of the Cell"));
+	paper_add_journal_name(bare, g_strdup("Mol Biol Cell"));
 	store_fixture_save(fixture, "pubmed", soon.day,
 	    store_fixture_time("2025-09-18T09:00:00Z"), bare);
 	save(fixture, &preprint);
@@ -616,7 +617,8 @@ STORE_TEST(what_becomes_of_a_watched_paper_is_reported)
 	send_all(fixture, store_fixture_time("2025-09-21T12:00:00Z"));
 	assert_digests_at(fixture, "2025-09-22T12:00:00Z", 0);
 	paper = make(&soon);
-	paper->journal = g_strdup("Molecular Biology of the Cell");
+	paper_add_journal_name(paper, g_strdup("Molecular Biology of the Cell"));
+	paper_add_journal_name(paper, g_strdup("Mol Biol Cell"));
 	store_fixture_save(fixture, "pubmed", "2025-09-25",
 	    store_fixture_time("2025-09-25T09:00:00Z"), paper);
 	assert_digests_at(fixture, "2025-09-25T12:00:00Z", 1);

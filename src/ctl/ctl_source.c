@@ -3,6 +3,7 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include <sysexits.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -477,23 +478,41 @@ print_source(const struct ctl *ctl, const struct source_status_source *source)
 		    ctl_is_daemon_running(ctl) ? "" : ", if paperboyd runs");
 }
 
+/* Report the errors of sources, which count as removed. */
+static void
+report_problems(struct ctl *ctl, const GPtrArray *problems)
+{
+	for (unsigned i = 0; i < problems->len; i++)
+		fprintf(stderr, "paperboyctl: %s\n", (char *)problems->pdata[i]);
+	if (!problems->len)
+		return;
+	fputs("paperboyctl: paperboyd neither starts with this configuration nor "
+	      "reloads it: change that line (paperboy.conf(5), SOURCES), then run "
+	      "paperboyd --check\n",
+	    stderr);
+	ctl->status = EX_CONFIG;
+}
+
 bool
 ctl_run_source_list(struct ctl *ctl, GError **error)
 {
 	g_autoptr(GPtrArray) enabled = factory_new_sources(ctl->settings);
+	g_autoptr(GPtrArray) problems = g_ptr_array_new_with_free_func(g_free);
 	g_autoptr(GPtrArray) sources = NULL;
 
 	sources = source_status_load(ctl->store, enabled,
 	    ctl->settings->collect_interval_s, clock_get_now(&ctl->clock), error);
 	if (!sources)
 		return false;
+	factory_check_sources(ctl->settings, problems);
+	report_problems(ctl, problems);
 	if (ctl->is_json) {
 		print_json(table_rows_to_json(source_columns, sources));
 		return true;
 	}
 	for (unsigned i = 0; i < sources->len; i++)
 		print_source(ctl, sources->pdata[i]);
-	if (!sources->len)
+	if (!sources->len && !problems->len)
 		puts("No sources are enabled: see paperboy.conf(5).");
 	return true;
 }

@@ -107,7 +107,9 @@ digest_reference_apply(const struct digest_reference *reference, struct paper *p
 	g_free(paper->doi);
 	g_clear_pointer(&paper->categories, g_ptr_array_unref);
 	g_clear_pointer(&paper->keywords, g_ptr_array_unref);
-	paper->journal = g_strdup(reference->journal);
+	paper->journal = reference->journal ? g_strndup(reference->journal,
+	                                          strcspn(reference->journal, "\n"))
+	                                    : NULL;
 	paper->doi = g_strdup(reference->doi);
 	paper->published_at = reference->published_at;
 	paper->categories = split_lines(reference->categories);

@@ -32,7 +32,7 @@ struct digest_contents_reason {
 
 /* Fields of a paper in attached files that may still change. */
 struct digest_reference {
-	const char *journal; /* or NULL */
+	const char *journal; /* one name per line, the first is shown; or NULL */
 	const char *doi;     /* or NULL */
 	int64_t published_at;
 	const char *categories; /* one per line; NULL: unknown */

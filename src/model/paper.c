@@ -59,6 +59,7 @@ paper_free(struct paper *paper)
 	g_clear_pointer(&paper->categories, g_ptr_array_unref);
 	g_free(paper->comment);
 	g_free(paper->journal);
+	g_clear_pointer(&paper->journal_names, g_ptr_array_unref);
 	g_free(paper->doi);
 	g_free(paper->pmid);
 	g_free(paper->pmcid);
@@ -66,6 +67,29 @@ paper_free(struct paper *paper)
 	g_clear_pointer(&paper->records, g_ptr_array_unref);
 	g_array_unref(paper->listings);
 	g_free(paper);
+}
+
+bool
+paper_has_journal_name(const struct paper *paper, const char *name)
+{
+	return paper->journal_names &&
+	       g_ptr_array_find_with_equal_func(
+	           paper->journal_names, name, g_str_equal, NULL);
+}
+
+void
+paper_add_journal_name(struct paper *paper, char *name)
+{
+	g_autofree char *taken = name;
+
+	if (!paper->journal)
+		paper->journal = g_steal_pointer(&taken);
+	if (!taken || strcmp(taken, paper->journal) == 0 ||
+	    paper_has_journal_name(paper, taken))
+		return;
+	if (!paper->journal_names)
+		paper->journal_names = g_ptr_array_new_with_free_func(g_free);
+	g_ptr_array_add(paper->journal_names, g_steal_pointer(&taken));
 }
 
 bool

@@ -80,10 +80,11 @@ struct paper {
 	unsigned looked_up;
 	char *comment;
 	char *journal;
-	char *doi;       /* without https://doi.org/ */
-	char *pmid;      /* of PubMed: "41792208" */
-	char *pmcid;     /* of PubMed Central: "PMC12938590" */
-	GPtrArray *mesh; /* of char *, Medical Subject Headings; or NULL */
+	GPtrArray *journal_names; /* of char *, abbreviations of its name; or NULL */
+	char *doi;                /* without https://doi.org/ */
+	char *pmid;               /* of PubMed: "41792208" */
+	char *pmcid;              /* of PubMed Central: "PMC12938590" */
+	GPtrArray *mesh;          /* of char *, Medical Subject Headings; or NULL */
 	/* Other records of the same work, as the source states, by any of their names
 	 * (paper_id_add_record()); only in what a source returned, and NULL for none.
 	 */
@@ -103,6 +104,15 @@ struct listing {
 /** Allocate a paper with unknown numbers, no authors, and all else NULL. */
 struct paper *paper_new(void);
 void paper_free(struct paper *paper);
+
+/** Whether a name is an abbreviation of that of its journal. */
+bool paper_has_journal_name(const struct paper *paper, const char *name);
+
+/** Add a name of its journal, the full one first; NULL and known ones are left out.
+ *
+ * @param name  taken
+ */
+void paper_add_journal_name(struct paper *paper, char *name);
 
 /** Whether a title says that the paper was retracted: "RETRACTED: On robots". */
 bool paper_is_retracted(const char *title);

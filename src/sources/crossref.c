@@ -19,9 +19,9 @@
 
 /* The members that are read: without a selection the references of each work, a
  * hundred kilobytes at times, come along. */
-#define MEMBERS                                                         \
-	"DOI,URL,title,abstract,author,container-title,created,issued," \
-	"published-online,relation,update-to,updated-by"
+#define MEMBERS                                                                \
+	"DOI,URL,title,abstract,author,container-title,short-container-title," \
+	"created,issued,published-online,relation,update-to,updated-by"
 
 /* Texts that are longer stay without the changes of format_html(). */
 #define JATS_BYTES (4 * BOUNDS_PAPER_ABSTRACT_BYTES)
@@ -258,6 +258,8 @@ parse_item(const json_t *item, const struct source_options *options, const char 
 		paper_mark_retracted(paper);
 	paper->abstract = get_line(item, "abstract", BOUNDS_PAPER_ABSTRACT_BYTES);
 	paper->journal = get_line(item, "container-title", BOUNDS_PAPER_TITLE_BYTES);
+	paper_add_journal_name(
+	    paper, get_line(item, "short-container-title", BOUNDS_PAPER_TITLE_BYTES));
 	paper->published_at = find_date(item);
 	add_authors(paper, json_object_get(item, "author"));
 	if (!paper->is_notice)

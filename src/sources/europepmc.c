@@ -117,18 +117,28 @@ add_authors(struct paper *paper, const json_t *element)
 }
 
 static void
+add_journal_names(struct paper *paper, const json_t *journal)
+{
+	static const char *const keys[] = {
+	    "title", "isoabbreviation", "medlineAbbreviation"};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(keys); i++)
+		paper_add_journal_name(
+		    paper, json_format_line(json_object_get(journal, keys[i]),
+		               FEED_XML_HTML, BOUNDS_PAPER_TITLE_BYTES));
+}
+
+static void
 fill_texts(struct paper *paper, const json_t *element)
 {
-	const json_t *journal =
-	    json_object_get(json_object_get(element, "journalInfo"), "journal");
 	g_autoptr(GPtrArray) keywords = g_ptr_array_new_with_free_func(g_free);
 	g_autoptr(GPtrArray) mesh = g_ptr_array_new_with_free_func(g_free);
 
 	paper->title = get_title(element);
 	paper->abstract = json_format_line(json_object_get(element, "abstractText"),
 	    FEED_XML_HTML, BOUNDS_PAPER_ABSTRACT_BYTES);
-	paper->journal = json_format_line(
-	    json_object_get(journal, "title"), FEED_XML_HTML, BOUNDS_PAPER_TITLE_BYTES);
+	add_journal_names(
+	    paper, json_object_get(json_object_get(element, "journalInfo"), "journal"));
 	add_authors(paper, element);
 	json_add_keywords(keywords,
 	    json_object_get(json_object_get(element, "keywordList"), "keyword"), NULL);

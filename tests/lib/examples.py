@@ -159,7 +159,8 @@ FULL = {
     "keywords": ["large language models", "state space", "RAG example"],
     "categories": ["cs.CL", "stat.ML", "hep-th", "astro-ph.GA", "math-ph"],
     "comment": "12 pages, accepted at ICML 2026",
-    "journal": "J. Made-Up Res. 7 (2026) 1-9", "doi": "10.1145/3292500.AbC",
+    "journal": "J. Made-Up Res. 7 (2026) 1-9",
+    "journal_names": ["Mu. Lett.", "Mu Lett B"], "doi": "10.1145/3292500.AbC",
     "listings": [("arxiv", "2026-07-31", "cross"), ("hf", "2026-08-14", "new"),
                     ("made-up", "2026-05-01", "new", "late")],
 }
@@ -220,6 +221,8 @@ FIELDS = [
     ("kw:=RAG", YES), ("kw:=rag", NO), ("kw:exam*", YES), ("kw:diffusion", NO),
     ("comment:icml", YES), ("co:(icml 2026)", YES), ('co:"accepted at icml"', YES),
     ("journal:2026", YES), ("jr:made-up", YES), ("jr:nature", NO),
+    ('jr:"mu lett"', YES), ('jr:"Mu. Lett. B"', YES), ("jr:(2026 mu)", YES),
+    ('jr:"9 mu"', NO), ('jr:"lett mu"', NO), ("jr:=MU", NO), ("rag -jr:lett", NO),
     # ids
     ("id:2608.01234", YES), ("id:2608.01234v3", YES), ("id:2608.0123", NO),
     ("id:2608*", YES), ("id:260*", YES), ("id:2607*", NO), ("id:(2608.* OR 1)", YES),

@@ -51,6 +51,7 @@ COMMENTS = (
     r"To appear in Ann. Inst. Poincar\'e", "v2: typos fixed; 10 tables",
 )
 JOURNALS = ("J. Made-Up Res. 7 (2026) 1-9", "Phys. Rev. X 12, 031001", "Nature 1, 2")
+ABBREVIATIONS = ("Phys. Rev. X", "Phys Rev X", "Made-Up Res", "2 Nature")
 POOL = """model models Model news new lens graph graphs Müller muller self-play GPU gpus
     gpu-based C++ C# c node.js Node.js analysis analyses state space π^3 naïve NAÏVE
     queries query 大模型 x2 RAG rag RAGs Rag chain of thought reward hacking or NEAR bias
@@ -91,6 +92,8 @@ def add_values(rng, paper):
         paper["categories"] = list(dict.fromkeys(few))[: rng.randint(0, 3)]
         paper["comment"] = rng.choice((None, *COMMENTS))
         paper["journal"] = rng.choice((None, None, *JOURNALS))
+        if paper["journal"] and rng.random() < 0.5:
+            paper["journal_names"] = rng.sample(ABBREVIATIONS, rng.randint(0, 2))
         paper["doi"] = rng.choice((None, "10.1145/3292500.%d" % rng.randint(1, 9),
                                    "10.1016/S0370-2693(97)0%dA" % rng.randint(1, 9)))
     if rng.random() < 0.3:  # Europe PMC has answered, or another service
@@ -226,7 +229,8 @@ class Filters:
             "org": [paper.get("organization") or rng.choice(ORGANIZATIONS)],
             "kw": paper.get("keywords") or KEYWORDS,
             "comment": [paper.get("comment") or rng.choice(COMMENTS)],
-            "journal": [paper.get("journal") or rng.choice(JOURNALS)],
+            "journal": [paper.get("journal") or rng.choice(JOURNALS),
+                        *(paper.get("journal_names") or ())],
             "mesh": paper.get("mesh") or KEYWORDS,
         }
         text = rng.choice(texts[field if field in texts else ""]) or "model"

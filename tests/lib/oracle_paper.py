@@ -1,7 +1,7 @@
 """oracle_paper.py - a paper prepared for the oracle: texts with their words.
 
 A paper is a dict: id, title, abstract, authors, upvotes, comments, stars, code_url,
-project_url, video_url, organization, keywords, categories, comment, journal, doi, pmid,
+project_url, video_url, organization, keywords, categories, comment, journal, journal_names, doi, pmid,
 pmcid, mesh, and listings, a list of (source, day, type), followed by "late" when it became
 known on a later day than the paper.  Missing or None is "not reported".  looked_up is the
 sum of the services that have answered; if it is missing, all have if there are categories.
@@ -117,7 +117,8 @@ class Paper:
             "org": texts(one(paper.get("organization"))),
             "kw": texts(paper.get("keywords")),
             "comment": texts(one(paper.get("comment"))),
-            "journal": texts(one(paper.get("journal"))),
+            "journal": texts(paper.get("journal") and [
+                paper["journal"], *(paper.get("journal_names") or ())]),
             "mesh": texts(paper.get("mesh") or None),
         }
         self.texts["text"] = self.texts["title"] + self.texts["abstract"]

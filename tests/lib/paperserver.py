@@ -498,6 +498,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         dois = [part.removeprefix("doi:") for part in self.query["filter"][0].split(",")]
         self.reply(200, {"message": {"items": [{
             "DOI": doi.upper(), "title": ["A title"], "container-title": ["Letters, Made Up"],
+            "short-container-title": ["Lett. Made Up"],
             "abstract": "<jats:p>Told by Crossref.</jats:p>",
             "author": [{"given": "Ada", "family": "Example"},
                        {"given": "Bo C.", "family": "Li"}],

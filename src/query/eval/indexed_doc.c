@@ -161,6 +161,8 @@ add_values(struct query_document *document, const struct paper *paper)
 		values[HIT_FIELD_COMMENT] = new_values_of(paper->comment);
 	if (paper->journal)
 		values[HIT_FIELD_JOURNAL] = new_values_of(paper->journal);
+	for (guint i = 0; paper->journal_names && i < paper->journal_names->len; i++)
+		add_value(values[HIT_FIELD_JOURNAL], paper->journal_names->pdata[i]);
 	if (paper->doi)
 		values[HIT_FIELD_DOI] = new_values_of(paper->doi);
 	if (paper->mesh && paper->mesh->len)

@@ -156,6 +156,7 @@ is_valid(struct sql_statement *row, int column, char code)
 	case 'n':
 		return is_number(row, column, -SQL_NUMBER_MAX);
 	case 't':
+	case 'l':
 		return is_text(row, column);
 	case 'd':
 		return is_text(row, column) && day_is_valid(sql_get_text(row, column));
@@ -261,6 +262,13 @@ copy_text(struct sql_statement *row, int i, char **block)
 	return memcpy(copy, text, size);
 }
 
+static void
+cut_line(char *text)
+{
+	if (text)
+		text[strcspn(text, "\n")] = '\0';
+}
+
 /* @param word  enumeration of the column, or NULL */
 static void
 load_member(struct sql_statement *row, int i, const struct record_column *column,
@@ -314,10 +322,13 @@ record_load(struct sql_statement *row, const struct record_layout *layout)
 	const enum enumeration *word = layout->words;
 
 	for (size_t i = 0; i < layout->count; i++) {
-		bool is_word = g_ascii_tolower(layout->checks[i]) == 'w';
+		char code = g_ascii_tolower(layout->checks[i]);
+		char *member = record + layout->columns[i].offset;
 
-		load_member(row, (int)i, &layout->columns[i], is_word ? word++ : NULL,
-		    record + layout->columns[i].offset, &block);
+		load_member(row, (int)i, &layout->columns[i],
+		    code == 'w' ? word++ : NULL, member, &block);
+		if (code == 'l')
+			cut_line(*(char **)(void *)member);
 	}
 	return record;
 }

@@ -76,10 +76,11 @@ const char *record_get_word(enum enumeration which, unsigned value);
  *                 `i` an id, from 1 to SQL_NUMBER_MAX
  *                 `n` a number from -SQL_NUMBER_MAX to SQL_NUMBER_MAX
  *                 `t` a text in UTF-8 without NUL
+ *                 `l` such a text, of which a struct record_layout has the first line
  *                 `d` a day, YYYY-MM-DD
  *                 `b` bytes
  *                 `w` a word of an enumeration, in a struct record_layout
- *                 `I`, `N`, `T`, `D`, `B`, `W` the same, or NULL, or an empty day
+ *                 `I`, `N`, `T`, `L`, `D`, `B`, `W` the same, or NULL, or an empty day
  *                 `*` anything
  * @return false with PB_ERROR_DAMAGED
  */

@@ -17,7 +17,9 @@ enum rule {
 	 * paper; at the same length, the better source's, or that with fuller names. */
 	RULE_LONGER,
 	RULE_ARXIV,    /* arXiv's; others' only until arXiv has reported the field */
+	RULE_JOURNAL,  /* as RULE_ARXIV, but never an abbreviation of the other name */
 	RULE_LATEST,   /* the last value reported */
+	RULE_FIRST,    /* the first value reported */
 	RULE_EARLIEST, /* the earlier time */
 };
 
@@ -51,7 +53,8 @@ static const struct {
     FIELD(keywords, TYPE_LIST, RULE_SOURCE_RANK),
     FIELD(categories, TYPE_LIST, RULE_ARXIV),
     FIELD(comment, TYPE_TEXT, RULE_ARXIV),
-    FIELD(journal, TYPE_TEXT, RULE_ARXIV),
+    FIELD(journal, TYPE_TEXT, RULE_JOURNAL),
+    FIELD(journal_names, TYPE_LIST, RULE_FIRST),
     FIELD(doi, TYPE_TEXT, RULE_ARXIV),
     FIELD(pmid, TYPE_TEXT, RULE_LATEST),
     FIELD(pmcid, TYPE_TEXT, RULE_LATEST),
@@ -180,11 +183,19 @@ is_better(const struct side *stored, const struct side *reported, enum rule rule
 		           (reported->paper->source_rank > stored->paper->source_rank ||
 		               paper_dedup_compare_names(
 		                   reported->list, stored->list) >= 0));
+	case RULE_JOURNAL:
+		if (paper_has_journal_name(stored->paper, reported->text))
+			return false;
+		if (paper_has_journal_name(reported->paper, stored->text))
+			return true;
+		/* fall through */
 	case RULE_ARXIV:
 		return is_trusted ||
 		       reported->paper->source_rank == PAPER_SOURCE_RANK_ARXIV;
 	case RULE_LATEST:
 		return true;
+	case RULE_FIRST:
+		return false;
 	case RULE_EARLIEST:
 		return reported->number < stored->number;
 	}

@@ -53,7 +53,7 @@ paper_events_load(struct store *store, int64_t since, GError **error)
 	    "SELECT e.id, p.seq, coalesce(p.work, 0), e.kind, e.version, e.at, p.id,"
 	    " p.title, nullif(p.journal, ''), nullif(p.comment, '') FROM paper_event e"
 	    " JOIN paper p ON p.seq = e.paper_seq WHERE e.at >= ?1 ORDER BY e.id";
-	RECORD_LAYOUT(layout, paper_event, "paper_event", "iinwnnttTT",
+	RECORD_LAYOUT(layout, paper_event, "paper_event", "iinwnnttLT",
 	    (ENUMERATION_PAPER_EVENT_KIND), id, paper_seq, work, kind, version, at,
 	    paper_id, title, journal, comment);
 

@@ -56,6 +56,27 @@ load_texts(struct sql_statement *row, int column)
 	return split(row, column, texts) ? g_steal_pointer(&texts) : NULL;
 }
 
+char *
+paper_row_format_journal(const struct paper *paper)
+{
+	g_autofree char *names = paper_row_join(paper->journal_names);
+
+	return names ? g_strconcat(paper->journal, "\n", names, NULL)
+	             : g_strdup(paper->journal);
+}
+
+/* Inverse of paper_row_format_journal(). */
+static void
+load_journal(struct sql_statement *row, int column, struct paper *paper)
+{
+	g_autoptr(GPtrArray) names = load_texts(row, column);
+
+	paper->journal = names && names->len ? g_ptr_array_steal_index(names, 0)
+	                                     : sql_dup_text(row, column);
+	if (names && names->len)
+		paper->journal_names = g_steal_pointer(&names);
+}
+
 static int
 compare_listings(const void *a, const void *b)
 {
@@ -151,7 +172,7 @@ load_columns(struct sql_statement *row)
 	paper->keywords = load_texts(row, 10);
 	paper->categories = load_texts(row, 11);
 	paper->comment = sql_dup_text(row, 12);
-	paper->journal = sql_dup_text(row, 13);
+	load_journal(row, 13, paper);
 	paper->doi = sql_dup_text(row, 14);
 	paper->published_at = sql_get_int(row, 15);
 	paper->upvotes = sql_get_int(row, 16);

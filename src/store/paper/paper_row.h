@@ -31,5 +31,8 @@ bool paper_row_find(struct store *store, struct sql_statement *statement,
 GPtrArray *paper_row_load_all(
     struct store *store, struct sql_statement *statement, GError **error);
 
+/** Format the names of a journal as stored: the one that is shown is the first line. */
+char *paper_row_format_journal(const struct paper *paper);
+
 /** Join texts with newlines. @return a new string; NULL for NULL */
 char *paper_row_join(const GPtrArray *texts);

@@ -368,7 +368,9 @@ note_looked_up(const struct paper *reported, const struct paper *stored,
 	    stored->categories || !(awaited & PAPER_LOOKUP_ARXIV));
 	note(changes, is_new_text(reported->comment, stored->comment),
 	    stored->comment || !(awaited & PAPER_LOOKUP_ARXIV));
-	note(changes, is_new_text(reported->journal, stored->journal),
+	note(changes,
+	    is_new_text(reported->journal, stored->journal) ||
+	        is_new_list(reported->journal_names, stored->journal_names),
 	    stored->journal || !awaited);
 	note(changes, is_new_text(reported->doi, stored->doi), stored->doi || !awaited);
 	note(changes, is_new_list(reported->mesh, stored->mesh),
@@ -425,6 +427,7 @@ insert_paper(struct store *store, const struct paper *paper, const char *day,
 	g_autofree char *keywords = paper_row_join(paper->keywords);
 	g_autofree char *categories = paper_row_join(paper->categories);
 	g_autofree char *mesh = paper_row_join(paper->mesh);
+	g_autofree char *journal = paper_row_format_journal(paper);
 	char today[DAY_BYTES];
 
 	day_format(now, today);
@@ -433,9 +436,8 @@ insert_paper(struct store *store, const struct paper *paper, const char *day,
 	           SQL_TEXT(paper->url), SQL_TEXT(paper->code_url),
 	           SQL_TEXT(paper->project_url), SQL_TEXT(paper->video_url),
 	           SQL_TEXT(paper->organization), SQL_TEXT(keywords),
-	           SQL_TEXT(categories), SQL_TEXT(paper->comment),
-	           SQL_TEXT(paper->journal), SQL_TEXT(paper->doi),
-	           SQL_INT_OR_NULL(paper->published_at),
+	           SQL_TEXT(categories), SQL_TEXT(paper->comment), SQL_TEXT(journal),
+	           SQL_TEXT(paper->doi), SQL_INT_OR_NULL(paper->published_at),
 	           SQL_INT_OR_NULL(paper->upvotes), SQL_INT_OR_NULL(paper->comments),
 	           SQL_INT_OR_NULL(paper->stars), SQL_INT(now), SQL_TEXT(day),
 	           SQL_INT(paper->source_rank), SQL_TEXT(paper->summary),
@@ -632,9 +634,10 @@ update_looked_up(
 	    " mesh = ?6, looked_up = ?7, awaited = ?8 WHERE seq = ?1";
 	g_autofree char *categories = paper_row_join(paper->categories);
 	g_autofree char *mesh = paper_row_join(paper->mesh);
+	g_autofree char *journal = paper_row_format_journal(paper);
 
 	return sql_exec(store, sql, error, SQL_INT(seq), SQL_TEXT(categories),
-	    SQL_TEXT(paper->comment), SQL_TEXT(paper->journal), SQL_TEXT(paper->doi),
+	    SQL_TEXT(paper->comment), SQL_TEXT(journal), SQL_TEXT(paper->doi),
 	    SQL_TEXT(mesh), SQL_INT(paper->looked_up),
 	    SQL_INT(paper_find_lookups(paper)));
 }
@@ -1033,7 +1036,8 @@ select_answer(
 	bool is_fuller =
 	    stored->source_rank == PAPER_SOURCE_RANK_FEED &&
 	    paper_dedup_compare_names(reported->authors, stored->authors) > 0;
-	bool has_journal = stored->journal && !is_of_arxiv;
+	bool has_journal = stored->journal && !is_of_arxiv &&
+	                   !paper_has_journal_name(reported, stored->journal);
 	bool has_doi = stored->doi && !is_of_arxiv;
 
 	return (struct paper){
@@ -1052,6 +1056,7 @@ select_answer(
 	    .categories = reported->categories,
 	    .comment = reported->comment,
 	    .journal = has_journal ? NULL : reported->journal,
+	    .journal_names = reported->journal_names,
 	    .doi = has_doi ? NULL : reported->doi,
 	    .pmid = reported->pmid,
 	    .pmcid = reported->pmcid,

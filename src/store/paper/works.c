@@ -283,7 +283,7 @@ works_load_records(struct store *store, int64_t work, GError **error)
 	    "SELECT seq, id, title, nullif(journal, ''), published_at, last_day"
 	    " FROM paper WHERE work = ?1 ORDER BY abstract = '',"
 	    " coalesce(published_at, first_seen_at) DESC, seq DESC";
-	RECORD_LAYOUT(layout, work_record, "paper", "ittTNd", (), seq, id, title,
+	RECORD_LAYOUT(layout, work_record, "paper", "ittLNd", (), seq, id, title,
 	    journal, published_at, day);
 
 	return record_load_all(store, sql, &layout, error, SQL_INT(work));
