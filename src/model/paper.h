@@ -108,7 +108,8 @@ void paper_free(struct paper *paper);
 /** Whether a name is an abbreviation of that of its journal. */
 bool paper_has_journal_name(const struct paper *paper, const char *name);
 
-/** Add a name of its journal, the full one first; NULL and known ones are left out.
+/**
+ * Add a name of its journal, the full one first; NULL and known ones are left out.
  *
  * @param name  taken
  */

@@ -16,7 +16,7 @@ CREATE TABLE paper (
 	keywords      TEXT, -- one per line; NULL: unknown
 	categories    TEXT, -- one per line, primary first
 	comment       TEXT,
-	journal       TEXT,
+	journal       TEXT, -- its names, one per line: the full one, abbreviations
 	doi           TEXT,
 	pmid          TEXT, -- of PubMed
 	pmcid         TEXT, -- of PubMed Central: PMC...
