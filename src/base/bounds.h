@@ -151,7 +151,7 @@
 /* Length of a title in a subject and in the overview. */
 #define BOUNDS_SUBJECT_TITLE_CHARS   66
 /* Memory for rendered papers and reasons, which are shared by digests. */
-#define BOUNDS_RENDER_CACHE_BYTES    (16 * 1024 * 1024)
+#define BOUNDS_RENDER_CACHE_BYTES    (4 * 1024 * 1024)
 /* Papers that are cached when digests are loaded to be composed. */
 #define BOUNDS_CACHE_PAPERS          1000
 

@@ -317,11 +317,12 @@ clear_line(void *data)
 static void
 add_encoded(GArray *lines, GString *text, bool is_html)
 {
-	GString *encoded = g_string_sized_new(text->len + text->len / 8);
+	g_autoptr(GString) encoded = g_string_sized_new(text->len + text->len / 8);
 	struct line line = {.is_encoded = true};
 
 	entry_encode(encoded, text->str, is_html);
-	line.text = g_string_free(encoded, FALSE);
+	/* A copy has no room to grow: it stays in the cache. */
+	line.text = g_strndup(encoded->str, encoded->len);
 	g_array_append_val(lines, line);
 	g_string_truncate(text, 0);
 }
@@ -448,7 +449,7 @@ static GBytes *
 new_key(const struct entry_params *params, const struct entry *values)
 {
 	const struct digest_entry *entry = params->entry;
-	GString *key = g_string_sized_new(128);
+	g_autoptr(GString) key = g_string_sized_new(128);
 
 	add_number(key, (int64_t)(intptr_t)entry->paper);
 	add_number(key, entry->upvotes);
@@ -461,7 +462,7 @@ new_key(const struct entry_params *params, const struct entry *values)
 	                    (values->words != NULL) << 13 | values->has_hits << 14);
 	add_text(key, params->heading);
 	add_text(key, entry->venue);
-	return g_string_free_to_bytes(key);
+	return g_bytes_new(key->str, key->len);
 }
 
 static size_t

@@ -20,15 +20,15 @@
 /* A batch of digests that begins with more papers, or more memory for filters, forgets
  * all: larger values need more memory, smaller ones more reading. */
 #define CACHE_PAPERS        10000
-#define CACHE_FILTERS_BYTES (10 * 1024 * 1024)
+#define CACHE_FILTERS_BYTES (8 * 1024 * 1024)
 
 /* About what a filter needs, and its parsed query if it matches something. */
 #define FILTER_BYTES 150
 #define QUERY_BYTES  1500
 
-/* Memory for the documents of papers, bytes: about 700 preprints.  With more, those
+/* Memory for the documents of papers, bytes: about 350 preprints.  With more, those
  * that were used last are kept. */
-#define CACHE_DOCUMENTS_BYTES (12 * 1024 * 1024)
+#define CACHE_DOCUMENTS_BYTES (6 * 1024 * 1024)
 
 /* About what a document needs, computed from its arrays and not measured: itself, for
  * each byte of title and abstract, and for each author. */
@@ -406,7 +406,8 @@ static bool
 set_matches(
     struct digest_cache *cache, int64_t filter_id, const GArray *seqs, GError **error)
 {
-	g_autoptr(GArray) matches = g_array_new(FALSE, TRUE, sizeof(struct match));
+	g_autoptr(GArray) matches =
+	    g_array_sized_new(FALSE, TRUE, sizeof(struct match), seqs->len);
 	struct digest_cache_filter *filter;
 
 	g_array_set_clear_func(matches, clear_match);
@@ -570,10 +571,11 @@ static char *
 format_hits(const struct query *query, const struct query_document *document)
 {
 	g_autoptr(GPtrArray) hits = query_list_hits(query, document);
-	GString *text = g_string_new(NULL);
+	g_autoptr(GString) text = g_string_new(NULL);
 
 	hits_append(text, hits);
-	return g_string_free(text, FALSE);
+	/* A copy has no room to grow: there are as many as there are matches. */
+	return g_strndup(text->str, text->len);
 }
 
 static bool

@@ -47,11 +47,11 @@ static const char pragmas[] = "PRAGMA foreign_keys = ON;"
                               "PRAGMA synchronous = FULL;"
                               "PRAGMA temp_store = MEMORY;"
                               "PRAGMA secure_delete = ON;"
-                              "PRAGMA cache_size = -8192;";
+                              "PRAGMA cache_size = -4096;";
 
 static const char pragmas_read[] = "PRAGMA query_only = ON;"
                                    "PRAGMA temp_store = MEMORY;"
-                                   "PRAGMA cache_size = -8192;";
+                                   "PRAGMA cache_size = -4096;";
 
 static bool
 set_file_error(GError **error, const char *doing, const char *path)
