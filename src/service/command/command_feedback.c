@@ -77,9 +77,13 @@ take_references(
 	g_autoptr(GPtrArray) words = g_ptr_array_new_with_free_func(g_free);
 	g_auto(GStrv) parts = g_strsplit_set(arguments, " ,;#", -1);
 
-	for (char **part = parts; *part; part++)
+	for (char **part = parts; *part; part++) {
+		/* "Watch 3." */
+		if (g_str_has_suffix(*part, "."))
+			(*part)[strlen(*part) - 1] = '\0';
 		if (is_reference(*part))
 			g_ptr_array_add(words, g_strdup(*part));
+	}
 	if (words->len > most) {
 		command_fail(
 		    request, error, N_("that is too much for one line. Use several."));
