@@ -14,6 +14,7 @@
 #include "lib/cases.h"
 #include "lib/conversation.h"
 #include "lib/unit.h"
+#include "message/bibliography.h"
 #include "message/command_text.h"
 #include "service/command/command_private.h"
 #include "service/people/filters.h"
@@ -190,7 +191,7 @@ run_request(struct command_test *test, const char *text, const char *pending,
 
 	for (char **work = works; *work; work++)
 		g_ptr_array_add(mail->works, g_strdup(*work));
-	mail->unnamed_works = works[0] != NULL;
+	mail->unnamed_works = test->works != NULL;
 	store_transact(test->fixture->store, run_commands, &commands, &error);
 	g_assert_no_error(error);
 	store_fixture_assert_idle(test->fixture);
@@ -437,6 +438,22 @@ COMMAND_TEST(watch_without_a_paper_renews_what_ends)
 	g_assert_nonnull(
 	    strstr(asked.text, "which paper? Reply with one of: watch 1 ("));
 	assert_rows(test->fixture, "SELECT count(*) FROM watch", "0");
+}
+
+COMMAND_TEST(bounds_of_a_file_are_told)
+{
+	g_autoptr(GString) works = g_string_new("doi:10.5555/0");
+	reply_auto none = {0}, many = {0};
+
+	test->user.is_proven = true;
+	test->works = "";
+	run(test, "known\n", &none);
+	g_assert_nonnull(strstr(none.text, "no entry of the attached file"));
+	for (int i = 1; i < BIBLIOGRAPHY_ENTRIES; i++)
+		g_string_append_printf(works, "|doi:10.5555/%d", i);
+	test->works = works->str;
+	run(test, "known\n", &many);
+	g_assert_nonnull(strstr(many.text, "Up to 5000 entries of a file are read."));
 }
 
 /* At once with the verb of somebody who is proven, otherwise after a yes. */

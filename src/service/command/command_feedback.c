@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/day.h"
 #include "base/msg.h"
+#include "message/bibliography.h"
 #include "message/sanitize.h"
 #include "query/query.h"
 #include "service/advice/backtest.h"
@@ -638,6 +639,7 @@ run_watch(struct request *request, const struct stored_paper *stored, GError **e
 	g_autofree char *title = format_title(stored->paper);
 	g_autoptr(GPtrArray) watched =
 	    paper_events_load_watched(request->store, id, request->now, error);
+	g_autofree char *shown = NULL;
 	char day[DAY_BYTES];
 
 	if (!watched)
@@ -650,8 +652,9 @@ run_watch(struct request *request, const struct stored_paper *stored, GError **e
 		       "one."),
 		    "most", MSG_INT(WATCH_MAX));
 	day_format(until, day);
+	shown = reply_text_format_day(&request->text, day);
 	reply_phrase(&request->text, "ok", N_("watched until {until}: {paper}"),
-	    "until", day, "paper", title);
+	    "until", shown, "paper", title);
 	return paper_events_watch(
 	    request->store, id, stored->seq, request->now, until, error);
 }
@@ -721,9 +724,12 @@ find_works(
 		return g_steal_pointer(&works);
 	if (!*arguments)
 		return command_fail(request, error,
-		           N_("which papers? Write their ids, such as known "
-		              "2605.15202, or attach a .bib or .ris file with entries "
-		              "that have an id.")),
+		           mail && mail->unnamed_works
+		               ? N_("no entry of the attached file has an id, or "
+		                    "title and author.")
+		               : N_("which papers? Write their ids, such as known "
+		                    "2605.15202, or attach a .bib or .ris file with "
+		                    "entries that have an id.")),
 		       NULL;
 	words = take_references(request, arguments, KNOWN_WORDS, error);
 	for (unsigned i = 0; words && i < words->len; i++) {
@@ -770,9 +776,12 @@ save_works(
 		    "count", MSG_INT(works.absent));
 	if (unnamed)
 		reply_phrase(&request->text, "",
-		    N_("Entries of the file without an id, which were left aside: "
-		       "{count}"),
-		    "count", MSG_INT(unnamed));
+		    all->len < BIBLIOGRAPHY_ENTRIES
+		        ? N_("Entries of the file without an id, which were left "
+		             "aside: {count}")
+		        : N_("Up to {most} entries of a file are read. Those that were "
+		             "left aside: {count}"),
+		    "count", MSG_INT(unnamed), "most", MSG_INT(BIBLIOGRAPHY_ENTRIES));
 	return true;
 }
 
