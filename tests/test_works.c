@@ -682,6 +682,30 @@ STORE_TEST(the_end_of_a_watch_is_told_once)
 	assert_digests_at(fixture, "2027-09-12T12:00:00Z", 0);
 }
 
+/* Somebody whose mail is paused cannot be told; nobody asks services for them. */
+STORE_TEST(a_watch_does_not_end_in_a_pause)
+{
+	int64_t due = store_fixture_time("2026-12-24T12:00:00Z");
+	bool is_watched, was_asked;
+
+	send_preprint(fixture, "SELECT 1");
+	watch(fixture, PREPRINT, "2025-09-18T13:00:00Z");
+	for (int i = 0; i < 2; i++) {
+		paper_events_find_watched(fixture->store, 1, due - 200 * CLOCK_DAY_S,
+		    &is_watched, &was_asked, NULL);
+		g_assert_cmpint(is_watched, ==, i == 0);
+		store_fixture_run(fixture, "UPDATE subscriber SET state = 'paused'");
+	}
+	maintain(fixture, "2026-09-01");
+	maintain(fixture, "2026-12-01");
+	store_fixture_run(fixture, "UPDATE subscriber SET state = 'active'");
+	assert_digests_at(fixture, "2026-12-25T12:00:00Z", 1);
+	assert_rows(fixture,
+	    "SELECT count(*) FROM digest_head WHERE notices LIKE"
+	    "'You watch%this ends on 2026-12-31%'",
+	    "1");
+}
+
 /* The digest that reported it is deleted before the time of the event comes. */
 STORE_TEST(an_event_of_a_wrong_clock_is_reported_once)
 {
