@@ -17,6 +17,8 @@
 #include "message/bibliography.h"
 #include "message/command_text.h"
 #include "service/command/command_private.h"
+#include "service/digest/digest_build.h"
+#include "service/match/match.h"
 #include "service/people/filters.h"
 #include "service/people/sharing.h"
 #include "service/people/subscribe.h"
@@ -415,24 +417,47 @@ COMMAND_TEST(two_hundred_papers_are_watched)
 	g_assert_null(strstr(list.text, "2611.50003"));
 }
 
-/* The one that the digest's notice names; of several papers it asks which. */
-COMMAND_TEST(watch_without_a_paper_renews_what_ends)
+/* Two are watched, one of which the notice of the digest names. */
+static void
+renew(struct command_test *test, const char *language)
 {
 	int64_t now = store_fixture_time(NOW) + CLOCK_DAY_S;
-	reply_auto renewed = {0}, asked = {0};
+	g_autofree char *sql =
+	    g_strdup_printf("UPDATE subscriber SET language = '%s'; INSERT INTO watch"
+	                    " SELECT s.id, p.seq, 1, p.seq * 1797800000"
+	                    " FROM subscriber s, paper p WHERE p.seq < 3",
+	        language);
+	struct match_report matched = {0};
+	struct digest_build_report made = {0};
+	reply_auto renewed = {0};
 
 	store_fixture_list(test->fixture, "2026-11-20", "2611.06600", "Diffusion", 1);
 	store_fixture_list(test->fixture, "2026-11-20", "2611.06700", "Diffusions", 2);
-	store_fixture_run(test->fixture,
-	    "INSERT INTO watch SELECT s.id, p.seq, 1, p.seq * 1797800000"
-	    " FROM subscriber s, paper p WHERE p.seq < 3");
-	g_assert_cmpuint(store_fixture_build_digests(test->fixture, now), ==, 1);
+	store_fixture_run(test->fixture, sql);
+	match_run(test->fixture->store, now, &matched, NULL);
+	digest_build_run(test->fixture->store, test->fixture->key,
+	    test->request.catalog, now, &made, NULL);
+	g_assert_cmpuint(made.digests, ==, 1);
 	test->user.digest_id =
 	    store_fixture_number(test->fixture, "SELECT max(id) FROM digest");
 	run(test, "Re: 2 papers\nwatch\n", &renewed);
 	assert_rows(test->fixture,
 	    "SELECT paper_seq FROM watch WHERE until BETWEEN 1800000000 AND 1900000000",
 	    "1");
+}
+
+/* The brackets of Chinese are others. */
+COMMAND_TEST(watch_without_a_paper_renews_what_ends_in_chinese)
+{
+	renew(test, "zh");
+}
+
+/* The one that the digest's notice names; of several papers it asks which. */
+COMMAND_TEST(watch_without_a_paper_renews_what_ends)
+{
+	reply_auto asked = {0};
+
+	renew(test, "en");
 	store_fixture_run(test->fixture, "DELETE FROM watch");
 	run(test, "Re: 2 papers\nwatch\n", &asked);
 	g_assert_nonnull(

@@ -116,6 +116,16 @@ load_paper(
 	return NULL;
 }
 
+/* Whether notices have an id in brackets, also in those of Chinese. */
+static bool
+has_id(const char *notices, const char *id)
+{
+	g_autofree char *plain = g_strdup_printf("(%s)", id);
+	g_autofree char *wide = g_strdup_printf("\uff08%s\uff09", id);
+
+	return notices && (strstr(notices, plain) || strstr(notices, wide));
+}
+
 /* Whether a notice of a digest names a paper, or another record of its work. */
 static bool
 is_named(struct request *request, const struct digest *digest,
@@ -123,15 +133,11 @@ is_named(struct request *request, const struct digest *digest,
 {
 	g_autoptr(GPtrArray) records =
 	    works_load_records(request->store, stored->work, error);
-	g_autofree char *own = g_strdup_printf("(%s)", stored->paper->id);
 
-	*is = digest->notices && strstr(digest->notices, own);
-	for (unsigned i = 0; records && i < records->len && digest->notices; i++) {
-		const struct work_record *record = records->pdata[i];
-		g_autofree char *name = g_strdup_printf("(%s)", record->id);
-
-		*is |= strstr(digest->notices, name) != NULL;
-	}
+	*is = has_id(digest->notices, stored->paper->id);
+	for (unsigned i = 0; records && i < records->len; i++)
+		*is |= has_id(digest->notices,
+		    ((const struct work_record *)records->pdata[i])->id);
 	return records != NULL;
 }
 
