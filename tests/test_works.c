@@ -632,6 +632,27 @@ STORE_TEST(what_becomes_of_a_watched_paper_is_reported)
 	    ==, 1);
 }
 
+/* The article of a paper of arXiv with the same title is merged with it. */
+STORE_TEST(an_article_that_is_merged_is_reported)
+{
+	static const struct record of_arxiv = {
+	    "2511.01234", TITLE, "Yonghao Zhao", "2026-09-01", NULL};
+
+	save(fixture, &of_arxiv);
+	store_fixture_subscribe(
+	    fixture, "ada@example.org", "UTC", "yeast", day_start("2026-09-01"));
+	watch(fixture, "2511.01234", "2026-09-02T13:00:00Z");
+	for (int i = 0; i < 2; i++) {
+		struct paper *paper = make(&article);
+
+		paper->journal = g_strdup("Cell");
+		store_fixture_save(fixture, "pubmed", article.day,
+		    store_fixture_time("2026-09-20T09:00:00Z"), paper);
+	}
+	assert_rows(fixture, "SELECT count(*) FROM paper", "1");
+	assert_rows(fixture, "SELECT kind FROM paper_event", "published");
+}
+
 /* Neither what happened before, nor what happens after a year, nor to others. */
 STORE_TEST(a_paper_is_watched_from_then_on_for_a_year)
 {
