@@ -10,6 +10,7 @@
 #include "base/msg.h"
 #include "message/bibliography.h"
 #include "message/sanitize.h"
+#include "model/paper_id.h"
 #include "query/query.h"
 #include "service/advice/backtest.h"
 #include "service/advice/suggest.h"
@@ -711,6 +712,14 @@ command_run_watch(struct request *request, const char *arguments, GError **error
 
 /* ---- known ---- */
 
+/* Whether all services call a paper by that name, also before a source lists it. */
+static bool
+is_public_id(const char *name)
+{
+	return paper_id_is_arxiv(name) || g_str_has_prefix(name, "doi:") ||
+	       g_str_has_prefix(name, "pmid:") || g_str_has_prefix(name, "pmcid:");
+}
+
 /* @return of char *: works as in bibliography.works, of the arguments and, if there are
  * any, of attached files; also of those that no source has listed */
 static GPtrArray *
@@ -741,8 +750,12 @@ find_works(
 	for (unsigned i = 0; words && i < words->len; i++) {
 		g_autofree char *name =
 		    command_find_paper(request, words->pdata[i], &digest, error);
+		pb_auto(stored_paper) stored =
+		    name && !is_public_id(name)
+		        ? load_paper(request, words->pdata[i], &digest, error)
+		        : NULL;
 
-		if (!name)
+		if (!name || (!stored && !is_public_id(name)))
 			return NULL;
 		if (!g_ptr_array_find_with_equal_func(works, name, g_str_equal, NULL))
 			g_ptr_array_add(works, g_steal_pointer(&name));
