@@ -87,8 +87,9 @@ take_references(
 			g_ptr_array_add(words, g_strdup(*part));
 	}
 	if (words->len > most) {
-		command_fail(
-		    request, error, N_("that is too much for one line. Use several."));
+		command_fail(request, error,
+		    N_("that is too many at once: up to {most} papers."), "most",
+		    MSG_INT(most));
 		return NULL;
 	}
 	if (!words->len) {
