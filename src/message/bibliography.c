@@ -64,6 +64,9 @@ struct entry {
 	char *fields[FIELDS]; /* the first of each kind, but all addresses and notes */
 };
 
+/* Bytes that show the format of a file. */
+#define HEAD_BYTES 200
+
 /* Maximum number of names of an entry. */
 #define NAMES_MAX 16
 
@@ -408,6 +411,17 @@ parse_bibtex(struct bibliography *bibliography, const char *text)
 		at = parse_pairs(&entry, open + 1);
 		finish(bibliography, &entry);
 	}
+}
+
+bool
+bibliography_is_likely(const char *data, size_t size)
+{
+	/* JabRef begins with its encoding. */
+	static const char shape[] =
+	    "^(?:\\xef\\xbb\\xbf)?(?:\\s|% Encoding.*)*(?:TY  -|@[A-Za-z]+\\s*[{(])";
+	g_autofree char *head = g_strndup(data, MIN(size, HEAD_BYTES));
+
+	return g_regex_match_simple(shape, head, G_REGEX_RAW, 0);
 }
 
 struct bibliography *
