@@ -72,4 +72,20 @@ TEST(a_file_has_at_most_5000_entries)
 	g_assert_cmpuint(g_strv_length(names), ==, 16);
 }
 
+TEST(a_file_is_recognised_by_its_start)
+{
+	static const struct {
+		const char *text;
+		bool is_likely;
+	} rows[] = {{ENTRY, true}, {"\357\273\277" ENTRY, true},
+	    {"\n% Encoding: UTF-8\n\n@Article{a,", true}, {"@misc (a", true},
+	    {"", false}, {"%PDF-1.5 @a{", false}, {"@ada wrote: {x}", false},
+	    {"TY", false}};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++)
+		if (bibliography_is_likely(rows[i].text, strlen(rows[i].text)) !=
+		    rows[i].is_likely)
+			g_error("'%s'", rows[i].text);
+}
+
 UNIT_MAIN

@@ -318,6 +318,7 @@ CHECKUP_TEST(a_retraction_of_a_watched_paper_has_a_mail)
 	store_fixture_run(fixture,
 	    "INSERT INTO paper_event (paper_seq, kind, version, at)"
 	    " SELECT min(seq), 'retracted', 0, 1796288400 FROM paper");
+	store_fixture_run(fixture, "UPDATE paper SET title = 'RETRACTED: On yeast'");
 	send_retractions(conversation, now);
 	assert_rows(fixture, count, "0");
 	store_fixture_run(fixture,
@@ -330,8 +331,9 @@ CHECKUP_TEST(a_retraction_of_a_watched_paper_has_a_mail)
 		send_retractions(conversation, now);
 		mail = store_fixture_text(
 		    fixture, "SELECT message FROM outbox WHERE kind = 'notice'");
-		g_assert_nonnull(strstr(mail, "Subject: Retracted: "));
-		g_assert_nonnull(strstr(mail, "A paper that you watch was retracted"));
+		g_assert_nonnull(strstr(mail, "Subject: Retracted: On yeast"));
+		g_assert_nonnull(
+		    strstr(mail, "\nA paper that you watch was retracted"));
 		g_assert_null(strstr(mail, "Reply-To"));
 	}
 	assert_rows(fixture, count, "1");

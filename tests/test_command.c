@@ -14,8 +14,11 @@
 #include "lib/cases.h"
 #include "lib/conversation.h"
 #include "lib/unit.h"
+#include "message/bibliography.h"
 #include "message/command_text.h"
 #include "service/command/command_private.h"
+#include "service/digest/digest_build.h"
+#include "service/match/match.h"
 #include "service/people/filters.h"
 #include "service/people/sharing.h"
 #include "service/people/subscribe.h"
@@ -190,7 +193,7 @@ run_request(struct command_test *test, const char *text, const char *pending,
 
 	for (char **work = works; *work; work++)
 		g_ptr_array_add(mail->works, g_strdup(*work));
-	mail->unnamed_works = works[0] != NULL;
+	mail->unnamed_works = test->works != NULL;
 	store_transact(test->fixture->store, run_commands, &commands, &error);
 	g_assert_no_error(error);
 	store_fixture_assert_idle(test->fixture);
@@ -414,29 +417,68 @@ COMMAND_TEST(two_hundred_papers_are_watched)
 	g_assert_null(strstr(list.text, "2611.50003"));
 }
 
-/* The one that the digest's notice names; of several papers it asks which. */
-COMMAND_TEST(watch_without_a_paper_renews_what_ends)
+/* Two are watched, one of which the notice of the digest names. */
+static void
+renew(struct command_test *test, const char *language)
 {
 	int64_t now = store_fixture_time(NOW) + CLOCK_DAY_S;
-	reply_auto renewed = {0}, asked = {0};
+	g_autofree char *sql =
+	    g_strdup_printf("UPDATE subscriber SET language = '%s'; INSERT INTO watch"
+	                    " SELECT s.id, p.seq, 1, p.seq * 1797800000"
+	                    " FROM subscriber s, paper p WHERE p.seq < 3",
+	        language);
+	struct match_report matched = {0};
+	struct digest_build_report made = {0};
+	reply_auto renewed = {0};
 
 	store_fixture_list(test->fixture, "2026-11-20", "2611.06600", "Diffusion", 1);
 	store_fixture_list(test->fixture, "2026-11-20", "2611.06700", "Diffusions", 2);
-	store_fixture_run(test->fixture,
-	    "INSERT INTO watch SELECT s.id, p.seq, 1, p.seq * 1797800000"
-	    " FROM subscriber s, paper p WHERE p.seq < 3");
-	g_assert_cmpuint(store_fixture_build_digests(test->fixture, now), ==, 1);
+	store_fixture_run(test->fixture, sql);
+	match_run(test->fixture->store, now, &matched, NULL);
+	digest_build_run(test->fixture->store, test->fixture->key,
+	    test->request.catalog, now, &made, NULL);
+	g_assert_cmpuint(made.digests, ==, 1);
 	test->user.digest_id =
 	    store_fixture_number(test->fixture, "SELECT max(id) FROM digest");
 	run(test, "Re: 2 papers\nwatch\n", &renewed);
 	assert_rows(test->fixture,
 	    "SELECT paper_seq FROM watch WHERE until BETWEEN 1800000000 AND 1900000000",
 	    "1");
+}
+
+/* The brackets of Chinese are others. */
+COMMAND_TEST(watch_without_a_paper_renews_what_ends_in_chinese)
+{
+	renew(test, "zh");
+}
+
+/* The one that the digest's notice names; of several papers it asks which. */
+COMMAND_TEST(watch_without_a_paper_renews_what_ends)
+{
+	reply_auto asked = {0};
+
+	renew(test, "en");
 	store_fixture_run(test->fixture, "DELETE FROM watch");
 	run(test, "Re: 2 papers\nwatch\n", &asked);
 	g_assert_nonnull(
 	    strstr(asked.text, "which paper? Reply with one of: watch 1 ("));
 	assert_rows(test->fixture, "SELECT count(*) FROM watch", "0");
+}
+
+COMMAND_TEST(bounds_of_a_file_are_told)
+{
+	g_autoptr(GString) works = g_string_new("doi:10.5555/0");
+	reply_auto none = {0}, many = {0};
+
+	test->user.is_proven = true;
+	test->works = "";
+	run(test, "known\n", &none);
+	g_assert_nonnull(strstr(none.text, "no entry of the attached file"));
+	for (int i = 1; i < BIBLIOGRAPHY_ENTRIES; i++)
+		g_string_append_printf(works, "|doi:10.5555/%d", i);
+	test->works = works->str;
+	run(test, "known\n", &many);
+	g_assert_nonnull(strstr(many.text, "Up to 5000 entries of a file are read."));
 }
 
 /* At once with the verb of somebody who is proven, otherwise after a yes. */

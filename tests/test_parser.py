@@ -411,6 +411,18 @@ def test_works():
             assert result.one("text") == "known\n", (head, result.records)
 
 
+def test_works_of_other_names():
+    """a file of another name is read if it starts like one; no file is read as commands"""
+    for data, works in (("TY  - JOUR\nDO  - 10.5555/1\nER  - \n", ["doi:10.5555/1"]),
+                        ("@misc{a, doi={10.5555/1}}\n", ["doi:10.5555/1"]),
+                        ("See @misc{a, doi={10.5555/1}}\n", [])):
+        result = parser_output.run(multipart(
+            b"Content-Type: text/plain\nContent-Disposition: attachment; filename=a.txt\n\n" +
+            data.encode(), b"Content-Type: text/plain\n\nknown\n"))
+        assert result.all("work") == works, result.records
+        assert result.one("text") == "known\n", result.records
+
+
 def test_large_works():
     """of two large files 5,000 works are read; of a file without an entry none"""
     one = b"Content-Type: text/x-bibtex\n\n" + b"".join(
@@ -441,7 +453,8 @@ def main(tap):
                      test_feedback, test_disposition, test_other_report,
                      test_mixed_report, test_mixed_message, test_no_report,
                      test_mbox_line, test_cut_text,
-                     test_last_references, test_works, test_large_works):
+                     test_last_references, test_works,
+                     test_works_of_other_names, test_large_works):
         tap.run(function)
 
 

@@ -155,7 +155,10 @@ TEST(text_becomes_words_and_marks)
 	static const char *const rows[][2] = {
 	    {"Don't e-mail \u00c9va, c++!", "dont e mail eva , c++ ."},
 	    {"at 18:30 on 2026-12-01.", "at 18:30 on 2026-12-01 ."},
-	    {"14. Dezember: J. Smith", "14 dezember , j smith"},
+	    {"14. Dezember: J. Smith", "14 , dezember , j smith"},
+	    {"I know 1. I know 5. am 4. 5.", "i know 1 , i know 5 am 4 5 ."},
+	    {"Like 1. Hide 2.", "like 1 , hide 2 ."},
+	    {"on 1. Whales 2. Seals", "on , whales 2 , seals"},
 	    {"see http://x.example/a?b=c, me@x.example.",
 	        "see http://x.example/a?b_c , me@x.example ."},
 	    {"graphs (a, b) x", "graphs ( a b ) x"},

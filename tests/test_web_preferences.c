@@ -426,6 +426,25 @@ LINK_TEST(papers_are_liked_and_hidden)
 	assert_rows(c->fixture, "SELECT count(*) FROM feedback", "0");
 }
 
+/* As they are pasted, one a line. */
+LINK_TEST(pasted_papers_are_known)
+{
+	g_autoptr(GString) ids = g_string_new("");
+	pb_auto(web_reply) known = NULL, *many = NULL, *wrong = NULL;
+
+	for (int i = 0; i < 200; i++)
+		g_string_append_printf(ids, "https://doi.org/10.5555/%d\r\n", i);
+	known = change(c, token, "known", "papers", ids->str, "show", "taste");
+	web_assert_has(known, "'kind': <'ok'>");
+	assert_rows(c->fixture, "SELECT count(*) FROM known", "200");
+	g_string_append(ids, "41792208\n");
+	many = change(c, token, "known", "papers", ids->str, "show", "taste");
+	web_assert_has(many, "up to 200 papers");
+	wrong = change(c, token, "known", "papers", "10.5555/a\nfoo1", "show", "taste");
+	web_assert_has(wrong, "foo1");
+	assert_rows(c->fixture, "SELECT count(*) FROM known", "200");
+}
+
 LINK_TEST(papers_are_watched)
 {
 	g_autofree char *id =

@@ -634,6 +634,27 @@ STORE_TEST(what_becomes_of_a_watched_paper_is_reported)
 	    ==, 1);
 }
 
+/* The article of a paper of arXiv with the same title is merged with it. */
+STORE_TEST(an_article_that_is_merged_is_reported)
+{
+	static const struct record of_arxiv = {
+	    "2511.01234", TITLE, "Yonghao Zhao", "2026-09-01", NULL};
+
+	save(fixture, &of_arxiv);
+	store_fixture_subscribe(
+	    fixture, "ada@example.org", "UTC", "yeast", day_start("2026-09-01"));
+	watch(fixture, "2511.01234", "2026-09-02T13:00:00Z");
+	for (int i = 0; i < 2; i++) {
+		struct paper *paper = make(&article);
+
+		paper->journal = g_strdup("Cell");
+		store_fixture_save(fixture, "pubmed", article.day,
+		    store_fixture_time("2026-09-20T09:00:00Z"), paper);
+	}
+	assert_rows(fixture, "SELECT count(*) FROM paper", "1");
+	assert_rows(fixture, "SELECT kind FROM paper_event", "published");
+}
+
 /* Neither what happened before, nor what happens after a year, nor to others. */
 STORE_TEST(a_paper_is_watched_from_then_on_for_a_year)
 {
@@ -682,6 +703,30 @@ STORE_TEST(the_end_of_a_watch_is_told_once)
 	assert_rows(fixture, NOTICES " DESC LIMIT 1", "3|" ENDS("2027-09-13"));
 	send_all(fixture, store_fixture_time("2027-08-20T12:00:00Z"));
 	assert_digests_at(fixture, "2027-09-12T12:00:00Z", 0);
+}
+
+/* Somebody whose mail is paused cannot be told; nobody asks services for them. */
+STORE_TEST(a_watch_does_not_end_in_a_pause)
+{
+	int64_t due = store_fixture_time("2026-12-24T12:00:00Z");
+	bool is_watched, was_asked;
+
+	send_preprint(fixture, "SELECT 1");
+	watch(fixture, PREPRINT, "2025-09-18T13:00:00Z");
+	for (int i = 0; i < 2; i++) {
+		paper_events_find_watched(fixture->store, 1, due - 200 * CLOCK_DAY_S,
+		    &is_watched, &was_asked, NULL);
+		g_assert_cmpint(is_watched, ==, i == 0);
+		store_fixture_run(fixture, "UPDATE subscriber SET state = 'paused'");
+	}
+	maintain(fixture, "2026-09-01");
+	maintain(fixture, "2026-12-01");
+	store_fixture_run(fixture, "UPDATE subscriber SET state = 'active'");
+	assert_digests_at(fixture, "2026-12-25T12:00:00Z", 1);
+	assert_rows(fixture,
+	    "SELECT count(*) FROM digest_head WHERE notices LIKE"
+	    "'You watch%this ends on 2026-12-31%'",
+	    "1");
 }
 
 /* The digest that reported it is deleted before the time of the event comes. */

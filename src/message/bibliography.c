@@ -19,7 +19,7 @@ enum field {
 	FIELD_PMID,
 	FIELD_PMCID,
 	FIELD_DATABASE, /* that has given FIELD_PMID */
-	FIELD_NOTE,     /* may have any id */
+	FIELD_NOTE,     /* text that may have any id */
 	FIELD_TITLE,
 	FIELD_AUTHOR,
 	FIELDS
@@ -39,16 +39,21 @@ static const struct {
     {"pmid", FIELD_PMID},
     {"pmcid", FIELD_PMCID},
     {"note", FIELD_NOTE},
+    {"howpublished", FIELD_NOTE},
+    {"journal", FIELD_NOTE}, /* "arXiv preprint arXiv:2511.01234", by Google Scholar */
     {"title", FIELD_TITLE},
     {"author", FIELD_AUTHOR},
     {"DO", FIELD_DOI},
     {"UR", FIELD_URL},
+    {"L1", FIELD_URL},
     {"L2", FIELD_URL},
     {"AN", FIELD_PMID}, /* accession number in a database */
     {"DB", FIELD_DATABASE},
     {"C2", FIELD_PMCID}, /* of PubMed, by EndNote */
     {"N1", FIELD_NOTE},
     {"M1", FIELD_NOTE},
+    {"M3", FIELD_NOTE}, /* DOIs, by older versions of EndNote; also L3 */
+    {"L3", FIELD_NOTE},
     {"TI", FIELD_TITLE},
     {"T1", FIELD_TITLE},
     {"AU", FIELD_AUTHOR},
@@ -56,8 +61,11 @@ static const struct {
 };
 
 struct entry {
-	char *fields[FIELDS]; /* the first of each kind */
+	char *fields[FIELDS]; /* the first of each kind, but all addresses and notes */
 };
+
+/* Bytes that show the format of a file. */
+#define HEAD_BYTES 200
 
 /* Maximum number of names of an entry. */
 #define NAMES_MAX 16
@@ -121,8 +129,17 @@ add_field(struct entry *entry, const char *name, const char *value)
 	for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
 		char **field = &entry->fields[names[i].field];
 
-		if (strcmp(names[i].name, name) == 0 && !*field && *value)
+		if (strcmp(names[i].name, name) != 0 || !*value)
+			continue;
+		if (!*field) {
 			*field = g_strndup(value, BIBLIOGRAPHY_WORK_BYTES);
+		} else if (names[i].field == FIELD_URL ||
+		           names[i].field == FIELD_NOTE) {
+			g_autofree char *first = *field;
+			g_autofree char *all = g_strconcat(first, " ", value, NULL);
+
+			*field = g_strndup(all, BIBLIOGRAPHY_WORK_BYTES);
+		}
 	}
 }
 
@@ -157,10 +174,12 @@ add_ids(const char *text, GPtrArray *out)
 	g_auto(GStrv) words = g_strsplit_set(plain, " ,;[]\n\t", -1);
 
 	for (char **word = words; *word; word++) {
+		/* "\url{https://...}" without its marks */
+		const char *name = *word + (g_str_has_prefix(*word, "urlhttp") ? 3 : 0);
 		char *id = NULL;
-		g_autofree char *doi = paper_id_parse_doi(*word);
+		g_autofree char *doi = paper_id_parse_doi(name);
 
-		if (paper_id_parse_arxiv(*word, &id, NULL))
+		if (paper_id_parse_arxiv(name, &id, NULL))
 			add_name(out, id);
 		else if (doi)
 			add_name(out, g_strconcat("doi:", doi, NULL));
@@ -392,6 +411,17 @@ parse_bibtex(struct bibliography *bibliography, const char *text)
 		at = parse_pairs(&entry, open + 1);
 		finish(bibliography, &entry);
 	}
+}
+
+bool
+bibliography_is_likely(const char *data, size_t size)
+{
+	/* JabRef begins with its encoding. */
+	static const char shape[] =
+	    "^(?:\\xef\\xbb\\xbf)?(?:\\s|% Encoding.*)*(?:TY  -|@[A-Za-z]+\\s*[{(])";
+	g_autofree char *head = g_strndup(data, MIN(size, HEAD_BYTES));
+
+	return g_regex_match_simple(shape, head, G_REGEX_RAW, 0);
 }
 
 struct bibliography *

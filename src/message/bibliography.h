@@ -7,6 +7,7 @@
 #pragma once
 
 #include <glib.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/cleanup.h"
@@ -22,6 +23,9 @@ struct bibliography {
 	GPtrArray *works;
 	unsigned unnamed; /* entries without a name, or beyond BIBLIOGRAPHY_ENTRIES */
 };
+
+/** Whether a file starts like one in RIS or BibTeX, in UTF-8, whatever its name. */
+bool bibliography_is_likely(const char *data, size_t size);
 
 /** Read a file in UTF-8, UTF-16 with a byte order mark, or else Windows-1252. */
 struct bibliography *bibliography_parse(const char *data, size_t size);

@@ -89,7 +89,7 @@
 /* "1)" of a list in a sentence. */
 #define ENUMERATOR                            \
 	"(?:(?<!\\S)[1-9]\\)|(?:^|(?<=[,:;] " \
-	"))[1-9]\\.|(?<!\\S)1\\.(?=\\s.*\\s2\\.))(?=\\s)"
+	"))[1-9]\\.|(?<!\\S)1\\.(?=\\s.*\\s2\\.\\s+\\S))(?=\\s)"
 
 /* Enumerators; addresses and links; numbers such as 18:30 or 2026-12-01; Europe/Berlin;
  * words such as c++; symbols */
@@ -219,20 +219,24 @@ is_blank(const char *at)
 	return !*at || g_unichar_isspace(g_utf8_get_char(at));
 }
 
-/* "14. Dezember", "J. Smith", "e.g." */
-static bool
-is_abbreviation(const struct phrases_text *text, const char *at)
+/* @param at  of a stop
+ * @return 0: it is of an abbreviation, "14. dezember", "J. Smith", "e.g."; ',': it may
+ * end a sentence, "I know 1. I know 5" */
+static char
+read_stop(const struct phrases_text *text, const char *at)
 {
 	const struct phrases_word *last =
 	    text->words->len ? phrases_get_word(text, text->words->len - 1) : NULL;
+	const char *next = at + strspn(at, ". \n");
 
-	if (!last || last->mark || last->end != at ||
+	if (!*next || !last || last->mark || last->end != at ||
 	    g_utf8_get_char(last->start) >= 0x2E80)
-		return false;
+		return '.';
 	if (g_utf8_strlen(last->plain, -1) == 1 && !g_ascii_isdigit(*last->plain))
-		return true;
-	return strspn(last->plain, "0123456789") == strlen(last->plain) &&
-	       at[strspn(at, ". \n")] != '\0';
+		return 0;
+	if (strspn(last->plain, "0123456789") < strlen(last->plain))
+		return '.';
+	return g_unichar_isupper(g_utf8_get_char(next)) ? ',' : 0;
 }
 
 /* The marks inside brackets are ignored. @param closing  of the open bracket, or NULL
@@ -258,9 +262,10 @@ read_mark(struct phrases_text *text, const char *at, const char **closing)
 		/* A dash, or the beginning of an item. */
 		mark =
 		    (at == text->text || is_blank(at - 1)) && is_blank(end) ? ',' : 0;
-	} else if (c < 0x80 && mark == '.' &&
-	           (!is_blank(end) || (c == '.' && is_abbreviation(text, at)))) {
+	} else if (c < 0x80 && mark == '.' && !is_blank(end)) {
 		mark = strchr(".!?", *end) ? '.' : 0;
+	} else if (c == '.') {
+		mark = read_stop(text, at);
 	} else if (c == '/' && g_ascii_isdigit(*end)) {
 		mark = 0;
 	}

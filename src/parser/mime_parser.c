@@ -158,6 +158,7 @@ is_bibliography(const struct mailmime *part)
 	clist *list = content ? content->ct_parameters : NULL;
 
 	if (!g_ascii_strcasecmp(subtype, "x-bibtex") ||
+	    !g_ascii_strcasecmp(subtype, "bibtex") ||
 	    !g_ascii_strcasecmp(subtype, "x-research-info-systems"))
 		return true;
 	for (clistiter *i = list ? clist_begin(list) : NULL; i; i = clist_next(i)) {
@@ -925,11 +926,15 @@ add_works(struct bibliography *all, const struct mailmime *part, unsigned depth)
 			add_works(all, children->pdata[i], depth + 1);
 		return;
 	}
-	if (part->mm_type != MAILMIME_SINGLE || !is_bibliography(part) ||
+	/* EndNote calls its files .txt. */
+	if (part->mm_type != MAILMIME_SINGLE || !is_attached(part) ||
 	    !(decoded = decode_transfer(part, &size)))
 		return;
-	found = bibliography_parse(decoded, size);
+	if (is_bibliography(part) || bibliography_is_likely(decoded, size))
+		found = bibliography_parse(decoded, size);
 	mmap_string_unref(decoded);
+	if (!found)
+		return;
 	g_ptr_array_extend_and_steal(all->works, g_steal_pointer(&found->works));
 	all->unnamed += found->unnamed;
 }

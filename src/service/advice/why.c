@@ -66,10 +66,18 @@ why_outcome_name(enum why_outcome outcome)
 char *
 why_clean_id(const char *text)
 {
+	/* Numbers of up to four digits are of papers in a digest. */
+	static const char medline[] = "^((pmid:)?[1-9]\\d{4,8}|(pmcid:)?PMC\\d+)$";
 	g_autofree char *link = paper_id_format_link(text);
 	g_autofree char *doi = paper_id_parse_doi(text);
 	char *id = NULL;
 
+	if (g_regex_match_simple(medline, text, G_REGEX_CASELESS, 0)) {
+		const char *number = strchr(text, ':');
+		g_autofree char *upper = g_ascii_strup(number ? number + 1 : text, -1);
+
+		return g_strconcat(*upper == 'P' ? "pmcid:" : "pmid:", upper, NULL);
+	}
 	if (paper_id_parse_arxiv(link ? link : text, &id, NULL))
 		return id;
 	return doi ? g_strconcat("doi:", doi, NULL) : g_strdup(text);

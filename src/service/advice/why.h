@@ -111,7 +111,7 @@ const char *why_outcome_name(enum why_outcome outcome);
 char *why_find_id(struct store *store, const char *text, int64_t now, GError **error);
 
 /** Reduce "arXiv:2611.10010v2" or a link to it to the id 2611.10010, a DOI or a link to
- * it to "doi:10.1101/1". */
+ * it to "doi:10.1101/1", "41792208" to "pmid:41792208", "PMC1" to "pmcid:PMC1". */
 char *why_clean_id(const char *text);
 
 /** "true", "false", "unknown" */

@@ -8,7 +8,9 @@
 #include "base/clock.h"
 #include "base/day.h"
 #include "base/msg.h"
+#include "message/bibliography.h"
 #include "message/sanitize.h"
+#include "model/paper_id.h"
 #include "query/query.h"
 #include "service/advice/backtest.h"
 #include "service/advice/suggest.h"
@@ -77,12 +79,17 @@ take_references(
 	g_autoptr(GPtrArray) words = g_ptr_array_new_with_free_func(g_free);
 	g_auto(GStrv) parts = g_strsplit_set(arguments, " ,;#", -1);
 
-	for (char **part = parts; *part; part++)
+	for (char **part = parts; *part; part++) {
+		/* "Watch 3." */
+		if (g_str_has_suffix(*part, "."))
+			(*part)[strlen(*part) - 1] = '\0';
 		if (is_reference(*part))
 			g_ptr_array_add(words, g_strdup(*part));
+	}
 	if (words->len > most) {
-		command_fail(
-		    request, error, N_("that is too much for one line. Use several."));
+		command_fail(request, error,
+		    N_("that is too many at once: up to {most} papers."), "most",
+		    MSG_INT(most));
 		return NULL;
 	}
 	if (!words->len) {
@@ -111,6 +118,16 @@ load_paper(
 	return NULL;
 }
 
+/* Whether notices have an id in brackets, also in those of Chinese. */
+static bool
+has_id(const char *notices, const char *id)
+{
+	g_autofree char *plain = g_strdup_printf("(%s)", id);
+	g_autofree char *wide = g_strdup_printf("\uff08%s\uff09", id);
+
+	return notices && (strstr(notices, plain) || strstr(notices, wide));
+}
+
 /* Whether a notice of a digest names a paper, or another record of its work. */
 static bool
 is_named(struct request *request, const struct digest *digest,
@@ -118,15 +135,11 @@ is_named(struct request *request, const struct digest *digest,
 {
 	g_autoptr(GPtrArray) records =
 	    works_load_records(request->store, stored->work, error);
-	g_autofree char *own = g_strdup_printf("(%s)", stored->paper->id);
 
-	*is = digest->notices && strstr(digest->notices, own);
-	for (unsigned i = 0; records && i < records->len && digest->notices; i++) {
-		const struct work_record *record = records->pdata[i];
-		g_autofree char *name = g_strdup_printf("(%s)", record->id);
-
-		*is |= strstr(digest->notices, name) != NULL;
-	}
+	*is = has_id(digest->notices, stored->paper->id);
+	for (unsigned i = 0; records && i < records->len; i++)
+		*is |= has_id(digest->notices,
+		    ((const struct work_record *)records->pdata[i])->id);
 	return records != NULL;
 }
 
@@ -634,6 +647,7 @@ run_watch(struct request *request, const struct stored_paper *stored, GError **e
 	g_autofree char *title = format_title(stored->paper);
 	g_autoptr(GPtrArray) watched =
 	    paper_events_load_watched(request->store, id, request->now, error);
+	g_autofree char *shown = NULL;
 	char day[DAY_BYTES];
 
 	if (!watched)
@@ -646,8 +660,9 @@ run_watch(struct request *request, const struct stored_paper *stored, GError **e
 		       "one."),
 		    "most", MSG_INT(WATCH_MAX));
 	day_format(until, day);
+	shown = reply_text_format_day(&request->text, day);
 	reply_phrase(&request->text, "ok", N_("watched until {until}: {paper}"),
-	    "until", day, "paper", title);
+	    "until", shown, "paper", title);
 	return paper_events_watch(
 	    request->store, id, stored->seq, request->now, until, error);
 }
@@ -698,6 +713,14 @@ command_run_watch(struct request *request, const char *arguments, GError **error
 
 /* ---- known ---- */
 
+/* Whether all services call a paper by that name, also before a source lists it. */
+static bool
+is_public_id(const char *name)
+{
+	return paper_id_is_arxiv(name) || g_str_has_prefix(name, "doi:") ||
+	       g_str_has_prefix(name, "pmid:") || g_str_has_prefix(name, "pmcid:");
+}
+
 /* @return of char *: works as in bibliography.works, of the arguments and, if there are
  * any, of attached files; also of those that no source has listed */
 static GPtrArray *
@@ -717,16 +740,23 @@ find_works(
 		return g_steal_pointer(&works);
 	if (!*arguments)
 		return command_fail(request, error,
-		           N_("which papers? Write their ids, such as known "
-		              "2605.15202, or attach a .bib or .ris file with entries "
-		              "that have an id.")),
+		           mail && mail->unnamed_works
+		               ? N_("no entry of the attached file has an id, or "
+		                    "title and author.")
+		               : N_("which papers? Write their ids, such as known "
+		                    "2605.15202, or attach a .bib or .ris file with "
+		                    "entries that have an id.")),
 		       NULL;
 	words = take_references(request, arguments, KNOWN_WORDS, error);
 	for (unsigned i = 0; words && i < words->len; i++) {
 		g_autofree char *name =
 		    command_find_paper(request, words->pdata[i], &digest, error);
+		pb_auto(stored_paper) stored =
+		    name && !is_public_id(name)
+		        ? load_paper(request, words->pdata[i], &digest, error)
+		        : NULL;
 
-		if (!name)
+		if (!name || (!stored && !is_public_id(name)))
 			return NULL;
 		if (!g_ptr_array_find_with_equal_func(works, name, g_str_equal, NULL))
 			g_ptr_array_add(works, g_steal_pointer(&name));
@@ -766,9 +796,12 @@ save_works(
 		    "count", MSG_INT(works.absent));
 	if (unnamed)
 		reply_phrase(&request->text, "",
-		    N_("Entries of the file without an id, which were left aside: "
-		       "{count}"),
-		    "count", MSG_INT(unnamed));
+		    all->len < BIBLIOGRAPHY_ENTRIES
+		        ? N_("Entries of the file without an id, which were left "
+		             "aside: {count}")
+		        : N_("Up to {most} entries of a file are read. Those that were "
+		             "left aside: {count}"),
+		    "count", MSG_INT(unnamed), "most", MSG_INT(BIBLIOGRAPHY_ENTRIES));
 	return true;
 }
 

@@ -413,15 +413,17 @@ add_watched(struct request *request, GError **error)
 		const struct watched_paper *one = watched->pdata[i];
 		pb_auto(stored_paper) stored =
 		    papers_load(request->store, one->work, error);
-		g_autofree char *title = NULL, *until = NULL, *line = NULL;
+		g_autofree char *title = NULL, *shown = NULL, *until = NULL,
+		                *line = NULL;
 		char day[DAY_BYTES];
 
 		if (!stored)
 			return false;
 		title = sanitize_paper_text(stored->paper->title, BOUNDS_SUBJECT_CHARS);
 		day_format(one->until, day);
+		shown = reply_text_format_day(&request->text, day);
 		until =
-		    reply_text_format(&request->text, N_("until {day}"), "day", day);
+		    reply_text_format(&request->text, N_("until {day}"), "day", shown);
 		line =
 		    g_strdup_printf("   %s  %s (%s)", stored->paper->id, title, until);
 		reply_text_add(&request->text, "", line);

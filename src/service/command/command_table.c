@@ -169,6 +169,21 @@ is_of_papers(const struct command_row *row)
 	       row->run == command_run_known;
 }
 
+/* "Like 1 and hide 2" is a sentence. */
+static bool
+has_other_verb(const struct command_row *row, const char *arguments)
+{
+	g_auto(GStrv) words = g_strsplit_set(arguments, " ,;", -1);
+	bool has = false;
+
+	for (char **word = words; *word; word++) {
+		const struct command_row *other = command_table_find(*word);
+
+		has |= other && other != row && is_of_papers(other);
+	}
+	return has;
+}
+
 /* "ok TOKEN" is a confirmation, "accept 2" a yes; "yes, but ..." is neither. */
 static const struct command_row *
 choose_row(const struct command_row *row, const char *word, const char *arguments)
@@ -190,7 +205,8 @@ choose_row(const struct command_row *row, const char *word, const char *argument
 	if ((is_yes || (row && row->run == command_run_no)) &&
 	    !command_is_numbers(arguments))
 		return NULL;
-	if (row && is_of_papers(row) && *arguments && !command_is_papers(arguments))
+	if (row && is_of_papers(row) && *arguments &&
+	    (!command_is_papers(arguments) || has_other_verb(row, arguments)))
 		return NULL;
 	return row;
 }

@@ -8,6 +8,7 @@
 #include "base/day.h"
 #include "base/msg.h"
 #include "base/text.h"
+#include "render/locale_format.h"
 #include "store/paper/paper_events.h"
 #include "store/paper/paper_history.h"
 #include "store/paper/works.h"
@@ -118,16 +119,27 @@ append_line(GString *lines, const struct msg *msg, const struct po *po)
 	g_string_append_printf(lines, "%s%s", lines->len ? "\n" : "", line);
 }
 
-/* Append the line of a retraction. @param at  when the paper was delivered, s */
-static void
-append_retraction(
-    GString *lines, const struct paper_event *event, int64_t at, const struct po *po)
+/* "Fri 18 Sep 2026", in the language of a subscriber */
+static char *
+format_day(
+    const struct digest_cache *cache, const struct subscriber *subscriber, int64_t at)
 {
-	g_autofree char *title = text_quote(event->title, EVENT_TITLE_CHARS);
+	const struct locale_format format = {cache->book, subscriber->language};
 	char day[DAY_BYTES];
-	pb_auto(msg) msg = NULL;
 
 	day_format(at, day);
+	return cache->book ? locale_format_day(&format, day, LOCALE_FORMAT_SHORT)
+	                   : g_strdup(day);
+}
+
+/* Append the line of a retraction. @param day  when the paper was delivered */
+static void
+append_retraction(GString *lines, const struct paper_event *event, const char *day,
+    const struct po *po)
+{
+	g_autofree char *title = text_quote(event->title, EVENT_TITLE_CHARS);
+	pb_auto(msg) msg = NULL;
+
 	msg = msg_new(N_("A paper that you were sent on {sent} was retracted: "
 	                 "\"{title}\" ({id})"),
 	    "sent", day, "title", title, "id", event->paper_id, NULL);
@@ -179,16 +191,15 @@ append_watched(GString *lines, const char *title, const char *id,
 #define ENDING_MAX 10
 
 static bool
-append_ending(struct digest_cache *cache, const struct watched_paper *watched,
-    GString *lines, GError **error)
+append_ending(struct digest_cache *cache, const struct subscriber *subscriber,
+    const struct watched_paper *watched, GString *lines, GError **error)
 {
 	pb_auto(stored_paper) stored = papers_load(cache->store, watched->work, error);
+	g_autofree char *day = format_day(cache, subscriber, watched->until);
 	pb_auto(msg) event = NULL;
-	char day[DAY_BYTES];
 
 	if (!stored)
 		return false;
-	day_format(watched->until, day);
 	event = msg_new(N_("this ends on {day}. For another year, reply: watch {id}"),
 	    "day", day, "id", stored->paper->id, NULL);
 	append_watched(
@@ -218,7 +229,7 @@ find_ending(struct digest_cache *cache, const struct subscriber *subscriber,
 		if (cache->now < from || made_at >= from)
 			continue;
 		if (count++ < ENDING_MAX &&
-		    !append_ending(cache, watched, lines, error))
+		    !append_ending(cache, subscriber, watched, lines, error))
 			return false;
 		*is_due |= next + ANSWER_DAYS * (int64_t)CLOCK_DAY_S > watched->until;
 	}
@@ -249,8 +260,8 @@ is_watched(const GPtrArray *watched, const struct paper_event *event)
 }
 
 static bool
-find_events(struct digest_cache *cache, int64_t subscriber_id, const GPtrArray *watched,
-    int64_t reported, GString *lines, GError **error)
+find_events(struct digest_cache *cache, const struct subscriber *subscriber,
+    const GPtrArray *watched, int64_t reported, GString *lines, GError **error)
 {
 	const GPtrArray *all = digest_cache_get_events(cache, error);
 	g_autoptr(GHashTable) delivered = NULL;
@@ -264,7 +275,7 @@ find_events(struct digest_cache *cache, int64_t subscriber_id, const GPtrArray *
 			continue;
 		if (event->kind == PAPER_EVENT_RETRACTED &&
 		    !paper_events_has_retraction(
-		        cache->store, subscriber_id, event->id, &has_mail, error))
+		        cache->store, subscriber->id, event->id, &has_mail, error))
 			return false;
 		if (has_mail)
 			continue;
@@ -279,11 +290,14 @@ find_events(struct digest_cache *cache, int64_t subscriber_id, const GPtrArray *
 			continue;
 		if (!delivered)
 			delivered = paper_history_load_deliveries(
-			    cache->store, subscriber_id, error);
+			    cache->store, subscriber->id, error);
 		if (!delivered || !find_delivery(cache, delivered, event, &at, error))
 			return false;
-		if (at >= 0)
-			append_retraction(lines, event, at, cache->po);
+		if (at >= 0) {
+			g_autofree char *day = format_day(cache, subscriber, at);
+
+			append_retraction(lines, event, day, cache->po);
+		}
 	}
 	return all != NULL;
 }
@@ -307,7 +321,7 @@ digest_news_find_events(struct digest_cache *cache, const struct subscriber *sub
 	if (!watched ||
 	    !digests_load_reported(
 	        cache->store, subscriber->id, cache->now, &reported, &made_at, error) ||
-	    !find_events(cache, subscriber->id, watched, reported, lines, error))
+	    !find_events(cache, subscriber, watched, reported, lines, error))
 		return false;
 	*is_due = lines->len > 0;
 	return find_ending(cache, subscriber, watched, made_at, lines, is_due, error);

@@ -3,10 +3,13 @@
  */
 #include "service/jobs/retraction_mail.h"
 
+#include <string.h>
+
 #include "base/bounds.h"
 #include "base/clock.h"
 #include "base/text.h"
 #include "model/digest.h"
+#include "model/paper.h"
 #include "service/command/reply_text.h"
 #include "store/paper/paper_events.h"
 #include "store/subscriber/subscribers.h"
@@ -14,13 +17,24 @@
 /* Maximum number of mails in a transaction, so that other writers do not wait long. */
 #define BATCH_MAILS 50
 
+/* Skip the mark of a title, which the mail says in its own words. */
+static const char *
+skip_mark(const char *title)
+{
+	const char *end = strpbrk(title, ":]");
+
+	return end && paper_is_retracted(title) ? end + 1 + strspn(end + 1, " ")
+	                                        : title;
+}
+
 static bool
 send_one(const struct checkup *job, const struct retraction *retraction, GError **error)
 {
 	struct store *store = job->mailer.store;
 	pb_auto(subscriber) subscriber =
 	    subscribers_load(store, retraction->subscriber_id, error);
-	g_autofree char *title = text_quote(retraction->title, BOUNDS_SUBJECT_CHARS);
+	g_autofree char *title =
+	    text_quote(skip_mark(retraction->title), BOUNDS_SUBJECT_CHARS);
 	g_autofree char *subject = NULL;
 	struct reply_text text;
 	bool is_ok;
@@ -34,7 +48,7 @@ send_one(const struct checkup *job, const struct retraction *retraction, GError 
 	        : "en",
 	    false);
 	subject = reply_text_format(&text, N_("Retracted: {title}"), "title", title);
-	reply_phrase(&text, "",
+	reply_text_add_paragraph(&text,
 	    N_("A paper that you watch was retracted: \"{title}\" ({id})"), "title",
 	    title, "id", retraction->paper_id);
 	if (job->mailer.own_addresses->has_commands) {

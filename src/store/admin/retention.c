@@ -47,6 +47,11 @@ static const char *const statements[] = {
         "   WHERE s.id = proposal.subscription_id))) LIMIT ?2)",
     [RETENTION_EVENT] = "DELETE FROM paper_event WHERE id IN (SELECT id FROM"
                         " paper_event WHERE at < ?1 LIMIT ?2)",
+    [RETENTION_WATCH_PAUSED] =
+        "UPDATE watch SET until = ?1 WHERE (subscriber_id, paper_seq) IN"
+        " (SELECT w.subscriber_id, w.paper_seq FROM watch w JOIN subscriber s"
+        "  ON s.id = w.subscriber_id AND s.state = 'paused' WHERE w.until < ?1"
+        "  LIMIT ?2)",
     [RETENTION_WATCH] =
         "DELETE FROM watch WHERE (subscriber_id, paper_seq) IN"
         " (SELECT subscriber_id, paper_seq FROM watch WHERE until < ?1 LIMIT ?2)",

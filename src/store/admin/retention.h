@@ -24,6 +24,7 @@ enum retention {
 	RETENTION_INBOX,        /* receipt; done */
 	RETENTION_PROPOSAL,     /* expiry; refusals, if their filter is gone */
 	RETENTION_EVENT,        /* when an event of a paper was noticed */
+	RETENTION_WATCH_PAUSED, /* it ends no sooner, since no digest can say so */
 	RETENTION_WATCH,        /* end of the time for which a paper is watched */
 	RETENTION_WATCH_CHECK,  /* the last question about a watched paper */
 	RETENTION_VERSION,      /* creation; neither the newest one nor followed */

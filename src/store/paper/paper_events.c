@@ -105,9 +105,14 @@ paper_events_unwatch(struct store *store, int64_t subscriber_id, int64_t paper_s
 	return true;
 }
 
+/* Watches w of people who get mail: others who come back have theirs still. */
+#define FROM_WATCHES                                                \
+	" FROM watch w JOIN subscriber s ON s.id = w.subscriber_id" \
+	" AND s.state = 'active' JOIN paper q ON q.seq = w.paper_seq"
+
 /* Whether p is watched, or a record of its work; ?1 is the time. */
-#define IS_WATCHED                                                          \
-	"EXISTS (SELECT 1 FROM watch w JOIN paper q ON q.seq = w.paper_seq" \
+#define IS_WATCHED                      \
+	"EXISTS (SELECT 1" FROM_WATCHES \
 	" WHERE (q.seq = p.seq OR q.work = p.work) AND w.until >= ?1)"
 
 bool
@@ -132,7 +137,7 @@ paper_events_load_due(struct store *store, enum paper_lookup service, int64_t be
 {
 	static const char sql[] =
 	    "SELECT " PAPER_ROW_COLUMNS " FROM paper WHERE seq IN"
-	    " (SELECT p.seq FROM watch w JOIN paper q ON q.seq = w.paper_seq"
+	    " (SELECT p.seq" FROM_WATCHES
 	    "  JOIN paper p ON p.seq = q.seq OR p.work = q.work"
 	    "  WHERE w.until >= ?1 AND NOT EXISTS (SELECT 1 FROM watch_check c"
 	    "   WHERE c.service = ?2 AND c.paper_seq = p.seq AND c.at > ?3"

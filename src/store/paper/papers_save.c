@@ -916,6 +916,15 @@ save_notice(struct saving *saving, const struct paper *notice,
 	return true;
 }
 
+/* Whether a source lists the article of a preprint, in whose row it is merged. */
+static bool
+is_published(const struct paper *reported, const struct paper *stored,
+    const struct paper *merged)
+{
+	return merged->journal && !stored->journal &&
+	       paper_id_is_preprint(stored->id) && !paper_id_is_preprint(reported->id);
+}
+
 static bool
 save_listing(struct saving *saving, const struct source_fetch *fetch,
     const struct listing *listing, struct papers_saved *saved, GError **error)
@@ -955,6 +964,9 @@ save_listing(struct saving *saving, const struct source_fetch *fetch,
 	       (paper->upvotes == PAPER_UNKNOWN ||
 	           start_votes_day(store, stored->seq, fetch->fetched_at, error)) &&
 	       update_paper(saving, merged, stored, saved, &is_revision, error) &&
+	       (!is_published(paper, stored->paper, merged) ||
+	           paper_events_add(store, stored->seq, PAPER_EVENT_PUBLISHED, 0,
+	               saving->now, error)) &&
 	       add_aliases(store, paper, stored->seq, error) &&
 	       works_link(store, paper, stored->seq, is_retitled, saving->now, error) &&
 	       (!is_revision || renew_revision(store, stored->seq, error));
