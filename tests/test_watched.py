@@ -97,7 +97,7 @@ class World:
 
 
 STAGES = 6
-LINE = (r'You watch ".*?" \((.*?\): (?:version \d is out|it has code now|it was retracted'
+LINE = (r'You watch ".*?" \((.*?\): (?:version \d is out|it has code now: \S+|it was retracted'
         r"|it was published))")
 
 

@@ -613,7 +613,7 @@ STORE_TEST(what_becomes_of_a_watched_paper_is_reported)
 	    store_fixture_time("2025-09-21T09:00:00Z"), paper);
 	assert_digests_at(fixture, "2025-09-21T12:00:00Z", 1);
 	assert_rows(fixture, NOTICES " DESC LIMIT 1",
-	    "3|" WATCHED PREPRINT "): it has code now");
+	    "3|" WATCHED PREPRINT "): it has code now: https://example.org/code");
 	send_all(fixture, store_fixture_time("2025-09-21T12:00:00Z"));
 	assert_digests_at(fixture, "2025-09-22T12:00:00Z", 0);
 	paper = make(&soon);

@@ -166,7 +166,8 @@ describe_event(const struct paper_event *event)
 		               : msg_new(N_("version {version} is out"), "version",
 		                     MSG_INT(event->version), NULL);
 	case PAPER_EVENT_CODE:
-		return msg_new(N_("it has code now"), NULL);
+		return msg_new(N_("it has code now: {url}"), "url",
+		    event->code_url ? event->code_url : "", NULL);
 	}
 	return NULL;
 }

@@ -51,11 +51,12 @@ paper_events_load(struct store *store, int64_t since, GError **error)
 {
 	static const char sql[] =
 	    "SELECT e.id, p.seq, coalesce(p.work, 0), e.kind, e.version, e.at, p.id,"
-	    " p.title, nullif(p.journal, ''), nullif(p.comment, '') FROM paper_event e"
-	    " JOIN paper p ON p.seq = e.paper_seq WHERE e.at >= ?1 ORDER BY e.id";
-	RECORD_LAYOUT(layout, paper_event, "paper_event", "iinwnnttLT",
+	    " p.title, nullif(p.journal, ''), nullif(p.comment, ''),"
+	    " nullif(p.code_url, '') FROM paper_event e JOIN paper p ON p.seq = "
+	    "e.paper_seq WHERE e.at >= ?1 ORDER BY e.id";
+	RECORD_LAYOUT(layout, paper_event, "paper_event", "iinwnnttLTT",
 	    (ENUMERATION_PAPER_EVENT_KIND), id, paper_seq, work, kind, version, at,
-	    paper_id, title, journal, comment);
+	    paper_id, title, journal, comment, code_url);
 
 	return record_load_all(store, sql, &layout, error, SQL_INT(since));
 }

@@ -29,8 +29,9 @@ struct paper_event {
 	int64_t at;      /* when it was noticed, s */
 	const char *paper_id;
 	const char *title;
-	const char *journal; /* or NULL */
-	const char *comment; /* of the authors on the newest version, or NULL */
+	const char *journal;  /* or NULL */
+	const char *comment;  /* of the authors on the newest version, or NULL */
+	const char *code_url; /* or NULL */
 };
 
 /**
