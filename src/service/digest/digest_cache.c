@@ -26,9 +26,9 @@
 #define FILTER_BYTES 150
 #define QUERY_BYTES  1500
 
-/* Memory for the documents of papers, bytes: about 350 preprints.  With more, those
+/* Memory for the documents of papers, bytes: about 230 preprints.  With more, those
  * that were used last are kept. */
-#define CACHE_DOCUMENTS_BYTES (6 * 1024 * 1024)
+#define CACHE_DOCUMENTS_BYTES (4 * 1024 * 1024)
 
 /* About what a document needs, computed from its arrays and not measured: itself, for
  * each byte of title and abstract, and for each author. */
