@@ -31,10 +31,8 @@ TEST(accepts_common_addresses)
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		struct address address = {0};
-		g_autoptr(GError) error = NULL;
 
-		g_assert_true(address_parse(rows[i].text, &address, &error));
-		g_assert_no_error(error);
+		g_assert_true(NO_ERROR(address_parse(rows[i].text, &address, &error)));
 		g_assert_cmpstr(address.text, ==, rows[i].canonical);
 		g_assert_true(g_str_has_suffix(address.text, address.domain));
 		g_assert_true(g_str_has_prefix(address.text, address.local));

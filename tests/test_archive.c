@@ -187,7 +187,6 @@ TEST(wrong_entries_are_found_and_rebuilt)
 	CASES_FOREACH(row, "archive_wrong", *damage, *says, *is_seen_at_a_glance) {
 		pb_auto(store_fixture) fixture = store_fixture_new();
 		g_autofree char *problem = NULL, *glance = NULL;
-		g_autoptr(GError) error = NULL;
 
 		list(fixture, "1", "Diffusion of mamba", "low-rank adaptation (LoRA)");
 		list(fixture, "2", "of mambas", "");
@@ -199,8 +198,7 @@ TEST(wrong_entries_are_found_and_rebuilt)
 		g_assert_true(archive_check_counts(fixture->store, &glance, NULL));
 		g_assert_true(
 		    (glance != NULL) == cases_is_yes(row->is_seen_at_a_glance));
-		archive_rebuild(fixture->store, &error);
-		g_assert_no_error(error);
+		NO_ERROR(archive_rebuild(fixture->store, &error));
 		assert_sound(fixture);
 	}
 }

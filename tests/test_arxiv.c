@@ -49,10 +49,8 @@ parse(const char *xml, GError **error)
 static GPtrArray *
 parse_right(const char *xml)
 {
-	g_autoptr(GError) error = NULL;
-	GPtrArray *listings = parse(xml, &error);
+	GPtrArray *listings = NO_ERROR(parse(xml, &error));
 
-	g_assert_no_error(error);
 	return listings;
 }
 
@@ -302,18 +300,15 @@ TEST(feed_is_fetched_after_a_pause_with_its_own_date)
 {
 	served_auto served;
 	source_answer_auto answer = {0};
-	g_autoptr(GError) error = NULL;
 
 	if (!serve(&served))
 		return;
-	fetch(&served, "feed-made-3", NULL, &answer, &error);
-	g_assert_no_error(error);
+	NO_ERROR(fetch(&served, "feed-made-3", NULL, &answer, &error));
 	g_assert_cmpint(answer.status, ==, SOURCE_OK);
 	g_assert_cmpuint(answer.count, ==, 3);
 	g_assert_cmpstr(answer.day, ==, "2026-11-18");
 	g_assert_cmpuint(served.waits, ==, 1);
-	fetch(&served, "feed-empty", NULL, &answer, &error);
-	g_assert_no_error(error);
+	NO_ERROR(fetch(&served, "feed-empty", NULL, &answer, &error));
 	g_assert_cmpint(answer.status, ==, SOURCE_EMPTY);
 	g_assert_cmpstr(answer.day, ==, "2026-11-18");
 }
@@ -399,14 +394,12 @@ TEST(past_days_are_fetched_by_the_api)
 		    paperserver_mode_url(served.server, "feed-found-250");
 		const struct source_options options = ARXIV_OPTIONS(url);
 		pb_auto(source) source = arxiv_new(&options);
-		g_autoptr(GError) error = NULL;
 		source_answer_auto answer = {0};
 		const struct listing *one, *other;
 
 		served.waits = 0;
-		source_fetch_day(
-		    source, served.http, rows[i].day, NULL, &answer, &error);
-		g_assert_no_error(error);
+		NO_ERROR(source_fetch_day(
+		    source, served.http, rows[i].day, NULL, &answer, &error));
 		g_assert_cmpuint(answer.count, ==, rows[i].window ? 250 : 0);
 		g_assert_cmpuint(served.waits, ==, rows[i].window ? 2 : 0);
 		for (unsigned page = 0; rows[i].window && page < 2; page++) {

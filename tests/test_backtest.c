@@ -27,12 +27,10 @@ static struct backtest *
 run(struct store_fixture *fixture, const struct backtest_request *request)
 {
 	struct backtest_request wanted = *request;
-	g_autoptr(GError) error = NULL;
 	struct backtest *backtest;
 
 	wanted.now = NOW;
-	backtest = backtest_run(fixture->store, &wanted, NULL, &error);
-	g_assert_no_error(error);
+	backtest = NO_ERROR(backtest_run(fixture->store, &wanted, NULL, &error));
 	store_fixture_assert_idle(fixture);
 	return backtest;
 }
@@ -276,15 +274,11 @@ STORE_TEST(days_are_limited)
 	struct backtest_request request = {
 	    .text = "mamba", .days = BOUNDS_BACKTEST_DAYS, .now = NOW};
 	pb_auto(backtest) backtest = run(fixture, &request);
-	g_autoptr(GError) error = NULL;
 
 	request.days++;
-	g_assert_null(backtest_run(fixture->store, &request, NULL, &error));
-	g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
-	g_clear_error(&error);
+	FAILS(PB_ERROR_INPUT, backtest_run(fixture->store, &request, NULL, &error));
 	request = (struct backtest_request){.text = "mamba (", .now = NOW};
-	g_assert_null(backtest_run(fixture->store, &request, NULL, &error));
-	g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
+	FAILS(PB_ERROR_INPUT, backtest_run(fixture->store, &request, NULL, &error));
 }
 
 UNIT_MAIN

@@ -133,10 +133,8 @@ TEST(errors_say_where)
 static struct catalog *
 load_shipped(void)
 {
-	g_autoptr(GError) error = NULL;
-	struct catalog *catalog = catalog_load(NULL, &error);
+	struct catalog *catalog = NO_ERROR(catalog_load(NULL, &error));
 
-	g_assert_no_error(error);
 	return catalog;
 }
 

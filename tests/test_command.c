@@ -186,13 +186,11 @@ run_request(struct command_test *test, const char *text, const char *pending,
 	pb_auto(inmail) mail = write_mail(text);
 	g_auto(GStrv) works = g_strsplit(test->works ? test->works : "", "|", -1);
 	struct commands commands = {.test = test, .mail = mail, .pending = pending};
-	g_autoptr(GError) error = NULL;
 
 	for (char **work = works; *work; work++)
 		g_ptr_array_add(mail->works, g_strdup(*work));
 	mail->unnamed_works = works[0] != NULL;
-	store_transact(test->fixture->store, run_commands, &commands, &error);
-	g_assert_no_error(error);
+	NO_ERROR(store_transact(test->fixture->store, run_commands, &commands, &error));
 	store_fixture_assert_idle(test->fixture);
 	*reply = commands.reply;
 }
@@ -242,16 +240,13 @@ compare_golden(const char *name, const char *text)
 	g_autofree char *file = g_strconcat(name, ".txt", NULL);
 	g_autofree char *path = g_build_filename(directory, file, NULL);
 	g_autofree char *wanted = NULL;
-	g_autoptr(GError) error = NULL;
 
 	check_text(name, text);
 	if (g_getenv("GOLDEN_WRITE")) {
-		g_file_set_contents(path, text, -1, &error);
-		g_assert_no_error(error);
+		NO_ERROR(g_file_set_contents(path, text, -1, &error));
 		return;
 	}
-	g_file_get_contents(path, &wanted, NULL, &error);
-	g_assert_no_error(error);
+	NO_ERROR(g_file_get_contents(path, &wanted, NULL, &error));
 	g_assert_cmpstr(text, ==, wanted);
 }
 
@@ -290,12 +285,10 @@ add_share(struct command_test *test)
 	const struct sharing_actor eve = {test->fixture->store, EVE, "mail",
 	    test->request.now, BOUNDS_FILTERS_PERSON};
 	g_autofree char *name = NULL;
-	g_autoptr(GError) error = NULL;
 
 	store_fixture_subscribe(
 	    test->fixture, EVE, "UTC", "weather OR survey", test->request.now);
-	sharing_share(&eve, 1, "weather-news", &name, &error);
-	g_assert_no_error(error);
+	NO_ERROR(sharing_share(&eve, 1, "weather-news", &name, &error));
 }
 
 static void

@@ -95,11 +95,9 @@ ask(struct store_fixture *fixture, struct fake *fake, enum deed deed, int64_t at
 	    .source_count = 1,
 	    .wait_s = 3600};
 	struct collect_report report = {0};
-	g_autoptr(GError) error = NULL;
 
 	fake->deed = deed;
-	collect_run(&collect, true, at, &report, &error);
-	g_assert_no_error(error);
+	NO_ERROR(collect_run(&collect, true, at, &report, &error));
 }
 
 static char *

@@ -41,22 +41,17 @@ static void
 choose_frequency(struct store_fixture *fixture, const char *frequency, const char *at)
 {
 	const struct profile_change change = {.frequency = frequency, .who = "test"};
-	g_autoptr(GError) error = NULL;
-	pb_auto(subscriber) subscriber =
-	    profile_set(fixture->store, ADA, &change, store_fixture_time(at), &error);
-
-	g_assert_no_error(error);
+	pb_auto(subscriber) subscriber = NO_ERROR(
+	    profile_set(fixture->store, ADA, &change, store_fixture_time(at), &error));
 }
 
 static void
 add_filter(struct store_fixture *fixture, const char *text, int max_papers)
 {
 	const struct subscribe_filter filter = {.text = text, .max_papers = max_papers};
-	g_autoptr(GError) error = NULL;
-	pb_auto(subscription) subscription = subscribe_add_filter(fixture->store, ADA,
-	    &filter, "test", store_fixture_time(NOW), NULL, NULL, &error);
-
-	g_assert_no_error(error);
+	pb_auto(subscription) subscription =
+	    NO_ERROR(subscribe_add_filter(fixture->store, ADA, &filter, "test",
+	        store_fixture_time(NOW), NULL, NULL, &error));
 }
 
 static unsigned
@@ -223,22 +218,19 @@ STORE_TEST(paper_beyond_filter_max_counts_as_delivered)
 
 STORE_TEST(catch_up_applies_to_the_next_digest_only)
 {
-	g_autoptr(GError) error = NULL;
 	pb_auto(subscriber) paused = NULL;
 	pb_auto(subscriber) resumed = NULL;
 
 	store_fixture_subscribe(fixture, ADA, "UTC", "kernel", store_fixture_time(NOW));
 	assert_digests_at(fixture, NOW, 0);
-	paused = profile_pause(
-	    fixture->store, ADA, NULL, "test", store_fixture_time(NOW), &error);
-	g_assert_no_error(error);
+	paused = NO_ERROR(profile_pause(
+	    fixture->store, ADA, NULL, "test", store_fixture_time(NOW), &error));
 	save(fixture, "2026-11-20", "2611.00001", "Kernel", "", 9);
 	save(fixture, "2026-11-20", "2611.00002", "Kernel", "", 8);
 	save(fixture, "2026-11-20", "2611.00003", "Kernel", "", 7);
 	assert_digests_at(fixture, "2026-11-21T07:30:00Z", 0);
-	resumed = profile_resume(fixture->store, ADA, 2, "test",
-	    store_fixture_time("2026-11-22T12:00:00Z"), &error);
-	g_assert_no_error(error);
+	resumed = NO_ERROR(profile_resume(fixture->store, ADA, 2, "test",
+	    store_fixture_time("2026-11-22T12:00:00Z"), &error));
 	assert_digests_at(fixture, "2026-11-22T12:00:00Z", 1);
 	assert_rows(fixture, PAPERS, "01|0 02|0 03|1");
 	g_assert_cmpint(

@@ -86,7 +86,6 @@ damage(struct store_fixture *fixture, const char *table, const char *column,
 	    table, table);
 	g_autofree char *change =
 	    g_strdup_printf("UPDATE %s SET %s = %s", table, column, value);
-	g_autoptr(GError) error = NULL;
 	sqlite3 *db;
 
 	g_clear_pointer(&fixture->store, store_free);
@@ -96,8 +95,7 @@ damage(struct store_fixture *fixture, const char *table, const char *column,
 	db = open_raw(fixture);
 	execute(db, change);
 	sqlite3_close(db);
-	fixture->store = store_open(fixture->path, &error);
-	g_assert_no_error(error);
+	fixture->store = NO_ERROR(store_open(fixture->path, &error));
 }
 
 /* ---- readers --------------------------------------------------------------- */

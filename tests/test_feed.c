@@ -27,10 +27,8 @@ parse_bytes(const char *xml, size_t size, GError **error)
 static GPtrArray *
 parse(const char *xml)
 {
-	g_autoptr(GError) error = NULL;
-	pb_auto(feed_xml) feed = parse_bytes(xml, strlen(xml), &error);
+	pb_auto(feed_xml) feed = NO_ERROR(parse_bytes(xml, strlen(xml), &error));
 
-	g_assert_no_error(error);
 	return feed_source_make_listings(feed, "lab", TODAY);
 }
 
@@ -313,12 +311,11 @@ TEST(each_server_error_has_its_code)
 		const struct source_options options = {.name = "lab", .url = url};
 		pb_auto(source) source = feed_source_new(&options);
 		source_answer_auto answer;
-		g_autoptr(GError) error = NULL;
 
 		g_test_message("%s", rows[i].mode);
 		source_answer_init(&answer);
-		g_assert_false(source_poll(source, http, TODAY, NULL, &answer, &error));
-		g_assert_error(error, PB_ERROR, rows[i].code);
+		FAILS(rows[i].code,
+		    source_poll(source, http, TODAY, NULL, &answer, &error));
 	}
 }
 

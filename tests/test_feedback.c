@@ -75,10 +75,8 @@ answer(struct store_fixture *fixture, bool is_like, int64_t paper, int64_t at)
 	    .source = "mail",
 	    .now = at};
 	pb_local(answers) answers = {0};
-	g_autoptr(GError) error = NULL;
 
-	answers_save(fixture->store, &request, &answers, &error);
-	g_assert_no_error(error);
+	NO_ERROR(answers_save(fixture->store, &request, &answers, &error));
 }
 
 TEST(answers_order_the_papers_that_come_anyway)

@@ -88,11 +88,10 @@ TEST(a_move_to_no_place_or_of_no_filter_is_refused)
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		pb_auto(store_fixture) fixture = new_fixture(numbers);
-		g_autoptr(GError) error = NULL;
 
-		g_assert_false(filters_move(fixture->store, ADA, rows[i].from,
-		    rows[i].to, "test", store_fixture_time(NOW), &error));
-		g_assert_error(error, PB_ERROR, (int)rows[i].code);
+		FAILS((int)rows[i].code,
+		    filters_move(fixture->store, ADA, rows[i].from, rows[i].to, "test",
+		        store_fixture_time(NOW), &error));
 		store_fixture_assert_idle(fixture);
 		assert_rows(fixture, NUMBERS, "1aa 2bb 3cc 4dd");
 	}

@@ -74,10 +74,9 @@ TEST(mailboxes_are_quoted_if_needed)
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		const struct header_mailbox box = {rows[i].name, "a@B.example"};
 		g_autoptr(GString) out = g_string_new(NULL);
-		g_autoptr(GError) error = NULL;
 
-		g_assert_true(header_append_mailboxes(out, "To", &box, 1, &error));
-		g_assert_no_error(error);
+		g_assert_true(
+		    NO_ERROR(header_append_mailboxes(out, "To", &box, 1, &error)));
 		g_assert_cmpstr(out->str, ==, rows[i].field);
 	}
 }
@@ -87,7 +86,6 @@ TEST(mailboxes_are_folded_and_validated)
 	struct header_mailbox boxes[] = {{"Ada Example", "ada@one.example"},
 	    {"Bo Sample", "bo@two.example"}, {"Chi Probe", "chi@three.example"}};
 	g_autoptr(GString) out = g_string_new("X: y\r\n");
-	g_autoptr(GError) error = NULL;
 
 	g_assert_true(header_append_mailboxes(out, "To", boxes, 3, NULL));
 	g_assert_cmpstr(out->str, ==,
@@ -96,8 +94,7 @@ TEST(mailboxes_are_folded_and_validated)
 	    "Probe\r\n <chi@three.example>\r\n");
 	g_string_assign(out, "X: y\r\n");
 	boxes[1].address = "a@b.example\r\nBcc: c@d.example";
-	g_assert_false(header_append_mailboxes(out, "To", boxes, 3, &error));
-	g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
+	FAILS(PB_ERROR_INPUT, header_append_mailboxes(out, "To", boxes, 3, &error));
 	g_assert_cmpstr(out->str, ==, "X: y\r\n");
 }
 
@@ -143,10 +140,8 @@ TEST(dates_are_english_and_numeric)
 	}
 	for (size_t i = 0; i < G_N_ELEMENTS(bad); i++) {
 		g_autoptr(GString) out = g_string_new(NULL);
-		g_autoptr(GError) error = NULL;
 
-		g_assert_false(header_append_date(out, "Date", bad[i], &error));
-		g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
+		FAILS(PB_ERROR_INPUT, header_append_date(out, "Date", bad[i], &error));
 		g_assert_cmpuint(out->len, ==, 0);
 	}
 }
@@ -164,11 +159,8 @@ TEST(message_ids_are_checked)
 	    header_append_message_id(out, "Message-ID", "digest.1.x@y.example", NULL));
 	g_assert_cmpstr(out->str, ==, "Message-ID: <digest.1.x@y.example>\r\n");
 	for (size_t i = 0; i < G_N_ELEMENTS(bad); i++) {
-		g_autoptr(GError) error = NULL;
-
-		g_assert_false(
+		FAILS(PB_ERROR_INPUT,
 		    header_append_message_id(out, "Message-ID", bad[i], &error));
-		g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
 	}
 	g_assert_true(header_is_message_id(at));
 	g_assert_false(header_is_message_id(beyond));
@@ -179,13 +171,11 @@ TEST(values_are_folded_within_the_line_limit)
 	g_autofree char *at = g_strnfill(BOUNDS_LINE_BYTES - strlen("X: "), 'v');
 	g_autofree char *beyond = g_strconcat("v", at, NULL);
 	g_autoptr(GString) out = g_string_new(NULL);
-	g_autoptr(GError) error = NULL;
 
 	g_assert_true(header_append_folded(out, "X", at, NULL));
 	g_assert_cmpuint(out->len, ==, BOUNDS_LINE_BYTES + 2);
 	g_string_truncate(out, 0);
-	g_assert_false(header_append_folded(out, "X", beyond, &error));
-	g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
+	FAILS(PB_ERROR_INPUT, header_append_folded(out, "X", beyond, &error));
 	g_assert_false(header_append_folded(out, "X", "a\r\nb", NULL));
 	g_assert_false(header_append_folded(out, "X", "\u00FC", NULL));
 	g_assert_cmpuint(out->len, ==, 0);

@@ -53,11 +53,10 @@ SERVER_TEST(status_and_headers_are_reported)
 
 	CASES_FOREACH(row, "http_answers", *mode, *etag, *status, *wait_s, *got_etag) {
 		http_response_auto response = {0};
-		g_autoptr(GError) error = NULL;
 
 		g_test_message("%s", row->mode);
-		get(server, &settings, row->mode, row->etag, &response, &error);
-		g_assert_no_error(error);
+		NO_ERROR(
+		    get(server, &settings, row->mode, row->etag, &response, &error));
 		g_assert_cmpint(response.status, ==, cases_number(row->status));
 		g_assert_cmpint(response.retry_after_s, ==, cases_number(row->wait_s));
 		g_assert_cmpstr(response.etag, ==, row->got_etag);
@@ -107,10 +106,8 @@ SERVER_TEST(redirects_are_followed_up_to_the_limit)
 {
 	struct http_settings settings = local_settings();
 	http_response_auto response = {0};
-	g_autoptr(GError) error = NULL;
 
-	get(server, &settings, "redirect-3", NULL, &response, &error);
-	g_assert_no_error(error);
+	NO_ERROR(get(server, &settings, "redirect-3", NULL, &response, &error));
 	g_assert_cmpint(response.status, ==, 200);
 	g_assert_nonnull(strstr(response.final_url, "/api/daily_papers"));
 }
@@ -160,11 +157,9 @@ SERVER_TEST(total_time_is_limited)
 	settings.total_ms = 200;
 	for (size_t i = 0; i < G_N_ELEMENTS(modes); i++) {
 		http_response_auto response = {0};
-		g_autoptr(GError) error = NULL;
 
-		g_assert_false(
+		FAILS(PB_ERROR_TEMPORARY,
 		    get(server, &settings, modes[i], NULL, &response, &error));
-		g_assert_error(error, PB_ERROR, PB_ERROR_TEMPORARY);
 	}
 }
 
@@ -341,15 +336,13 @@ SERVER_TEST(forms_are_sent_without_following_redirects)
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		http_response_auto response = {0};
-		g_autoptr(GError) error = NULL;
 		g_autofree char *url = paperserver_mode_url(server, rows[i].mode);
 		g_autofree char *body = NULL;
 		size_t size;
 		const char *data;
 
-		http_post(
-		    http, url, rows[i].type, NULL, rows[i].form, &response, &error);
-		g_assert_no_error(error);
+		NO_ERROR(http_post(
+		    http, url, rows[i].type, NULL, rows[i].form, &response, &error));
 		g_assert_cmpint(response.status, ==, rows[i].status);
 		data = g_bytes_get_data(response.body, &size);
 		body = g_strndup(size ? data : "", size);

@@ -56,12 +56,10 @@ TEST(lines_are_classified)
 	for (size_t i = 0; i < G_N_ELEMENTS(good); i++) {
 		const struct row *row = &good[i];
 		struct imap_line line;
-		g_autoptr(GError) error = NULL;
 
 		g_test_message("%s", row->text);
-		g_assert_true(imap_line_parse(
-		    row->text, strlen(row->text), false, &line, &error));
-		g_assert_no_error(error);
+		g_assert_true(NO_ERROR(imap_line_parse(
+		    row->text, strlen(row->text), false, &line, &error)));
 		g_assert_cmpint(line.kind, ==, row->kind);
 		g_assert_cmpuint(line.number, ==, row->number);
 		g_assert_cmpint(line.has_literal ? (int64_t)line.literal_bytes : -1, ==,
@@ -73,11 +71,9 @@ static void
 check_refused(const char *text, size_t size, bool is_rest)
 {
 	struct imap_line line = {.number = 77};
-	g_autoptr(GError) error = NULL;
 
 	g_test_message("%s", text);
-	g_assert_false(imap_line_parse(text, size, is_rest, &line, &error));
-	g_assert_error(error, PB_ERROR, PB_ERROR_TEMPORARY);
+	FAILS(PB_ERROR_TEMPORARY, imap_line_parse(text, size, is_rest, &line, &error));
 	g_assert_cmpuint(line.number, ==, 77);
 }
 

@@ -426,7 +426,6 @@ STORE_TEST(export_import_export_gives_the_same_bytes)
 	g_autoptr(GString) first = NULL;
 	g_autoptr(GString) second = NULL;
 	g_autoptr(GString) plain = NULL;
-	g_autoptr(GError) error = NULL;
 	pb_auto(subscriber) dated = NULL;
 	pb_auto(subscriber) open = NULL;
 	int64_t now = store_fixture_time(NOW);
@@ -442,8 +441,8 @@ STORE_TEST(export_import_export_gives_the_same_bytes)
 
 		store_fixture_subscribe(
 		    fixture, odd[i], i % 2 ? "Asia/Kolkata" : "UTC", NULL, now - 9);
-		changed = profile_set(fixture->store, odd[i], &change, now, &error);
-		g_assert_no_error(error);
+		changed =
+		    NO_ERROR(profile_set(fixture->store, odd[i], &change, now, &error));
 		for (size_t j = 0; j < G_N_ELEMENTS(queries); j++)
 			store_fixture_add_filter(fixture, odd[i], queries[j], now);
 		/* A gap in the numbers, which subscribers know. */

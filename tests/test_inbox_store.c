@@ -32,11 +32,10 @@ insert(
 	    .raw = "a\0b\n",
 	    .size = 4,
 	};
-	g_autoptr(GError) error = NULL;
 	bool is_stored = false;
 
-	g_assert_true(inbox_insert(fixture->store, &fresh, now, &is_stored, &error));
-	g_assert_no_error(error);
+	g_assert_true(
+	    NO_ERROR(inbox_insert(fixture->store, &fresh, now, &is_stored, &error)));
 	store_fixture_assert_idle(fixture);
 	return is_stored;
 }

@@ -77,10 +77,8 @@ parse(const char *kind, const char *json, struct json_page *page, GError **error
 static struct listing *
 parse_one(const char *kind, const char *json)
 {
-	g_autoptr(GError) error = NULL;
-	g_autoptr(GPtrArray) listings = parse(kind, json, NULL, &error);
+	g_autoptr(GPtrArray) listings = NO_ERROR(parse(kind, json, NULL, &error));
 
-	g_assert_no_error(error);
 	g_assert_cmpuint(listings->len, ==, 1);
 	return g_ptr_array_steal_index(listings, 0);
 }
@@ -476,15 +474,13 @@ TEST(requests_have_the_parameters_of_the_service)
 		g_autofree char *base = NULL;
 		struct source_options options;
 		g_autofree char *line = NULL;
-		g_autoptr(GError) error = NULL;
 		source_answer_auto answer = {0};
 
 		if (!server)
 			return;
 		base = g_strconcat(server->url, "/", rows[i].mode, "//", NULL);
 		options = make_options(rows[i].kind, base);
-		fetch(&options, &answer, &error);
-		g_assert_no_error(error);
+		NO_ERROR(fetch(&options, &answer, &error));
 		line = paperserver_read_line(server);
 		g_assert_cmpstr(line, ==, want);
 	}
@@ -536,7 +532,6 @@ TEST(pages_are_fetched_until_the_last_one)
 		pb_auto(paperserver) server = paperserver_start(NULL, NULL);
 		g_autofree char *base = NULL;
 		struct source_options options;
-		g_autoptr(GError) error = NULL;
 		source_answer_auto answer = {0};
 
 		if (!server)
@@ -544,8 +539,7 @@ TEST(pages_are_fetched_until_the_last_one)
 		base = paperserver_mode_url(server, rows[i].mode);
 		options = make_options(rows[i].kind, base);
 		g_test_message("%s", rows[i].mode);
-		fetch(&options, &answer, &error);
-		g_assert_no_error(error);
+		NO_ERROR(fetch(&options, &answer, &error));
 		g_assert_cmpint(answer.status, ==, rows[i].status);
 		g_assert_cmpuint(answer.count, ==, rows[i].count);
 		g_assert_cmpuint(

@@ -28,10 +28,8 @@ static struct match_report
 run(struct store_fixture *fixture, int64_t now)
 {
 	struct match_report report = {0};
-	g_autoptr(GError) error = NULL;
 
-	match_run(fixture->store, now, &report, &error);
-	g_assert_no_error(error);
+	NO_ERROR(match_run(fixture->store, now, &report, &error));
 	store_fixture_assert_idle(fixture);
 	return report;
 }

@@ -256,13 +256,11 @@ enrich_doi(struct store_fixture *fixture, const char *id, const char *doi, int64
 {
 	g_autoptr(GPtrArray) papers =
 	    g_ptr_array_new_with_free_func((GDestroyNotify)paper_free);
-	g_autoptr(GError) error = NULL;
 	struct papers_saved saved;
 
 	g_ptr_array_add(papers, of_arxiv(id, doi, ""));
-	papers_save_lookup(
-	    fixture->store, PAPER_LOOKUP_ARXIV, papers, NULL, now, &saved, &error);
-	g_assert_no_error(error);
+	NO_ERROR(papers_save_lookup(
+	    fixture->store, PAPER_LOOKUP_ARXIV, papers, NULL, now, &saved, &error));
 }
 
 /* One from a feed and one from Hugging Face, identified by a DOI. */
@@ -459,10 +457,8 @@ static void
 run_once(struct store_fixture *fixture, int64_t now)
 {
 	struct match_report report = {0};
-	g_autoptr(GError) error = NULL;
 
-	match_run(fixture->store, now, &report, &error);
-	g_assert_no_error(error);
+	NO_ERROR(match_run(fixture->store, now, &report, &error));
 }
 
 /* The text that a filter matched may be the one that is replaced. */
@@ -752,7 +748,6 @@ save_random(struct store_fixture *fixture, GRand *rand, int64_t now)
 	    .fetched_at = now,
 	    .status = SOURCE_FETCH_OK,
 	    .is_rolling = i >= 2};
-	g_autoptr(GError) error = NULL;
 	struct papers_saved saved;
 
 	for (int left = g_rand_int_range(rand, 1, 4); left > 0; left--) {
@@ -764,8 +759,7 @@ save_random(struct store_fixture *fixture, GRand *rand, int64_t now)
 			listing->listing_type = LISTING_REPLACE;
 		g_ptr_array_add(listings, listing);
 	}
-	papers_save_fetch(fixture->store, &fetch, listings, &saved, &error);
-	g_assert_no_error(error);
+	NO_ERROR(papers_save_fetch(fixture->store, &fetch, listings, &saved, &error));
 }
 
 static void

@@ -499,11 +499,9 @@ list_candidates(
     struct percolator *percolator, struct store_fixture *fixture, int64_t last)
 {
 	g_autoptr(GString) text = g_string_new(NULL);
-	g_autoptr(GError) error = NULL;
 	int64_t id = 0;
 
-	percolator_look_up(percolator, fixture->store, 0, last, &error);
-	g_assert_no_error(error);
+	NO_ERROR(percolator_look_up(percolator, fixture->store, 0, last, &error));
 	while (percolator_find_next(percolator, &id))
 		g_string_append_printf(text, "%d:%x ", (int)id,
 		    (unsigned)percolator_get_papers(percolator, id)->bits[0]);

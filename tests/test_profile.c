@@ -149,15 +149,13 @@ PROFILE_TEST(preferences_are_stored)
 
 		for (char **word = parts; *word; word++) {
 			struct profile_change change = {.language = "de"};
-			g_autoptr(GError) error = NULL;
 			pb_auto(subscriber) after = NULL;
 
 			if (!**word || strcmp(*word, "or") == 0)
 				continue;
 			change.words[i] = *word;
 			g_assert_null(set(fixture, change, NOW));
-			after = person_load(fixture->store, ADA, &error);
-			g_assert_no_error(error);
+			after = NO_ERROR(person_load(fixture->store, ADA, &error));
 			g_assert_cmpstr(
 			    preferences_get_word(&after->preferences, preference), ==,
 			    *word);
@@ -377,7 +375,6 @@ TEST(days_that_cannot_end_a_pause_are_refused)
 
 PROFILE_TEST(only_paused_resume_and_only_active_pause)
 {
-	g_autoptr(GError) error = NULL;
 	g_autofree char *says = resume(fixture, NOW);
 
 	g_assert_nonnull(strstr(says, "is not paused: its state is active"));
@@ -387,9 +384,8 @@ PROFILE_TEST(only_paused_resume_and_only_active_pause)
 	g_assert_nonnull(strstr(says, "state is suspended"));
 	store_fixture_run(fixture, "UPDATE subscriber SET state = 'active'");
 	g_assert_null(try_pause(fixture, "5d", NOW));
-	g_assert_true(subscribe_remove(
-	    fixture->store, ADA, "test", store_fixture_time(NOW), &error));
-	g_assert_no_error(error);
+	g_assert_true(NO_ERROR(subscribe_remove(
+	    fixture->store, ADA, "test", store_fixture_time(NOW), &error)));
 	assert_rows(fixture, "SELECT state, paused_until FROM subscriber", "gone|-");
 	assert_digests_at(fixture, "2026-12-20T09:00:00Z", 0);
 	g_free(says);

@@ -14,12 +14,11 @@
 static char *
 compose(struct renderer *renderer, const struct digest *digest)
 {
-	g_autoptr(GError) error = NULL;
-	g_autoptr(GBytes) message = renderer_compose(renderer, digest, &error);
+	g_autoptr(GBytes) message =
+	    NO_ERROR(renderer_compose(renderer, digest, &error));
 	size_t size;
 	const char *data;
 
-	g_assert_no_error(error);
 	data = g_bytes_get_data(message, &size);
 	g_assert_null(memchr(data, '\0', size));
 	return g_strndup(data, size);
@@ -474,10 +473,8 @@ TEST(numbers_and_tokens_follow_the_template)
 	static const char template[] =
 	    "{{title}} {{title}} {{title}} {{title}} {{title}} {{title}} [{{number}}]\n"
 	    "{{number}}{{number}} {{like_url}}\n{{like_url}}{{number}}\n";
-	g_autoptr(GError) error = NULL;
-	pb_auto(renderer) renderer =
-	    new_with_template("paper.html", template, strlen(template), &error);
-	g_assert_no_error(error);
+	pb_auto(renderer) renderer = NO_ERROR(
+	    new_with_template("paper.html", template, strlen(template), &error));
 	/* Soft line breaks come at each place of the values. */
 	for (unsigned size = 1; size < 40; size++) {
 		pb_auto(digest) digest = render_sample_new_digest();
@@ -953,11 +950,9 @@ TEST(each_template_changes_the_cache_key)
 	    g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		g_autoptr(GError) error = NULL;
-		pb_auto(renderer) renderer = new_with_template(
-		    rows[i].name, rows[i].text, strlen(rows[i].text), &error);
+		pb_auto(renderer) renderer = NO_ERROR(new_with_template(
+		    rows[i].name, rows[i].text, strlen(rows[i].text), &error));
 
-		g_assert_no_error(error);
 		g_assert_true(
 		    g_hash_table_add(seen, g_strdup(renderer_get_cache_key(renderer))));
 	}
@@ -967,15 +962,13 @@ TEST(template_size_is_limited)
 {
 	g_autofree char *at = g_strnfill(BOUNDS_TEMPLATE_BYTES, 'x');
 	g_autofree char *over = g_strnfill(BOUNDS_TEMPLATE_BYTES + 1, 'x');
-	g_autoptr(GError) error = NULL;
 	g_autoptr(GError) zero_error = NULL;
 	pb_auto(renderer) renderer =
 	    new_with_template("digest.subject", at, BOUNDS_TEMPLATE_BYTES, NULL);
 
 	g_assert_nonnull(renderer);
-	g_assert_null(new_with_template(
-	    "digest.subject", over, BOUNDS_TEMPLATE_BYTES + 1, &error));
-	g_assert_error(error, PB_ERROR, PB_ERROR_LIMIT);
+	FAILS(PB_ERROR_LIMIT, new_with_template("digest.subject", over,
+	                          BOUNDS_TEMPLATE_BYTES + 1, &error));
 	g_assert_null(new_with_template("digest.subject", "a\0b", 3, &zero_error));
 	g_assert_error(zero_error, PB_ERROR, PB_ERROR_INPUT);
 }
@@ -984,13 +977,12 @@ TEST(template_size_is_limited)
 TEST(templates_without_room_for_papers_are_rejected)
 {
 	g_autoptr(GString) text = g_string_new(NULL);
-	g_autoptr(GError) error = NULL;
 
 	while (text->len < 60000)
 		g_string_append(text, "======================================\n");
 	g_string_append(text, "{{{papers}}}\n");
-	g_assert_null(new_with_template("digest.html", text->str, text->len, &error));
-	g_assert_error(error, PB_ERROR, PB_ERROR_LIMIT);
+	FAILS(PB_ERROR_LIMIT,
+	    new_with_template("digest.html", text->str, text->len, &error));
 }
 
 TEST(subject_length_is_limited)

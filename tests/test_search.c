@@ -103,13 +103,11 @@ add_paper(struct everything *all, const struct stored_paper *stored)
 {
 	g_auto(GStrv) words = g_strsplit(stored->paper->title, " ", -1);
 	char first_day[DAY_BYTES];
-	g_autoptr(GError) error = NULL;
 	struct query_document *document;
 
 	day_format(stored->first_seen_at, first_day);
-	document = query_document_new(
-	    stored->paper, first_day, store_get_tokenizer(all->fixture->store), &error);
-	g_assert_no_error(error);
+	document = NO_ERROR(query_document_new(stored->paper, first_day,
+	    store_get_tokenizer(all->fixture->store), &error));
 	query_document_finalize(document, QUERY_FINALITY_ALL);
 	g_ptr_array_add(all->documents, document);
 	for (char **word = words; *word; word++)
@@ -254,11 +252,9 @@ compare_results(const struct everything *all, const char *text, const GArray *sc
     unsigned limit)
 {
 	const struct search_scope scope = {.now = NOW};
-	g_autoptr(GError) error = NULL;
-	pb_auto(search_answer) answer =
-	    search_run(all->fixture->store, text, &scope, limit, NULL, &error);
+	pb_auto(search_answer) answer = NO_ERROR(
+	    search_run(all->fixture->store, text, &scope, limit, NULL, &error));
 
-	g_assert_no_error(error);
 	g_assert_false(answer->is_cut);
 	if (answer->results->len != MIN(scores->len, limit)) {
 		g_test_fail_printf(
@@ -292,12 +288,10 @@ compare_newer(const struct everything *all, const struct query *query, const cha
 {
 	const struct search_scope scope = {.oldest_day = oldest->day, .now = NOW};
 	g_autoptr(GHashTable) seqs = new_seqs();
-	g_autoptr(GError) error = NULL;
 	unsigned newer = 0;
 
-	search_foreach(
-	    all->fixture->store, query, &scope, note_seq, seqs, NULL, &error);
-	g_assert_no_error(error);
+	NO_ERROR(search_foreach(
+	    all->fixture->store, query, &scope, note_seq, seqs, NULL, &error));
 	for (unsigned i = 0; i < scores->len; i++) {
 		const struct stored_paper *stored =
 		    g_array_index(scores, struct scored, i).stored;
@@ -321,13 +315,11 @@ compare(const struct everything *all, const char *text, unsigned *found)
 	const struct search_scope scope = {.now = NOW};
 	g_autoptr(GHashTable) seqs = new_seqs();
 	g_autoptr(GArray) scores = query ? evaluate_all(all, query) : NULL;
-	g_autoptr(GError) error = NULL;
 
 	if (!query)
 		return false;
-	search_foreach(
-	    all->fixture->store, query, &scope, note_seq, seqs, NULL, &error);
-	g_assert_no_error(error);
+	NO_ERROR(search_foreach(
+	    all->fixture->store, query, &scope, note_seq, seqs, NULL, &error));
 	for (unsigned i = 0; i < scores->len; i++) {
 		const struct stored_paper *stored =
 		    g_array_index(scores, struct scored, i).stored;
@@ -617,11 +609,8 @@ STORE_TEST(invalid_searches_are_rejected)
 	g_autofree char *most = NULL;
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		g_autoptr(GError) error = NULL;
-
-		g_assert_null(search_run(fixture->store, rows[i].query, &scope,
-		    rows[i].limit, NULL, &error));
-		g_assert_error(error, PB_ERROR, rows[i].code);
+		FAILS(rows[i].code, search_run(fixture->store, rows[i].query, &scope,
+		                        rows[i].limit, NULL, &error));
 	}
 	most = search(fixture, "mamba", BOUNDS_SEARCH_RESULTS, NULL);
 	g_assert_cmpstr(most, ==, " of 0");

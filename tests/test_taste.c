@@ -13,10 +13,7 @@
 static void
 must_add(struct matrix *matrix, const char *title, const char *abstract)
 {
-	g_autoptr(GError) error = NULL;
-
-	matrix_add(matrix, title, abstract, &error);
-	g_assert_no_error(error);
+	NO_ERROR(matrix_add(matrix, title, abstract, &error));
 }
 
 /* "term title+abstract" of the first paper, sorted. */
@@ -89,19 +86,13 @@ QUERY_TEST(a_matrix_has_limits)
 	g_autofree char *longer = g_strnfill(BOUNDS_PAPER_TITLE_BYTES + 1, 'x');
 	g_autofree char *abstract = g_strnfill(BOUNDS_PAPER_ABSTRACT_BYTES, 'x');
 	g_autofree char *more = g_strnfill(BOUNDS_PAPER_ABSTRACT_BYTES + 1, 'x');
-	g_autoptr(GError) error = NULL;
 
 	must_add(matrix, title, abstract);
-	g_assert_false(matrix_add(matrix, longer, "", &error));
-	g_assert_error(error, PB_ERROR, PB_ERROR_LIMIT);
-	g_clear_error(&error);
-	g_assert_false(matrix_add(matrix, "", more, &error));
-	g_assert_error(error, PB_ERROR, PB_ERROR_LIMIT);
-	g_clear_error(&error);
+	FAILS(PB_ERROR_LIMIT, matrix_add(matrix, longer, "", &error));
+	FAILS(PB_ERROR_LIMIT, matrix_add(matrix, "", more, &error));
 	while (matrix_count_papers(matrix) < BOUNDS_MATRIX_PAPERS)
 		must_add(matrix, "", "");
-	g_assert_false(matrix_add(matrix, "", "", &error));
-	g_assert_error(error, PB_ERROR, PB_ERROR_LIMIT);
+	FAILS(PB_ERROR_LIMIT, matrix_add(matrix, "", "", &error));
 }
 
 /* Add a paper with 5 words of one of two subjects, and words of its own. */

@@ -17,10 +17,8 @@ load_pages(void)
 {
 	g_autofree char *dir =
 	    g_build_filename(g_getenv("top_srcdir"), TEMPLATES, NULL);
-	g_autoptr(GError) error = NULL;
-	struct web_pages *pages = web_pages_load(dir, NULL, BASE, &error);
+	struct web_pages *pages = NO_ERROR(web_pages_load(dir, NULL, BASE, &error));
 
-	g_assert_no_error(error);
 	return pages;
 }
 
@@ -29,13 +27,11 @@ static char *
 render(struct web_reply *reply, const char *path, char **policy)
 {
 	pb_auto(web_pages) pages = load_pages();
-	g_autoptr(GError) error = NULL;
 	struct web_body body = {0};
 	char *text;
 	gsize size;
 
-	web_page_render(pages, reply, path, &body, &error);
-	g_assert_no_error(error);
+	NO_ERROR(web_page_render(pages, reply, path, &body, &error));
 	size = g_bytes_get_size(body.bytes);
 	text = g_strndup(g_bytes_get_data(body.bytes, NULL), size);
 	g_assert_cmpuint(strlen(text), ==, size);

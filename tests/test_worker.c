@@ -155,7 +155,6 @@ wait_steps(struct log *log, int steps, int64_t wait_ms)
 static struct worker *
 start(struct log *log, const struct clock *clock)
 {
-	g_autoptr(GError) error = NULL;
 	const struct worker_options options = {
 	    .name = "made-up",
 	    .clock = clock,
@@ -163,9 +162,8 @@ start(struct log *log, const struct clock *clock)
 	    .data = log,
 	    .step_s = 600,
 	};
-	struct worker *worker = worker_new(&options, &error);
+	struct worker *worker = NO_ERROR(worker_new(&options, &error));
 
-	g_assert_no_error(error);
 	return worker;
 }
 
