@@ -4,7 +4,6 @@
  *
  * Needs $PAPERBOY_TEST_STORE, see tests/lib/store_server.h.
  */
-#include <string.h>
 
 #include "base/token.h"
 #include "lib/store_fixture.h"

@@ -3,7 +3,6 @@
  */
 #include "service/health/alerts.h"
 
-#include <glib.h>
 #include <string.h>
 
 #include "lib/store_fixture.h"

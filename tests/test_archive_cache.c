@@ -1,8 +1,6 @@
 /*
  * test_archive_cache.c - the copy of the papers equals the papers of the database.
  */
-#include <glib.h>
-#include <glib/gstdio.h>
 #include <string.h>
 
 #include "lib/broken_tokenizer.h"

@@ -2,7 +2,6 @@
  * test_batch_eval.c - evaluating a filter for a batch of papers agrees with single
  * evaluation.
  */
-#include <glib.h>
 #include <string.h>
 
 #include "lib/store_fixture.h"

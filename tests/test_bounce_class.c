@@ -3,7 +3,6 @@
  *
  * The bars are those of the whole feature, since no table of rules fits all texts.
  */
-#include <glib.h>
 #include <stdlib.h>
 #include <string.h>
 

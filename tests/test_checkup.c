@@ -6,7 +6,6 @@
 #include "service/jobs/checkup.h"
 #include "service/jobs/retraction_mail.h"
 
-#include <glib.h>
 #include <string.h>
 
 #include "lib/conversation.h"

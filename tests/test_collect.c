@@ -3,7 +3,6 @@
  */
 #include "service/collect/collect.h"
 
-#include <glib.h>
 #include <string.h>
 
 #include "base/clock.h"

@@ -6,7 +6,6 @@
  */
 #include "service/command/command.h"
 
-#include <glib.h>
 #include <string.h>
 
 #include "base/bounds.h"
@@ -711,28 +710,12 @@ run_for_error(const char *line, const char *language)
 
 TEST(every_error_is_translated)
 {
-	static const char *const lines[] = {"add", "add ti:", "add upvotes:>=ten",
-	    "add \"a", "add (", "add ()", "add -survey", "add a NEAR/0 b",
-	    "add xyzzy:1", "add cat:zz", "add has:cod", "add date:2026-02-30",
-	    "add author:*", "add a^99", "add ,", "add name=7 mamba", "add max=0 mamba",
-	    "add diffusion", "add type:", "add date:20..10", "del 7", "del 1 9",
-	    "edit 1", "edit 1 ti:", "edit 9 a", "block ti:", "unblock 1",
-	    "set colour blue", "set when never", "set at 25:00", "set tz Europe/Berln",
-	    "set tz Qqqqqqqq", "set max 0", "set order x", "set language xx",
-	    "set language deutsch", "set days noday", "set days ,", "set format",
-	    "pause for ever", "pause until 2026-01-01", "pause 9999d", "resume",
-	    "resume catchup=0", "test ti:", "test since=0d a", "search max=0 a",
-	    "search since=x a", "why 1", "why 9911.00001", "last 2020-01-01",
-	    "address nowhere", "address a@b", "address a@[1.2.3.4]",
-	    "address a b@c.example", "export pdf", "forget you", "undo abcdefgh",
-	    "confirm abcdefgh", "lsit", "remove 1"};
-
-	for (size_t i = 0; i < G_N_ELEMENTS(lines); i++) {
-		g_autofree char *english = run_for_error(lines[i], "en");
-		g_autofree char *german = run_for_error(lines[i], "de");
+	CASES_FOREACH(row, "command_errors", *text) {
+		g_autofree char *english = run_for_error(row->text, "en");
+		g_autofree char *german = run_for_error(row->text, "de");
 
 		if (strcmp(english, german) == 0)
-			g_error("%s: %s", lines[i], german);
+			g_error("%s: %s", row->text, german);
 	}
 }
 

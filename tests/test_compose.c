@@ -1,9 +1,6 @@
 /*
  * test_compose.c - composed messages, byte for byte, and rejected input.
  */
-#include <glib.h>
-#include <string.h>
-
 #include "base/bounds.h"
 #include "base/error.h"
 #include "lib/unit.h"

@@ -4,8 +4,6 @@
  */
 #include "daemon/config_snapshot.h"
 
-#include <glib.h>
-
 #include "base/error.h"
 #include "lib/store_fixture.h"
 #include "lib/unit.h"

@@ -1,10 +1,8 @@
 /*
  * test_delivery_options.c - effect of each key of `set` on the next digest.
  */
-#include <glib.h>
 #include <string.h>
 
-#include "base/bounds.h"
 #include "lib/cases.h"
 #include "lib/render_sample.h"
 #include "lib/store_fixture.h"

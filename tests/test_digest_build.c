@@ -1,18 +1,14 @@
 /*
  * test_digest_build.c - simulated months of digests: recipients, times, no duplicates.
  */
-#include <glib.h>
 #include <string.h>
 
 #include "base/bounds.h"
 #include "lib/store_fixture.h"
-#include "lib/store_server.h"
 #include "lib/unit.h"
 #include "service/digest/digest_build.h"
 #include "service/digest/digest_overview.h"
-#include "service/match/match.h"
 #include "service/people/subscribe.h"
-#include "store/core/sql.h"
 #include "store/mail/digests.h"
 #include "store/mail/outbox.h"
 #include "store/paper/papers.h"

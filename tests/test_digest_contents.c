@@ -1,9 +1,7 @@
 /*
  * test_digest_contents.c - the packed form of digests.
  */
-#include <glib.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "lib/unit.h"

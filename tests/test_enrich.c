@@ -9,7 +9,6 @@
 #include "lib/unit.h"
 #include "model/paper_id.h"
 #include "service/collect/enrich.h"
-#include "service/collect/source_status.h"
 #include "store/paper/paper_events.h"
 #include "store/paper/papers.h"
 

@@ -3,7 +3,6 @@
  */
 #include "store/core/record.h"
 
-#include <glib.h>
 #include <sqlite3.h>
 #include <string.h>
 

@@ -3,7 +3,6 @@
  */
 #include "service/people/erase.h"
 
-#include <glib.h>
 #include <string.h>
 #include <sys/wait.h>
 

@@ -1,15 +1,12 @@
 /*
  * test_feedback.c - answers to papers: what is learned from them, and what it changes.
  */
-#include <glib.h>
 #include <string.h>
 
 #include "base/bounds.h"
-#include "base/error.h"
 #include "lib/store_fixture.h"
 #include "lib/unit.h"
 #include "query/taste/taste.h"
-#include "service/digest/digest_build.h"
 #include "service/people/profile.h"
 #include "service/taste/answers.h"
 #include "service/taste/scorer.h"

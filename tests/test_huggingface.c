@@ -1,7 +1,6 @@
 /*
  * test_huggingface.c - parsing and fetching of Hugging Face Daily Papers.
  */
-#include <glib.h>
 #include <glib/gstdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -322,33 +321,19 @@ TEST(texts_and_authors_are_cut_at_their_limits)
 
 TEST(error_texts_are_recognised)
 {
-	static const struct {
-		const char *text;
-		bool is_not_yet;
-	} rows[] = {
-	    {"✖ Too big: expected date to be <=2026-11-17T00:00:00.000Z", true},
-	    {"Too big: expected <= 2026-11-17", true},
-	    {"✖ Invalid date → at date", true},
-	    {"Invalid input: expected RFC 3339 full-date", true},
-	    {"✖ Too big: expected number to be <=100 → at limit", false},
-	    {"Internal Error - We're working hard to fix this", false},
-	    {"Invalid username or password.", false},
-	    {"the date is fine", false},
-	    {"", false},
-	};
 	g_autoptr(GBytes) object = g_bytes_new_static("{\"error\":\"a\\n b\"}", 17);
 	g_autoptr(GBytes) list = g_bytes_new_static("[]", 2);
 	bool is_not_yet;
 	g_autofree char *reported = huggingface_parse_error(object, &is_not_yet);
 
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+	CASES_FOREACH(row, "huggingface_errors", *text, *is_not_yet) {
 		g_autofree char *json =
-		    g_strdup_printf("{\"error\":\"%s\"}", rows[i].text);
+		    g_strdup_printf("{\"error\":\"%s\"}", row->text);
 		g_autoptr(GBytes) bytes = g_bytes_new(json, strlen(json));
 
-		g_test_message("%s", rows[i].text);
+		g_test_message("%s", row->text);
 		g_free(huggingface_parse_error(bytes, &is_not_yet));
-		g_assert_cmpint(is_not_yet, ==, rows[i].is_not_yet);
+		g_assert_cmpint(is_not_yet, ==, cases_is_yes(row->is_not_yet));
 	}
 	g_assert_cmpstr(reported, ==, "a b");
 	g_assert_null(huggingface_parse_error(list, &is_not_yet));

@@ -1,11 +1,11 @@
 /*
  * test_imap_line.c - lines of an IMAP server are checked before libetpan sees them.
  */
-#include <glib.h>
 #include <string.h>
 
 #include "base/bounds.h"
 #include "base/error.h"
+#include "lib/cases.h"
 #include "lib/unit.h"
 #include "receive/imap_line.h"
 
@@ -79,17 +79,8 @@ check_refused(const char *text, size_t size, bool is_rest)
 
 TEST(invalid_lines_are_rejected)
 {
-	static const char *const bad[] = {
-	    "* OK {12}\r\n",
-	    "* SEARCH {12}\r\n",
-	    "* LIST () \"/\" {12}\r\n",
-	    "12 OK {12}\r\n",
-	    "* OK {99999999} and so on\r\n",
-	    "* 1 FETCH (BODY[] {18446744073709551617}\r\n",
-	};
-
-	for (size_t i = 0; i < G_N_ELEMENTS(bad); i++)
-		check_refused(bad[i], strlen(bad[i]), false);
+	CASES_FOREACH(row, "imap_line_bad", *text)
+		check_refused(row->text, strlen(row->text), false);
 	check_refused("* OK a\0b\r\n", 10, false);
 	check_refused(" FLAGS \0\r\n", 10, true);
 }

@@ -3,7 +3,6 @@
  */
 #include "service/inbound/inbox_process.h"
 
-#include <glib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>

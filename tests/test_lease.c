@@ -1,7 +1,6 @@
 /*
  * test_lease.c - mailers of two instances on one store: lost leases, takeovers.
  */
-#include <string.h>
 
 #include "daemon/lease_worker.h"
 #include "lib/mailer_fixture.h"

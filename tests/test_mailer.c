@@ -1,7 +1,6 @@
 /*
  * test_mailer.c - states of messages with failing relays and stores.
  */
-#include <glib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -9,7 +8,6 @@
 #include "lib/mailer_fixture.h"
 #include "lib/render_sample.h"
 #include "lib/unit.h"
-#include "service/people/erase.h"
 #include "service/people/filters.h"
 #include "service/people/profile.h"
 #include "service/people/subscribe.h"

@@ -2,9 +2,6 @@
  * test_maintenance.c - expired rows are deleted, needed ones are not.
  */
 #include "service/jobs/maintenance.h"
-#include "store/paper/archive.h"
-
-#include <glib.h>
 
 #include "lib/store_fixture.h"
 #include "lib/unit.h"

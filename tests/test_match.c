@@ -2,7 +2,6 @@
  * test_match.c - every filter is matched once with every paper, and again after
  * changes.
  */
-#include <glib.h>
 #include <string.h>
 
 #include "lib/cases.h"
@@ -11,8 +10,6 @@
 #include "service/digest/digest_build.h"
 #include "service/match/match.h"
 #include "service/match/paper_batch.h"
-#include "service/people/subscribe.h"
-#include "store/core/sql.h"
 #include "store/paper/matches.h"
 #include "store/paper/papers.h"
 

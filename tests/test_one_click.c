@@ -3,9 +3,6 @@
  *
  * The requests are tested in test_self_test.py.
  */
-#include <glib.h>
-#include <string.h>
-
 #include "lib/store_fixture.h"
 #include "lib/unit.h"
 #include "message/subaddress.h"

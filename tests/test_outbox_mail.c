@@ -1,11 +1,11 @@
 /*
  * test_outbox_mail.c - mail in the outbox: stored, claimed, ended, erased.
  */
-#include <glib.h>
 #include <string.h>
 
 #include "base/bounds.h"
 #include "base/error.h"
+#include "lib/cases.h"
 #include "lib/store_fixture.h"
 #include "lib/unit.h"
 #include "service/delivery/queue.h"
@@ -370,17 +370,6 @@ allow_some(void *data, const char *recipient, int64_t *next_at)
 /* Postponed and cancelled messages do not count, and the next in order is claimed. */
 OUTBOX_TEST(a_claim_takes_the_first_that_may_be_sent)
 {
-	static const struct {
-		unsigned limit;
-		const char *claimed; /* and cancelled: s */
-		bool is_more;
-		unsigned asked;
-	} rows[] = {
-	    {1, "as", true, 3},
-	    {1, "b", true, 1},
-	    {2, "c", false, 2},
-	    {2, "", false, 0},
-	};
 	g_autofree char *hash = suppression_hash(fixture->key, "s@example.org");
 
 	suppression_insert(fixture->store, hash, "complaint", 1, NULL);
@@ -389,11 +378,11 @@ OUTBOX_TEST(a_claim_takes_the_first_that_may_be_sent)
 
 		add(fixture, OUTBOX_NOTICE, 0, address);
 	}
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+	CASES_FOREACH(row, "outbox_mail_claims", *limit, *claimed, *is_more, *asked) {
 		g_autoptr(GString) claimed = g_string_new(NULL);
 		unsigned asked = 0;
 		const struct outbox_claim request = {.now = store_fixture_time(NOW),
-		    .limit = rows[i].limit,
+		    .limit = cases_number(row->limit),
 		    .is_idle = true,
 		    .cache_key = "render key",
 		    .key = fixture->key,
@@ -409,9 +398,9 @@ OUTBOX_TEST(a_claim_takes_the_first_that_may_be_sent)
 			g_assert_cmpint(job->is_cancelled, ==, *job->recipient == 's');
 			g_string_append_c(claimed, *job->recipient);
 		}
-		g_assert_cmpstr(claimed->str, ==, rows[i].claimed);
-		g_assert_cmpint(is_more, ==, rows[i].is_more);
-		g_assert_cmpuint(asked, ==, rows[i].asked);
+		g_assert_cmpstr(claimed->str, ==, row->claimed);
+		g_assert_cmpint(is_more, ==, cases_is_yes(row->is_more));
+		g_assert_cmpuint(asked, ==, cases_number(row->asked));
 	}
 }
 

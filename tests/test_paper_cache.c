@@ -1,7 +1,6 @@
 /*
  * test_paper_cache.c - papers are loaded once, and again after a write.
  */
-#include <glib.h>
 #include <sqlite3.h>
 #include <string.h>
 

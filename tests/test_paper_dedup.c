@@ -1,7 +1,6 @@
 /*
  * test_paper_dedup.c - one paper is one row, for all sources in any order.
  */
-#include <glib.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -596,26 +595,10 @@ TEST(cross_lists_and_new_versions_are_for_those_who_want_them)
 
 TEST(dois_are_read_in_their_dresses)
 {
-	static const struct {
-		const char *text, *doi;
-	} table[] = {
-	    {"10.1000/ABC", "10.1000/abc"},
-	    {" https://doi.org/10.1000/x\n", "10.1000/x"},
-	    {"http://dx.doi.org/10.1000/x", "10.1000/x"},
-	    {"doi:10.1000.10/x", "10.1000.10/x"},
-	    {"10.1000", NULL},
-	    {"10./x", NULL},
-	    {"10.1000/a b", NULL},
-	    {"10.1000/\"x", NULL},
-	    {"https://example.org/10.1000/x", NULL},
-	    {"", NULL},
-	    {NULL, NULL},
-	};
+	CASES_FOREACH(row, "paper_dedup_dois", *text, *doi) {
+		g_autofree char *doi = paper_id_parse_doi(row->text);
 
-	for (size_t i = 0; i < G_N_ELEMENTS(table); i++) {
-		g_autofree char *doi = paper_id_parse_doi(table[i].text);
-
-		g_assert_cmpstr(doi, ==, table[i].doi);
+		g_assert_cmpstr(doi, ==, row->doi);
 	}
 }
 

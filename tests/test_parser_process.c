@@ -4,7 +4,6 @@
  */
 #include <dirent.h>
 #include <fcntl.h>
-#include <glib.h>
 #include <glib/gstdio.h>
 #include <signal.h>
 #include <string.h>

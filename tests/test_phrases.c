@@ -3,7 +3,6 @@
  */
 #include "model/phrases.h"
 
-#include <glib.h>
 #include <string.h>
 
 #include "base/error.h"

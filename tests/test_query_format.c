@@ -98,32 +98,17 @@ find_clause(const struct node *node, const char *text)
 
 QUERY_TEST(a_clause_gets_an_alternative)
 {
-	static const struct {
-		const char *text;
-		const char *clause;
-		const char *alternative;
-		const char *widened; /* NULL: refused */
-	} rows[] = {
-	    {"rag", "rag", "\"retrieval generation\"",
-	        "\"retrieval generation\" OR rag"},
-	    {"rag answers", "rag", "x", "answer AND (rag OR x)"},
-	    {"a OR b c NOT d", "b", "x", "(b OR x) AND c NOT d OR a"},
-	    {"(rag OR x) answers", "rag", "x", "answer AND (rag OR x)"},
-	    {"title:rag^3", "title:rag", "x", "title:rag^3 OR title:x^3"},
-	    {"rag", "rag", "", NULL},
-	    {"rag", "rag", "x y", NULL},
-	};
-
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		pb_auto(query) query = must_parse(fixture, rows[i].text);
-		const struct node *clause = find_clause(query->root, rows[i].clause);
+	CASES_FOREACH(
+	    row, "query_format_widened", *text, *clause, *alternative, *widened) {
+		pb_auto(query) query = must_parse(fixture, row->text);
+		const struct node *clause = find_clause(query->root, row->clause);
 		g_autofree char *before = query_format(query);
 		pb_auto(query) widened = query_widen(
-		    query, clause, clause, rows[i].alternative, fixture->tokenizer);
+		    query, clause, clause, row->alternative, fixture->tokenizer);
 		g_autofree char *text = widened ? query_format(widened) : NULL;
 		g_autofree char *after = query_format(query);
 
-		g_assert_cmpstr(text, ==, rows[i].widened);
+		g_assert_cmpstr(text, ==, row->widened);
 		g_assert_cmpstr(after, ==, before);
 	}
 }
@@ -131,27 +116,15 @@ QUERY_TEST(a_clause_gets_an_alternative)
 /* People see the accents that they typed. */
 QUERY_TEST(accents_are_shown)
 {
-	static const struct {
-		const char *text;
-		const char *shown;
-	} rows[] = {
-	    {"author:hernández", "author:hernández"},
-	    {"au:\"José HERNÁNDEZ\"", "author:\"josé hernández\""},
-	    {"author:\"Hernández, J.\" -café", "author:\"j hernández\" NOT café"},
-	    {"(naïve OR org:Zürich) MODELS", "model AND (naïve OR org:zürich)"},
-	    {"=Café title:mamba títle", "=Café AND títle AND title:mamba"},
-	    {"mamba", "mamba"},
-	};
-
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		g_autofree char *before = canonical(fixture, rows[i].text);
+	CASES_FOREACH(row, "query_format_accents", *text, *shown) {
+		g_autofree char *before = canonical(fixture, row->text);
 		g_autofree char *shown =
-		    query_format_accented(before, rows[i].text, fixture->tokenizer);
+		    query_format_accented(before, row->text, fixture->tokenizer);
 		g_autofree char *after = canonical(fixture, shown);
 
 		g_assert_cmpstr(after, ==, before);
-		if (strcmp(shown, rows[i].shown) != 0)
-			g_test_fail_printf("%s: %s", rows[i].text, shown);
+		if (strcmp(shown, row->shown) != 0)
+			g_test_fail_printf("%s: %s", row->text, shown);
 	}
 }
 

@@ -1,7 +1,6 @@
 /*
  * test_rank.c - ranking, against values computed by hand.
  */
-#include <glib.h>
 #include <math.h>
 #include <string.h>
 

@@ -2,9 +2,6 @@
  * test_relative_dates.c - relative dates beside clauses that wait: matcher, search and
  * explanation agree with a plain evaluation on every day.
  */
-#include <glib.h>
-#include <string.h>
-
 #include "lib/store_fixture.h"
 #include "lib/unit.h"
 #include "query/query.h"

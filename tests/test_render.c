@@ -1,13 +1,13 @@
 /*
  * test_render.c - digests as messages: output, caching, neutralised text, limits.
  */
-#include <glib.h>
 #include <glib/gstdio.h>
 #include <string.h>
 
 #include "base/bounds.h"
 #include "base/error.h"
 #include "base/token.h"
+#include "lib/cases.h"
 #include "lib/render_sample.h"
 #include "lib/unit.h"
 
@@ -898,60 +898,25 @@ TEST(link_of_the_longest_base_is_one_word)
 
 TEST(invalid_template_is_reported_at_start)
 {
-	static const struct {
-		const char *name;
-		const char *text;
-		const char *message;
-	} rows[] = {
-	    {"digest.html", "{{#rest}}",
-	        "digest.html:1:1: section 'rest' is not closed"},
-	    {"digest.html", "no place", "digest.html: expected {{{papers}}}"},
-	    {"digest.html", "x {{{papers}}}\n", "digest.html: expected {{{papers}}}"},
-	    {"digest.html", "{{{papers}}} x\n", "digest.html: expected {{{papers}}}"},
-	    {"digest.txt", "{{{papers}}}\n{{{papers}}}\n",
-	        "digest.txt: expected {{{papers}}}"},
-	    {"paper.html", "for\n{{recipient}}",
-	        "paper.html:2:1: unknown name 'recipient'"},
-	    {"paper.txt", "{{owner}}", "paper.txt:1:1: unknown name 'owner'"},
-	    {"digest.subject", "{{abstract}}",
-	        "digest.subject:1:1: unknown name 'abstract'"},
-	    {"digest.subject", "", "digest.subject is empty"},
-	    {"digest.subject", " \n\t\n", "digest.subject is empty"},
-	    {"digest.subject", "{{! later }}\n{{#has_papers}}\n{{/has_papers}}\n",
-	        "digest.subject is empty"},
-	    {"digest.subject", "{{#_}}never", "digest.subject: {{#_}} without {{/_}}"},
-	};
-
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+	CASES_FOREACH(row, "render_template_errors", *name, *text, *message) {
 		g_autoptr(GError) error = NULL;
 
-		g_assert_null(new_with_template(
-		    rows[i].name, rows[i].text, strlen(rows[i].text), &error));
+		g_assert_null(
+		    new_with_template(row->name, row->text, strlen(row->text), &error));
 		g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
-		if (!g_str_has_prefix(error->message, rows[i].message))
+		if (!g_str_has_prefix(error->message, row->message))
 			g_error("%s", error->message);
 	}
 }
 
 TEST(each_template_changes_the_cache_key)
 {
-	static const struct {
-		const char *name;
-		const char *text;
-	} rows[] = {
-	    {"none", ""},
-	    {"digest.subject", "Other"},
-	    {"digest.txt", "{{{papers}}}\n"},
-	    {"digest.html", "{{{papers}}}\n"},
-	    {"paper.txt", "{{title}}"},
-	    {"paper.html", "{{title}}"},
-	};
 	g_autoptr(GHashTable) seen =
 	    g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		pb_auto(renderer) renderer = NO_ERROR(new_with_template(
-		    rows[i].name, rows[i].text, strlen(rows[i].text), &error));
+	CASES_FOREACH(row, "render_templates", *name, *text) {
+		pb_auto(renderer) renderer = NO_ERROR(
+		    new_with_template(row->name, row->text, strlen(row->text), &error));
 
 		g_assert_true(
 		    g_hash_table_add(seen, g_strdup(renderer_get_cache_key(renderer))));

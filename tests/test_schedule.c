@@ -3,7 +3,6 @@
  */
 #include "model/schedule.h"
 
-#include <glib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -206,22 +205,12 @@ TEST(each_day_of_a_year_has_a_slot_in_every_zone)
 
 TEST(a_date_is_that_of_the_zone)
 {
-	static const struct {
-		const char *zone, *at, *date;
-	} dates[] = {
-	    {"UTC", "2026-11-20T23:59:59Z", "2026-11-20"},
-	    {"Europe/Berlin", "2026-11-20T22:59:59Z", "2026-11-20"},
-	    {"Europe/Berlin", "2026-11-20T23:00:00Z", "2026-11-21"},
-	    {"America/New_York", "2026-11-20T04:59:59Z", "2026-11-19"},
-	    {"Asia/Kathmandu", "2026-11-20T18:15:00Z", "2026-11-21"},
-	};
-
-	for (size_t i = 0; i < G_N_ELEMENTS(dates); i++) {
-		g_autoptr(GTimeZone) zone = zone_load(dates[i].zone, NULL);
+	CASES_FOREACH(row, "schedule_dates", *zone, *at, *date) {
+		g_autoptr(GTimeZone) zone = zone_load(row->zone, NULL);
 		char date[11];
 
-		schedule_format_date(at(dates[i].at), zone, date);
-		g_assert_cmpstr(date, ==, dates[i].date);
+		schedule_format_date(at(row->at), zone, date);
+		g_assert_cmpstr(date, ==, row->date);
 	}
 }
 

@@ -1,7 +1,6 @@
 /*
  * test_search.c - a search agrees with evaluating every paper, in order.
  */
-#include <glib.h>
 #include <string.h>
 
 #include "base/bounds.h"
@@ -43,25 +42,12 @@ STORE_TEST(expression_has_the_words_of_the_filter)
 
 STORE_TEST(votes_that_every_match_has_are_known)
 {
-	static const struct {
-		const char *query;
-		int64_t wanted;
-	} rows[] = {
-	    {"a", -1},
-	    {"upvotes:>=3", 3},
-	    {"a upvotes:>=3", 3},
-	    {"a upvotes:3..7 upvotes:>=5", 5},
-	    {"a OR upvotes:>=3", -1},
-	    {"a -upvotes:>=3", -1},
-	    {"a stars:>=3", -1},
-	};
-
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		pb_auto(query) query = query_parse(rows[i].query,
-		    store_get_tokenizer(fixture->store), NULL, NULL, NULL);
+	CASES_FOREACH(row, "search_votes", *query, *wanted) {
+		pb_auto(query) query = query_parse(
+		    row->query, store_get_tokenizer(fixture->store), NULL, NULL, NULL);
 		pb_auto(fts_query) fts = fts_query_new(query);
 
-		g_assert_cmpint(fts->upvotes, ==, rows[i].wanted);
+		g_assert_cmpint(fts->upvotes, ==, cases_number(row->wanted));
 	}
 }
 
@@ -509,34 +495,18 @@ search(
 
 STORE_TEST(best_result_comes_first)
 {
-	static const struct {
-		const char *query;
-		unsigned limit;
-		const char *since;
-		const char *wanted;
-	} rows[] = {
-	    /* Title before abstract, then votes, then age. */
-	    {"mamba", 9, NULL, "4 3 2 1 of 4"},
-	    {"mamba", 2, NULL, "4 3 of 4"},
-	    {"mamba", 9, "2026-11-01", "3 2 1 of 3"},
-	    {"mamba OR trees^10", 9, NULL, "5 4 3 2 1 of 5"},
-	    {"mamba cat:cs.CV", 9, NULL, " of 0"},
-	    {"mamba NOT cat:cs.CV", 9, NULL, "4 3 2 1 of 4"},
-	    {"nothing", 9, NULL, " of 0"},
-	};
-
 	list(fixture, "2026-11-19", "1", "A paper", "on mamba it is", 0);
 	list(fixture, "2026-11-20", "2", "A paper", "on mamba it is", 0);
 	list(fixture, "2026-11-20", "3", "A paper", "on mamba it is", 40);
 	list(fixture, "2026-10-20", "4", "Mamba paper", "on and on it goes", 0);
 	list(fixture, "2026-10-20", "5", "Trees", "", 0);
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+	CASES_FOREACH(row, "search_best", *query, *limit, *since, *wanted) {
 		g_autofree char *got =
-		    search(fixture, rows[i].query, rows[i].limit, rows[i].since);
+		    search(fixture, row->query, cases_number(row->limit), row->since);
 
-		if (strcmp(got, rows[i].wanted) != 0)
+		if (strcmp(got, row->wanted) != 0)
 			g_test_fail_printf(
-			    "%s: %s, not %s", rows[i].query, got, rows[i].wanted);
+			    "%s: %s, not %s", row->query, got, row->wanted);
 	}
 }
 

@@ -3,7 +3,6 @@
  */
 #include "service/state/secret.h"
 
-#include <glib.h>
 #include <glib/gstdio.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -1,7 +1,6 @@
 /*
  * test_sentence.c - the key sentence of an abstract, and the abstracts of a digest.
  */
-#include <glib.h>
 #include <string.h>
 
 #include "lib/cases.h"

@@ -3,7 +3,6 @@
  */
 #include "config/settings.h"
 
-#include <glib.h>
 #include <glib/gstdio.h>
 #include <string.h>
 #include <unistd.h>

@@ -3,7 +3,6 @@
  */
 #include "service/people/sharing.h"
 
-#include <glib.h>
 #include <string.h>
 
 #include "base/bounds.h"

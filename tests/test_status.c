@@ -3,9 +3,7 @@
  */
 #include "service/health/status.h"
 
-#include <glib.h>
 #include <sqlite3.h>
-#include <string.h>
 
 #include "daemon/status_line.h"
 #include "lib/store_fixture.h"

@@ -6,7 +6,6 @@
 #include <glib/gstdio.h>
 #include <sqlite3.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,7 +19,6 @@
 #include "store/core/migrate.h"
 #include "store/core/sql.h"
 #include "store/mail/outbox.h"
-#include "store/subscriber/audit.h"
 #include "store/subscriber/subscribers.h"
 
 #define NOW "2026-11-20T09:00:00Z"

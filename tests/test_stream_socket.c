@@ -2,7 +2,6 @@
  * test_stream_socket.c - stream I/O with deadlines, and limits while opening.
  */
 #include <arpa/inet.h>
-#include <glib.h>
 #include <netinet/in.h>
 #include <string.h>
 #include <sys/socket.h>

@@ -5,7 +5,6 @@
 #include "service/people/person.h"
 #include "service/people/subscribe.h"
 
-#include <glib.h>
 #include <string.h>
 
 #include "base/bounds.h"

@@ -7,6 +7,7 @@
 #include "base/bounds.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "lib/cases.h"
 #include "query/taste/taste.h"
 #include "test_query.h"
 
@@ -39,28 +40,14 @@ list_counts(const struct matrix *matrix)
 
 QUERY_TEST(words_and_pairs_are_counted)
 {
-	static const struct {
-		const char *title;
-		const char *abstract;
-		bool folds_plurals;
-		const char *counts;
-	} rows[] = {
-	    {"State Space Models", "A state, space.", false,
-	        "models 1+0; space 1+1; space models 1+0; state 1+1; state space 1+0"},
-	    {"Models", "the model of models", true, "model 1+2"},
-	    {"Self-play in Go", "", false, "go 1+0; play 1+0; self 1+0; self play 1+0"},
-	    {"BERT 大模型 BERT", "", false, "bert 2+0; 大模 1+0; 模型 1+0"},
-	    {"", "", false, ""},
-	};
-
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+	CASES_FOREACH(row, "taste_words", *title, *abstract, *folds_plurals, *counts) {
 		pb_auto(matrix) matrix =
-		    matrix_new(fixture->tokenizer, rows[i].folds_plurals);
+		    matrix_new(fixture->tokenizer, cases_is_yes(row->folds_plurals));
 		g_autofree char *counts = NULL;
 
-		must_add(matrix, rows[i].title, rows[i].abstract);
+		must_add(matrix, row->title, row->abstract);
 		counts = list_counts(matrix);
-		g_assert_cmpstr(counts, ==, rows[i].counts);
+		g_assert_cmpstr(counts, ==, row->counts);
 	}
 }
 

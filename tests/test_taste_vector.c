@@ -1,7 +1,6 @@
 /*
  * test_taste_vector.c - the packed form of words that raise and lower papers.
  */
-#include <glib.h>
 #include <string.h>
 
 #include "base/bounds.h"

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "lib/cases.h"
 #include "lib/unit.h"
 #include "lib/web_sample.h"
 
@@ -142,30 +143,15 @@ TEST(hostile_values_stay_text)
 
 TEST(error_has_its_caret_below_the_column)
 {
-	static const struct {
-		const char *line;
-		const char *column;
-		const char *excerpt;
-	} cases[] = {
-	    {"a OR", "5", "<pre>a OR\n    ^</pre>"},
-	    {"\346\227\245\346\234\254 (x", "4",
-	        "<pre>\346\227\245\346\234\254 (x\n     ^</pre>"},
-	    {"0123456789012345678901234567890123456789 )", "42",
-	        "<pre>\342\200\246234567890123456789 )\n                    ^</pre>"},
-	    {"a b", "9", NULL},
-	    {"a b", "0", NULL},
-	    {"\342\200\256a )", "4", "<pre>\357\277\275a )\n   ^</pre>"},
-	};
-
-	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+	CASES_FOREACH(row, "web_page_carets", *line, *column, *excerpt) {
 		g_autofree char *values = g_strdup_printf(
 		    "{'messages': <[{'kind': <'error'>, 'field': <'filter'>, 'text': "
 		    "<'no'>, 'line': <'%s'>, 'column': <'%s'>}]>}",
-		    cases[i].line, cases[i].column);
+		    row->line, row->column);
 		g_autofree char *text = render_values(WEB_PAGE_HOME, values);
 
-		if (cases[i].excerpt)
-			assert_has(text, cases[i].excerpt);
+		if (row->excerpt)
+			assert_has(text, row->excerpt);
 		else
 			assert_lacks(text, "<pre>");
 	}

@@ -1,7 +1,6 @@
 /*
  * test_why.c - explanations of why a paper is, or is not, in a digest.
  */
-#include <glib.h>
 #include <string.h>
 
 #include "base/error.h"

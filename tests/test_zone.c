@@ -3,7 +3,6 @@
  */
 #include "base/zone.h"
 
-#include <glib.h>
 #include <string.h>
 
 #include "base/bounds.h"

@@ -6,7 +6,6 @@
 #include <glib.h>
 #include <string.h>
 
-#include "base/error.h"
 #include "errors.h"
 #include "render_sample.h"
 #include "service/people/erase.h"

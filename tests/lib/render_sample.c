@@ -3,8 +3,6 @@
  */
 #include "render_sample.h"
 
-#include <string.h>
-
 #include "errors.h"
 
 char *
