@@ -12,15 +12,14 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 import time
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+import lib  # the path
 from container import ENVIRONMENT, Container, make_root, need_root
 from paperserver import element
 from peers import Ca
 from readme import blocks
-from tap import Tap, need_programs, run, top_builddir
+from tap import Tap, need_programs, read, run, top_builddir
 
 LIMIT_S = 600
 BOX, USER, SECRET = "papers@container.example", "eva@container.example", "hunter2"
@@ -83,8 +82,7 @@ def prepare_provider(machine, ca):
 def read_mails(machine):
     found = []
     for path in sorted(glob.glob(machine.path("/home/eva/Maildir/new/*")), key=os.path.getmtime):
-        with open(path, "rb") as file:
-            found.append(email.message_from_bytes(file.read(), policy=email.policy.default))
+        found.append(email.message_from_bytes(read(path), policy=email.policy.default))
     return found
 
 

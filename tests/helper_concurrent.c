@@ -4,7 +4,6 @@
  *
  * Needs $PAPERBOY_TEST_STORE, see tests/lib/store_server.h.
  */
-#include <string.h>
 
 #include "base/token.h"
 #include "lib/store_fixture.h"
@@ -46,11 +45,7 @@ world_clear(struct world *world)
 static struct store *
 open_other(const struct world *world)
 {
-	g_autoptr(GError) error = NULL;
-	struct store *store = store_open(world->fixture->path, &error);
-
-	g_assert_no_error(error);
-	return store;
+	return NO_ERROR(store_open(world->fixture->path, &error));
 }
 
 /* @param ends_at  of the lease */
@@ -59,11 +54,10 @@ add_instance(struct store *store, int64_t ends_at)
 {
 	const struct instance instance = {
 	    .name = "host:/var/lib/paperboy", .program = "1", .started_at = NOW};
-	g_autoptr(GError) error = NULL;
 	int64_t id = 0;
 
-	instances_insert(store, &instance, ends_at - INSTANCES_LEASE_S, &id, &error);
-	g_assert_no_error(error);
+	NO_ERROR(instances_insert(
+	    store, &instance, ends_at - INSTANCES_LEASE_S, &id, &error));
 	store_set_holder(store, id);
 }
 
@@ -213,11 +207,9 @@ is_waiting(struct world *world)
 	    "SELECT EXISTS (SELECT 1 FROM pg_stat_activity WHERE wait_event_type = "
 	    "'Lock'"
 	    " AND datname = current_database())";
-	g_autoptr(GError) error = NULL;
 	bool has = false;
 
-	sql_has(world->watch, sql, &has, &error);
-	g_assert_no_error(error);
+	NO_ERROR(sql_has(world->watch, sql, &has, &error));
 	return has;
 }
 
@@ -301,10 +293,9 @@ static bool
 is_cancelled(struct world *world)
 {
 	struct outbox_job job = {.id = MESSAGE}, *const jobs[] = {&job};
-	g_autoptr(GError) error = NULL;
 
-	outbox_mark_cancelled(world->one, world->fixture->key, jobs, 1, &error);
-	g_assert_no_error(error);
+	NO_ERROR(
+	    outbox_mark_cancelled(world->one, world->fixture->key, jobs, 1, &error));
 	return job.is_cancelled;
 }
 
@@ -561,11 +552,10 @@ build_while_a_paper_changes(struct store *store, void *data, GError **error)
 TEST(digests_do_not_wait_for_papers)
 {
 	pb_local(world) world;
-	g_autoptr(GError) error = NULL;
 
 	world_init(&world, FAR_AWAY);
-	store_transact(world.one, build_while_a_paper_changes, &world, &error);
-	g_assert_no_error(error);
+	NO_ERROR(
+	    store_transact(world.one, build_while_a_paper_changes, &world, &error));
 }
 
 UNIT_MAIN

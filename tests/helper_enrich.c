@@ -6,7 +6,6 @@
  */
 #include <glib.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "store/core/transaction.h"

@@ -8,7 +8,6 @@
  * token is one that the worker has seen; it tries to derive others from it.
  */
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <pthread.h>

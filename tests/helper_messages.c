@@ -7,6 +7,7 @@
 #include <glib.h>
 #include <stdio.h>
 
+#include "lib/errors.h"
 #include "lib/render_sample.h"
 #include "message/compose.h"
 #include "message/encoding.h"
@@ -27,14 +28,13 @@ static void
 write_digest(const char *dir, const char *name, struct digest *digest)
 {
 	pb_auto(renderer) renderer = render_sample_new_renderer();
-	g_autoptr(GError) error = NULL;
-	g_autoptr(GBytes) message = renderer_compose(renderer, digest, &error);
+	g_autoptr(GBytes) message =
+	    NO_ERROR(renderer_compose(renderer, digest, &error));
 	g_autofree char *text = renderer_format_text(renderer, digest, NULL);
 	g_autofree char *html = renderer_format_html(renderer, digest, NULL);
 	size_t size;
 	const char *data;
 
-	g_assert_no_error(error);
 	data = g_bytes_get_data(message, &size);
 	write_file(dir, name, ".eml", data, (gssize)size);
 	write_file(dir, name, ".txt", text, -1);
@@ -55,12 +55,10 @@ write_subject(const char *dir, const char *name, const char *subject)
 	    .boundary = "=_x",
 	    .text = {&run, 1, ENCODING_QUOTED_PRINTABLE},
 	};
-	g_autoptr(GError) error = NULL;
-	g_autoptr(GBytes) message = compose_message(&fields, &error);
+	g_autoptr(GBytes) message = NO_ERROR(compose_message(&fields, &error));
 	size_t size;
 	const char *data;
 
-	g_assert_no_error(error);
 	data = g_bytes_get_data(message, &size);
 	write_file(dir, name, ".eml", data, (gssize)size);
 	write_file(dir, name, ".subject", subject, -1);

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/error.h"
 #include "service/setup/factory.h"
 #include "service/setup/startup.h"
 

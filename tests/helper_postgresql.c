@@ -35,12 +35,9 @@ pair_clear(struct pair *pair)
 static void
 pair_init(struct pair *pair)
 {
-	g_autoptr(GError) error = NULL;
-
 	pair->fixture = store_fixture_new();
 	pair->one = pair->fixture->store;
-	pair->other = store_open(pair->fixture->path, &error);
-	g_assert_no_error(error);
+	pair->other = NO_ERROR(store_open(pair->fixture->path, &error));
 	store_fixture_run(pair->fixture,
 	    "CREATE TABLE value (id BIGINT PRIMARY KEY, number BIGINT, name TEXT,"
 	    " data BYTEA, CHECK (number <> 13));"
@@ -111,11 +108,9 @@ TEST(values_come_back_as_they_were)
 static int64_t
 load_hash(struct store *store, const char *sql)
 {
-	g_autoptr(GError) error = NULL;
 	int64_t number = 0;
 
-	g_assert_true(sql_int64(store, sql, &number, &error));
-	g_assert_no_error(error);
+	g_assert_true(NO_ERROR(sql_int64(store, sql, &number, &error)));
 	return number;
 }
 
@@ -216,14 +211,12 @@ TEST(ignored_error_does_not_commit)
 {
 	pb_transaction transaction = {0};
 	pb_local(pair) pair;
-	g_autoptr(GError) error = NULL;
 
 	pair_init(&pair);
 	g_assert_true(store_begin(pair.one, &transaction, NULL));
 	g_assert_true(insert(pair.one, 10, 1, NULL));
 	g_assert_false(sql_exec(pair.one, "SELECT 1 / 0", NULL));
-	g_assert_false(store_commit(&transaction, &error));
-	g_assert_error(error, PB_ERROR, PB_ERROR_PERMANENT);
+	FAILS(PB_ERROR_PERMANENT, store_commit(&transaction, &error));
 	store_rollback(&transaction);
 	g_assert_cmpint(load_number(pair.one, 10, NULL), ==, -1);
 }
@@ -585,7 +578,6 @@ TEST(server_that_hangs_is_not_waited_for)
 	pb_auto(store) store = NULL;
 	g_autofree char *hosts = NULL, *alone = NULL, *both = NULL;
 	g_auto(GStrv) parts = NULL;
-	g_autoptr(GError) error = NULL;
 
 	pair_init(&pair);
 	silent_server_init(&server, NULL);
@@ -594,10 +586,8 @@ TEST(server_that_hangs_is_not_waited_for)
 	hosts = g_strdup_printf("host=%s,", server.directory);
 	parts = g_strsplit(pair.fixture->path, "host=", 2);
 	both = g_strjoinv(hosts, parts);
-	store = store_open(both, &error);
-	g_assert_no_error(error);
-	g_assert_cmpint(load_number(store, 1, &error), ==, 0);
-	g_assert_no_error(error);
+	store = NO_ERROR(store_open(both, &error));
+	g_assert_cmpint(NO_ERROR(load_number(store, 1, &error)), ==, 0);
 }
 
 TEST(digits_that_a_server_only_counts_are_not_read)
@@ -607,15 +597,13 @@ TEST(digits_that_a_server_only_counts_are_not_read)
 	pb_auto(store) store = NULL;
 	g_autofree char *url = NULL;
 	g_auto(GStrv) parts = NULL;
-	g_autoptr(GError) error = NULL;
 
 	pair_init(&pair);
 	silent_server_init(&server, pair.fixture->path);
 	parts = g_strsplit(pair.fixture->path, "host=", 2);
 	url = g_strdup_printf(
 	    "%shost=%s%s", parts[0], server.directory, strchr(parts[1], '&'));
-	store = store_open(url, &error);
-	g_assert_no_error(error);
+	store = NO_ERROR(store_open(url, &error));
 	g_assert_cmpint(
 	    load_hash(store, "SELECT CAST(123456789 AS NUMERIC)"), ==, INT64_MAX);
 	g_clear_pointer(&store, store_free);
@@ -635,22 +623,16 @@ sleep_once(struct store *store, void *data, GError **error)
 TEST(statement_that_hangs_is_given_up)
 {
 	pb_local(pair) pair;
-	g_autoptr(GError) error = NULL;
 	unsigned runs = 0;
 
 	pair_init(&pair);
 	store_set_wait(pair.one, 1);
-	g_assert_false(sleep_once(pair.one, &runs, &error));
-	g_assert_error(error, PB_ERROR, PB_ERROR_TEMPORARY);
-	g_clear_error(&error);
+	FAILS(PB_ERROR_TEMPORARY, sleep_once(pair.one, &runs, &error));
 	runs = 0;
-	g_assert_false(store_transact(pair.one, sleep_once, &runs, &error));
-	g_assert_error(error, PB_ERROR, PB_ERROR_TEMPORARY);
-	g_clear_error(&error);
+	FAILS(PB_ERROR_TEMPORARY, store_transact(pair.one, sleep_once, &runs, &error));
 	g_assert_cmpuint(runs, ==, 1);
 	store_set_wait(pair.one, STORE_WAIT_S);
-	g_assert_cmpint(load_number(pair.one, 1, &error), ==, 0);
-	g_assert_no_error(error);
+	g_assert_cmpint(NO_ERROR(load_number(pair.one, 1, &error)), ==, 0);
 }
 
 TEST(server_that_was_replaced_is_refused)
@@ -712,7 +694,6 @@ count_rows_read(struct store_fixture *fixture)
 TEST(last_digest_is_found_without_those_of_others)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
-	g_autoptr(GError) error = NULL;
 	int64_t before, at;
 
 	store_fixture_subscribe(fixture, "ada@example.org", "UTC", NULL, 1);
@@ -724,8 +705,8 @@ TEST(last_digest_is_found_without_those_of_others)
 	    " '2026-01-01', CAST('x' AS BYTEA) FROM generate_series(1, 1000) n;"
 	    "ANALYZE digest");
 	before = count_rows_read(fixture);
-	g_assert_true(digests_load_last_built(fixture->store, 1, &at, &error));
-	g_assert_no_error(error);
+	g_assert_true(
+	    NO_ERROR(digests_load_last_built(fixture->store, 1, &at, &error)));
 	g_assert_cmpint(at, ==, 1);
 	g_assert_cmpint(count_rows_read(fixture) - before, <, 10);
 }

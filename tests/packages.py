@@ -11,12 +11,10 @@ import glob
 import os
 import shutil
 import subprocess
-import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
-
+import lib  # the path
 from container import ENVIRONMENT, SUITE, find_mirror, need_root
-from tap import Skip, Tap, need_programs, read, run, top_builddir, top_srcdir
+from tap import Skip, Tap, need_programs, read, run, save, top_builddir, top_srcdir
 
 LIMIT_S = 1800
 # Given by whoever builds and signs packages; and a page of section 5, for a language.
@@ -148,8 +146,7 @@ def image_sends_a_digest(tap, place):
          "-f", os.path.join(top_srcdir(), "contrib", "container", "Containerfile"), root],
         LIMIT_S)
     config = os.path.join(place, "paperboy.conf")
-    with open(config, "w", encoding="ascii") as file:
-        file.write(CONFIG)
+    save(config, CONFIG)
     image = run([*buildah, "from", "localhost/paperboy"]).strip()
     user = run([*buildah, "run", "--isolation", "chroot", image, "id", "-u"]).strip()
     assert user != "0", "the service would run as root"

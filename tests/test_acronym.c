@@ -1,10 +1,6 @@
 /*
  * test_acronym.c - acronyms that a text defines.
  */
-#include <glib.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "base/bounds.h"
 #include "lib/cases.h"
 #include "lib/unit.h"

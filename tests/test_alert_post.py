@@ -14,14 +14,13 @@ import json
 import os
 import queue
 import ssl
-import sys
 import threading
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+import lib  # the path
 from clock import DAY
 from daemon import Instance, at_hour
 from peers import Ca
-from tap import Tap, free_port, run, top_srcdir
+from tap import Tap, free_port, run, save, top_srcdir
 
 KEY = "a key of more than a few bytes"
 FULL = 1000000  # MB that must be free: more than there are
@@ -163,8 +162,7 @@ def templates_of_services(tap):
             assert "the disk is nearly full" in values, body
             assert "free some space" in values, body
     wrong = os.path.join(tap.subdirectory("wrong"), "wrong.json")
-    with open(wrong, "w", encoding="ascii") as file:
-        file.write('{"text": "{{subjekt}}"}')
+    save(wrong, '{"text": "{{subjekt}}"}')
     instance.set(alerts__template=wrong)
     said = run([instance.daemon, "-c", instance.config, "--check"], check=False)
     assert f"{wrong}:1:" in said and "subjekt" in said, said

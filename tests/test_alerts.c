@@ -3,7 +3,6 @@
  */
 #include "service/health/alerts.h"
 
-#include <glib.h>
 #include <string.h>
 
 #include "lib/store_fixture.h"
@@ -39,16 +38,13 @@ set(char **field, const char *value)
 static void
 alerts_test_init_unused(struct alerts_test *test)
 {
-	g_autoptr(GError) error = NULL;
-
 	*test = (struct alerts_test){
 	    .fixture = store_fixture_new(), .now = store_fixture_time(NOW)};
 	test->settings = settings_new();
 	set(&test->settings->state_dir, test->fixture->directory);
 	set(&test->settings->mail_from, "paperboy@news.example");
 	set(&test->settings->mail_owner, "owner@news.example");
-	test->own_addresses = own_addresses_new(test->settings, &error);
-	g_assert_no_error(error);
+	test->own_addresses = NO_ERROR(own_addresses_new(test->settings, &error));
 }
 
 static void
@@ -79,11 +75,9 @@ run_alerts(struct alerts_test *test, int64_t now)
 	    .random = &random_system,
 	    .retries = &test->retries,
 	};
-	g_autoptr(GError) error = NULL;
 	unsigned reported;
 
-	g_assert_true(alerts_run(&alerts, now, &reported, &error));
-	g_assert_no_error(error);
+	g_assert_true(NO_ERROR(alerts_run(&alerts, now, &reported, &error)));
 	return reported;
 }
 

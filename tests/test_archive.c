@@ -1,13 +1,8 @@
 /*
  * test_archive.c - the archive indexes exactly the words of its papers.
  */
-#include <glib.h>
-#include <sqlite3.h>
 #include <string.h>
 
-#include "base/clock.h"
-#include "base/day.h"
-#include "base/error.h"
 #include "lib/cases.h"
 #include "lib/store_fixture.h"
 #include "lib/unit.h"
@@ -133,29 +128,14 @@ STORE_TEST(real_papers_teach_short_forms)
 
 STORE_TEST(closest_word_is_found)
 {
-	static const struct {
-		const char *typed;
-		const char *nearest;
-	} rows[] = {
-	    {"difusion", "diffusion"},          /* a letter is missing */
-	    {"diffussion", "diffusion"},        /* one too many */
-	    {"diffusoin", "diffusion"},         /* two are swapped */
-	    {"difvusoin", "diffusion"},         /* two errors */
-	    {"tifvusoin", NULL},                /* three */
-	    {"mamb", "mamba"}, {"nabma", NULL}, /* two errors in a short word */
-	    {"tre", NULL},                      /* too short */
-	    {"qwertyuiop", NULL}, {"schr\xc3\xb8", NULL},
-	    {"robat", "robot"}, /* the more frequent of two equally close ones */
-	};
-
 	list(fixture, "1", "Diffusion mamba tree", "robot robust");
 	list(fixture, "2", "robot", "rabat");
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+	CASES_FOREACH(row, "archive_closest", *typed, *nearest) {
 		g_autofree char *nearest = NULL;
 
-		g_assert_true(archive_find_nearest(
-		    fixture->store, rows[i].typed, &nearest, NULL));
-		g_assert_cmpstr(nearest, ==, rows[i].nearest);
+		g_assert_true(
+		    archive_find_nearest(fixture->store, row->typed, &nearest, NULL));
+		g_assert_cmpstr(nearest, ==, row->nearest);
 	}
 }
 
@@ -187,7 +167,6 @@ TEST(wrong_entries_are_found_and_rebuilt)
 	CASES_FOREACH(row, "archive_wrong", *damage, *says, *is_seen_at_a_glance) {
 		pb_auto(store_fixture) fixture = store_fixture_new();
 		g_autofree char *problem = NULL, *glance = NULL;
-		g_autoptr(GError) error = NULL;
 
 		list(fixture, "1", "Diffusion of mamba", "low-rank adaptation (LoRA)");
 		list(fixture, "2", "of mambas", "");
@@ -199,8 +178,7 @@ TEST(wrong_entries_are_found_and_rebuilt)
 		g_assert_true(archive_check_counts(fixture->store, &glance, NULL));
 		g_assert_true(
 		    (glance != NULL) == cases_is_yes(row->is_seen_at_a_glance));
-		archive_rebuild(fixture->store, &error);
-		g_assert_no_error(error);
+		NO_ERROR(archive_rebuild(fixture->store, &error));
 		assert_sound(fixture);
 	}
 }

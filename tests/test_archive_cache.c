@@ -1,8 +1,6 @@
 /*
  * test_archive_cache.c - the copy of the papers equals the papers of the database.
  */
-#include <glib.h>
-#include <glib/gstdio.h>
 #include <string.h>
 
 #include "lib/broken_tokenizer.h"
@@ -62,16 +60,14 @@ enrich(struct store_fixture *fixture, const char *id, const char *doi, int64_t n
 	g_autoptr(GPtrArray) papers =
 	    g_ptr_array_new_with_free_func((GDestroyNotify)paper_free);
 	struct paper *paper = store_fixture_paper(id, "", "");
-	g_autoptr(GError) error = NULL;
 	struct papers_saved saved;
 
 	paper->doi = g_strdup(doi);
 	paper->categories = g_ptr_array_new_with_free_func(g_free);
 	g_ptr_array_add(paper->categories, g_strdup("cs.CL"));
 	g_ptr_array_add(papers, paper);
-	papers_save_lookup(
-	    fixture->store, PAPER_LOOKUP_ARXIV, papers, NULL, now, &saved, &error);
-	g_assert_no_error(error);
+	NO_ERROR(papers_save_lookup(
+	    fixture->store, PAPER_LOOKUP_ARXIV, papers, NULL, now, &saved, &error));
 }
 
 /* One change, at a time that does not always advance. */
@@ -189,10 +185,8 @@ static struct store *
 open_plain(struct store_fixture *fixture)
 {
 	g_autofree char *path = g_build_filename(fixture->directory, "plain.db", NULL);
-	g_autoptr(GError) error = NULL;
-	struct store *store = store_open(path, &error);
+	struct store *store = NO_ERROR(store_open(path, &error));
 
-	g_assert_no_error(error);
 	return store;
 }
 
@@ -292,10 +286,8 @@ CACHE_TEST(a_paper_with_the_former_id_of_another_is_copied)
 static struct store *
 refresh(struct store *store)
 {
-	g_autoptr(GError) error = NULL;
-	struct store *archive = archive_cache_refresh(store, &error);
+	struct store *archive = NO_ERROR(archive_cache_refresh(store, &error));
 
-	g_assert_no_error(error);
 	return archive;
 }
 

@@ -1,11 +1,11 @@
 /*
  * test_arguments.c - the arguments of a paperboyctl command are counted and checked.
  */
-#include <glib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "ctl/ctl.h"
+#include "lib/cases.h"
 #include "lib/unit.h"
 
 #define MAX_WORDS 8
@@ -46,37 +46,21 @@ vector_clear(struct vector *vector)
 
 TEST(missing_and_surplus_arguments_are_reported)
 {
-	static const struct {
-		const char *line;
-		int least, most; /* -1: any number */
-		const char *error;
-	} rows[] = {
-	    {"edit", 3, 3, "missing argument"},
-	    {"edit a", 3, 3, "missing argument"},
-	    {"edit a b c", 3, 3, NULL},
-	    {"edit a b c d", 3, 3, "unexpected argument 'd'"},
-	    {"edit a b c d e", 3, 3, "unexpected argument 'd'"},
-	    {"edit -- a b", 3, 3, "missing argument"},
-	    {"drop", 1, -1, "missing argument"},
-	    {"drop a b c", 1, -1, NULL},
-	    {"config", 0, 1, NULL},
-	    {"config a b", 0, 1, "unexpected argument 'b'"},
-	};
-
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+	CASES_FOREACH(row, "arguments", *line, *least, *most, *error) {
 		pb_local(vector) vector;
-		const struct ctl_command command = {
-		    .least = rows[i].least, .most = rows[i].most, .options = ""};
+		const struct ctl_command command = {.least = cases_number(row->least),
+		    .most = cases_number(row->most),
+		    .options = ""};
 		struct ctl ctl = {0};
 		g_autoptr(GError) error = NULL;
 		bool is_ok;
 
-		vector_init(&vector, rows[i].line);
+		vector_init(&vector, row->line);
 		ctl.argc = vector.argc;
 		ctl.argv = vector.argv;
 		is_ok = ctl_parse(&command, &ctl, &error);
-		g_assert_true(is_ok == !rows[i].error);
-		g_assert_cmpstr(error ? error->message : NULL, ==, rows[i].error);
+		g_assert_true(is_ok == !row->error);
+		g_assert_cmpstr(error ? error->message : NULL, ==, row->error);
 	}
 }
 

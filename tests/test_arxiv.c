@@ -1,10 +1,8 @@
 /*
  * test_arxiv.c - arXiv's feeds and API responses.
  */
-#include <glib.h>
 #include <string.h>
 
-#include "base/bounds.h"
 #include "base/error.h"
 #include "lib/cases.h"
 #include "lib/paperserver.h"
@@ -49,10 +47,8 @@ parse(const char *xml, GError **error)
 static GPtrArray *
 parse_right(const char *xml)
 {
-	g_autoptr(GError) error = NULL;
-	GPtrArray *listings = parse(xml, &error);
+	GPtrArray *listings = NO_ERROR(parse(xml, &error));
 
-	g_assert_no_error(error);
 	return listings;
 }
 
@@ -72,28 +68,13 @@ TEST(ids_are_stripped_of_prefix_and_version)
 
 TEST(authors_are_split_without_affiliations)
 {
-	static const struct {
-		const char *text, *authors;
-	} rows[] = {
-	    {"Ada Example, Bo Li", "Ada Example|Bo Li"},
-	    {"Bla\\v{z} Pi\\v{z}urica,J\\\"org Kra{\\ss}", "Blaž Pižurica|Jörg Kraß"},
-	    {"Ada Example (MIT, Cambridge, USA), Bo Li (1)", "Ada Example|Bo Li"},
-	    {"A. One (1), B. Two (1 and 2) ((1) X, Y, (2) Z)", "A. One|B. Two"},
-	    {"M. King, Jr., Bo Li", "M. King Jr.|Bo Li"},
-	    {"Ada (Example, Bo Li", "Ada (Example|Bo Li"},
-	    {"Ada {Example, Inc}, Bo", "Ada {Example, Inc}|Bo"},
-	    {"The LIGO Scientific Collaboration", "The LIGO Scientific Collaboration"},
-	    {" , ,Ada,", "Ada"},
-	    {"", ""},
-	};
-
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+	CASES_FOREACH(row, "arxiv_authors", *text, *authors) {
 		g_autoptr(GPtrArray) authors = g_ptr_array_new_with_free_func(g_free);
 		g_autofree char *joined = NULL;
 
-		arxiv_listing_split_authors(rows[i].text, authors);
+		arxiv_listing_split_authors(row->text, authors);
 		joined = texts_join(authors);
-		g_assert_cmpstr(joined, ==, rows[i].authors);
+		g_assert_cmpstr(joined, ==, row->authors);
 	}
 }
 
@@ -302,18 +283,15 @@ TEST(feed_is_fetched_after_a_pause_with_its_own_date)
 {
 	served_auto served;
 	source_answer_auto answer = {0};
-	g_autoptr(GError) error = NULL;
 
 	if (!serve(&served))
 		return;
-	fetch(&served, "feed-made-3", NULL, &answer, &error);
-	g_assert_no_error(error);
+	NO_ERROR(fetch(&served, "feed-made-3", NULL, &answer, &error));
 	g_assert_cmpint(answer.status, ==, SOURCE_OK);
 	g_assert_cmpuint(answer.count, ==, 3);
 	g_assert_cmpstr(answer.day, ==, "2026-11-18");
 	g_assert_cmpuint(served.waits, ==, 1);
-	fetch(&served, "feed-empty", NULL, &answer, &error);
-	g_assert_no_error(error);
+	NO_ERROR(fetch(&served, "feed-empty", NULL, &answer, &error));
 	g_assert_cmpint(answer.status, ==, SOURCE_EMPTY);
 	g_assert_cmpstr(answer.day, ==, "2026-11-18");
 }
@@ -377,51 +355,36 @@ TEST(each_server_error_has_its_code)
 /* Submission windows end at 14:00 Eastern before the announcement. */
 TEST(past_days_are_fetched_by_the_api)
 {
-	static const struct {
-		const char *day, *window; /* NULL: no announcements */
-	} rows[] = {
-	    {"2026-11-16", "202611121900+TO+202611131859"}, /* a Monday */
-	    {"2026-11-17", "202611131900+TO+202611161859"},
-	    {"2026-11-18", "202611161900+TO+202611171859"},
-	    {"2026-11-20", "202611181900+TO+202611191859"},
-	    {"2026-07-15", "202607131800+TO+202607141759"}, /* daylight saving */
-	    {"2026-11-02", "202610291800+TO+202610301759"},
-	    {"2026-11-03", "202610301800+TO+202611021859"}, /* the night between */
-	    {"2026-11-14", NULL},
-	    {"2026-11-15", NULL},
-	};
 	served_auto served;
 
 	if (!serve(&served))
 		return;
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+	CASES_FOREACH(row, "arxiv_windows", *day, *window) {
 		g_autofree char *url =
 		    paperserver_mode_url(served.server, "feed-found-250");
 		const struct source_options options = ARXIV_OPTIONS(url);
 		pb_auto(source) source = arxiv_new(&options);
-		g_autoptr(GError) error = NULL;
 		source_answer_auto answer = {0};
 		const struct listing *one, *other;
 
 		served.waits = 0;
-		source_fetch_day(
-		    source, served.http, rows[i].day, NULL, &answer, &error);
-		g_assert_no_error(error);
-		g_assert_cmpuint(answer.count, ==, rows[i].window ? 250 : 0);
-		g_assert_cmpuint(served.waits, ==, rows[i].window ? 2 : 0);
-		for (unsigned page = 0; rows[i].window && page < 2; page++) {
+		NO_ERROR(source_fetch_day(
+		    source, served.http, row->day, NULL, &answer, &error));
+		g_assert_cmpuint(answer.count, ==, row->window ? 250 : 0);
+		g_assert_cmpuint(served.waits, ==, row->window ? 2 : 0);
+		for (unsigned page = 0; row->window && page < 2; page++) {
 			g_autofree char *line = paperserver_read_line(served.server);
 
-			g_assert_nonnull(strstr(line, rows[i].window));
+			g_assert_nonnull(strstr(line, row->window));
 			g_assert_nonnull(strstr(line, "search_query=cat:cs.CL+AND"));
 			g_assert_nonnull(
 			    strstr(line, page ? "&start=200&" : "&start=0&"));
 		}
-		if (rows[i].window) {
+		if (row->window) {
 			/* The day of the list, not of submission. */
 			one = answer.listings->pdata[0];
 			other = answer.listings->pdata[1];
-			g_assert_cmpstr(one->day, ==, rows[i].day);
+			g_assert_cmpstr(one->day, ==, row->day);
 			g_assert_cmpint(one->listing_type, ==, LISTING_NEW);
 			g_assert_cmpint(other->listing_type, ==, LISTING_CROSS);
 		}

@@ -8,11 +8,10 @@ words with TeX are compared by their plain letters.
 import os
 import re
 import subprocess
-import sys
 import unicodedata
 import xml.etree.ElementTree as tree
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+import lib  # the path
 from tap import Tap, real_data, real_files, top_builddir
 
 ATOM = "{http://www.w3.org/2005/Atom}"
@@ -113,11 +112,6 @@ def test_cut():
     assert status == 1 and out == "" and re.match(r"line \d+, column \d+: ", err), err
 
 
-def main():
-    with Tap() as tap:
-        tap.run(test_all)
-        tap.run(test_cut)
-
-
-if __name__ == "__main__":
-    main()
+with Tap() as tap:
+    tap.run(test_all)
+    tap.run(test_cut)

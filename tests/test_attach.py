@@ -13,16 +13,16 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import tempfile
 import xml.etree.ElementTree as tree
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
-
+import lib  # the path
 import messages
 from papers import load_papers
 from programs import Paperboy, as_sent, built
-from tap import IS_LONG, Tap, real_files, skip_all, top_srcdir, use_debian_python
+from tap import (
+    IS_LONG, Tap, read, real_files, save, skip_all, top_srcdir, use_debian_python,
+)
 
 MODS = "{http://www.loc.gov/mods/v3}"
 CMARK = "{http://commonmark.org/xml/1.0}"
@@ -73,8 +73,7 @@ class File:
         self.kind = part.get_content_type()
         self.path = os.path.join(directory, self.name)
         self.text = data.decode("utf-8").replace("\r\n", "\n")
-        with open(self.path, "wb") as file:
-            file.write(data)
+        save(self.path, data)
 
 
 def run(*arguments):
@@ -95,8 +94,7 @@ def show(texts):
 
 def load_wanted(path, metadata):
     """The values that a file must have of each paper of a day, by id."""
-    with open(path, encoding="utf-8") as file:
-        inner = [element["paper"] for element in json.load(file)]
+    inner = [element["paper"] for element in json.loads(read(path))]
     papers = load_papers(path)
     texts = []
     for paper in papers:
@@ -282,8 +280,7 @@ def check_markdown(file, papers, depth):
                     "count": len(ids), "papers": ids}, head
     assert isinstance(head["title"], str) and str(head["date"]) in file.name
     path = file.path + ".body"
-    with open(path, "w", encoding="utf-8") as out:
-        out.write(body)
+    save(path, body)
     root = tree.fromstring(run("cmark-gfm", "--to", "xml", path)[0])
     assert {node.tag for node in root.iter()} <= {CMARK + name for name in ELEMENTS}
     # Links that GitHub's extension would make of text.
@@ -444,17 +441,12 @@ def test_real_days(tap):
     tap.diag(f"{len(papers)} days, {sum(papers)} papers in each format, no warnings")
 
 
-def main():
-    missing = use_debian_python("pybtex", "yaml") + [
-        name for name in ("bib2xml", "ris2xml", "cmark-gfm") if not shutil.which(name)]
-    if missing:
-        skip_all(f"{missing[0]} is not installed")
-    with Tap() as tap:
-        tap.run(test_sample_days, tap)
-        tap.run(test_hostile, tap)
-        tap.run(test_metadata, tap)
-        tap.run(test_real_days, tap)
-
-
-if __name__ == "__main__":
-    main()
+missing = use_debian_python("pybtex", "yaml") + [
+    name for name in ("bib2xml", "ris2xml", "cmark-gfm") if not shutil.which(name)]
+if missing:
+    skip_all(f"{missing[0]} is not installed")
+with Tap() as tap:
+    tap.run(test_sample_days, tap)
+    tap.run(test_hostile, tap)
+    tap.run(test_metadata, tap)
+    tap.run(test_real_days, tap)

@@ -4,9 +4,6 @@
  */
 #include "service/inbound/autoreply_policy.h"
 
-#include <glib.h>
-#include <string.h>
-
 #include "base/bounds.h"
 #include "lib/cases.h"
 #include "lib/conversation.h"
@@ -263,43 +260,27 @@ TEST(tag_in_the_subject_selects_the_purpose)
 /* A Message-ID is known to everybody who sees a reply: Reply-To has better tokens. */
 TEST(message_id_identifies_replies_only_without_subaddresses)
 {
-	static const struct {
-		const char *in_reply_to, *references;
-		const char *token; /* "": no target */
-		bool is_message_id;
-	} rows[] = {
-	    {"digest.abc@example.org", NULL, "abc", true},
-	    {"DIGEST.ABC@EXAMPLE.ORG", NULL, "abc", true},
-	    {"letter.random.abc@example.org", NULL, "abc", true},
-	    {NULL, "digest.abc@example.org", "abc", true},
-	    {"other@example.net", "digest.abc@example.org", "", false},
-	    {"letter.random@example.org", NULL, "", false},
-	    {"check.abc@example.org", NULL, "", false},
-	    {"letter.a.b.c@example.org", NULL, "", false},
-	    {"digest.abc@example.net", NULL, "", false},
-	    {"digest.abc", NULL, "", false},
-	    {NULL, NULL, "", false},
-	};
 	static const struct receive_mail envelope = {.recipient = HOME};
 
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+	CASES_FOREACH(row, "autoreply_policy_message_ids", *in_reply_to, *references,
+	    *token, *is_message_id) {
 		pb_auto(inmail) mail = new_mail();
 		autoreply_verdict_auto verdict = {0};
 
-		if (rows[i].in_reply_to)
-			g_ptr_array_add(
-			    mail->in_reply_to, g_strdup(rows[i].in_reply_to));
-		if (rows[i].references) {
+		if (row->in_reply_to)
+			g_ptr_array_add(mail->in_reply_to, g_strdup(row->in_reply_to));
+		if (row->references) {
 			g_ptr_array_add(
 			    mail->references, g_strdup("first@example.net"));
-			g_ptr_array_add(mail->references, g_strdup(rows[i].references));
+			g_ptr_array_add(mail->references, g_strdup(row->references));
 		}
 		autoreply_check(&without, mail, &envelope, &verdict);
-		g_test_message("%s", rows[i].in_reply_to ? rows[i].in_reply_to : "-");
+		g_test_message("%s", row->in_reply_to ? row->in_reply_to : "-");
 		g_assert_cmpint(verdict.kind, ==,
-		    *rows[i].token ? SUBADDRESS_REPLY : SUBADDRESS_COMMANDS);
-		g_assert_cmpstr(verdict.token, ==, rows[i].token);
-		g_assert_true(verdict.is_message_id == rows[i].is_message_id);
+		    *row->token ? SUBADDRESS_REPLY : SUBADDRESS_COMMANDS);
+		g_assert_cmpstr(verdict.token, ==, row->token);
+		g_assert_true(
+		    verdict.is_message_id == cases_is_yes(row->is_message_id));
 		check(mail, NULL, HOME, &verdict);
 		g_assert_cmpint(verdict.kind, ==, SUBADDRESS_COMMANDS);
 	}
@@ -416,21 +397,10 @@ TEST(results_are_aligned_with_the_domain_of_from)
 
 TEST(rate_key_ignores_subaddress_and_dots)
 {
-	static const struct {
-		const char *address, *limit_key;
-	} rows[] = {
-	    {"Eva@example.com", "eva@example.com"},
-	    {"e.v.a@EXAMPLE.com", "eva@example.com"},
-	    {"eva+cats+dogs@example.com", "eva@example.com"},
-	    {"E.va+1@example.com", "eva@example.com"},
-	    {"eva@mail.example.com", "eva@mail.example.com"},
-	    {"+tag@example.com", "+tag@example.com"},
-	};
+	CASES_FOREACH(row, "autoreply_policy_rate_keys", *address, *limit_key) {
+		g_autofree char *limit_key = autoreply_format_rate_key(row->address);
 
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		g_autofree char *limit_key = autoreply_format_rate_key(rows[i].address);
-
-		g_assert_cmpstr(limit_key, ==, rows[i].limit_key);
+		g_assert_cmpstr(limit_key, ==, row->limit_key);
 	}
 	for (size_t i = 0; i < 2; i++) {
 		static const char *const addresses[] = {

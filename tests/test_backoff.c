@@ -1,8 +1,6 @@
 /*
  * test_backoff.c - retry schedule of failed deliveries.
  */
-#include <glib.h>
-
 #include "base/error.h"
 #include "lib/unit.h"
 #include "transport/backoff.h"

@@ -1,7 +1,6 @@
 /*
  * test_backtest.c - tests of filters on the archive, with suggestions.
  */
-#include <glib.h>
 #include <string.h>
 
 #include "base/bounds.h"
@@ -27,12 +26,10 @@ static struct backtest *
 run(struct store_fixture *fixture, const struct backtest_request *request)
 {
 	struct backtest_request wanted = *request;
-	g_autoptr(GError) error = NULL;
 	struct backtest *backtest;
 
 	wanted.now = NOW;
-	backtest = backtest_run(fixture->store, &wanted, NULL, &error);
-	g_assert_no_error(error);
+	backtest = NO_ERROR(backtest_run(fixture->store, &wanted, NULL, &error));
 	store_fixture_assert_idle(fixture);
 	return backtest;
 }
@@ -61,21 +58,6 @@ join_notes(const struct backtest *backtest)
 
 STORE_TEST(backtest_counts_matches)
 {
-	static const struct {
-		const char *text;
-		unsigned days;
-		unsigned found, covered;
-		const char *newest;
-	} rows[] = {
-	    {"mamba", 0, 7, 30, "9 8 7 6 5"},
-	    {"mamba", 2, 2, 2, "9 8"},
-	    {"mamba", 90, 8, 62, "9 8 7 6 5"},
-	    {"title:tree", 0, 0, 30, ""},
-	    {"title:tree", 90, 1, 62, "1"},
-	    {"mamba upvotes:>=3", 0, 0, 30, ""},
-	    {"mamba NOT upvotes:>=3", 0, 7, 30, "9 8 7 6 5"},
-	};
-
 	list(fixture, "2026-09-20", "1", "Trees", "");
 	list(fixture, "2026-10-20", "2", "Mamba", "");
 	for (int i = 3; i < 10; i++) {
@@ -84,17 +66,19 @@ STORE_TEST(backtest_counts_matches)
 
 		list(fixture, day, id, "Mambas", "");
 	}
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+	CASES_FOREACH(row, "backtest_counts", *text, *days, *found, *covered, *newest) {
 		const struct backtest_request request = {
-		    .text = rows[i].text, .days = rows[i].days};
+		    .text = row->text, .days = cases_number(row->days)};
 		pb_auto(backtest) backtest = run(fixture, &request);
 		g_autofree char *newest = join_newest(backtest);
 
-		g_assert_cmpuint(backtest->found, ==, rows[i].found);
-		g_assert_cmpuint(backtest->covered_days, ==, rows[i].covered);
-		g_assert_cmpstr(newest, ==, rows[i].newest);
-		g_assert_cmpfloat_with_epsilon(
-		    backtest->a_day, (double)rows[i].found / rows[i].covered, 1e-9);
+		g_assert_cmpuint(backtest->found, ==, cases_number(row->found));
+		g_assert_cmpuint(
+		    backtest->covered_days, ==, cases_number(row->covered));
+		g_assert_cmpstr(newest, ==, row->newest);
+		g_assert_cmpfloat_with_epsilon(backtest->a_day,
+		    (double)cases_number(row->found) / cases_number(row->covered),
+		    1e-9);
 		if (backtest->newest->len)
 			g_assert_nonnull(
 			    strstr(((struct backtest_paper *)backtest->newest->pdata[0])
@@ -276,15 +260,11 @@ STORE_TEST(days_are_limited)
 	struct backtest_request request = {
 	    .text = "mamba", .days = BOUNDS_BACKTEST_DAYS, .now = NOW};
 	pb_auto(backtest) backtest = run(fixture, &request);
-	g_autoptr(GError) error = NULL;
 
 	request.days++;
-	g_assert_null(backtest_run(fixture->store, &request, NULL, &error));
-	g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
-	g_clear_error(&error);
+	FAILS(PB_ERROR_INPUT, backtest_run(fixture->store, &request, NULL, &error));
 	request = (struct backtest_request){.text = "mamba (", .now = NOW};
-	g_assert_null(backtest_run(fixture->store, &request, NULL, &error));
-	g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
+	FAILS(PB_ERROR_INPUT, backtest_run(fixture->store, &request, NULL, &error));
 }
 
 UNIT_MAIN

@@ -3,7 +3,6 @@
  */
 #include "store/admin/backup.h"
 
-#include <glib.h>
 #include <glib/gstdio.h>
 #include <string.h>
 

@@ -2,7 +2,6 @@
  * test_batch_eval.c - evaluating a filter for a batch of papers agrees with single
  * evaluation.
  */
-#include <glib.h>
 #include <string.h>
 
 #include "lib/store_fixture.h"
@@ -82,11 +81,9 @@ assert_same(struct batch_eval *batch, const struct paper_cache *paper_cache,
     const struct query *query, const struct bitset *papers)
 {
 	g_autofree char *canonical = query_format(query);
-	g_autoptr(GError) error = NULL;
 	struct batch_result answer;
 
-	batch_eval_run(batch, canonical, papers, &answer, &error);
-	g_assert_no_error(error);
+	NO_ERROR(batch_eval_run(batch, canonical, papers, &answer, &error));
 	for (unsigned i = 0; i < PAPERS; i++) {
 		const struct query_document *document = paper_cache->documents[i];
 		bool is_asked = bitset_has(papers, i);
@@ -141,11 +138,9 @@ STORE_TEST(batch_agrees_with_single_evaluation)
 	/* Twice: the second round finds verdicts of the first. */
 	for (unsigned round = 0; round < 2; round++)
 		for (size_t i = 0; i < G_N_ELEMENTS(texts); i++) {
-			g_autoptr(GError) error = NULL;
-			pb_auto(query) query =
-			    query_parse(texts[i], tokenizer, NULL, NULL, &error);
+			pb_auto(query) query = NO_ERROR(
+			    query_parse(texts[i], tokenizer, NULL, NULL, &error));
 
-			g_assert_no_error(error);
 			assert_same(batch, paper_cache, query, round ? &all : &some);
 		}
 	free_cache(paper_cache);

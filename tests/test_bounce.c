@@ -1,9 +1,6 @@
 /*
  * test_bounce.c - evidence, decisions and a simulated year of bounces.
  */
-#include <glib.h>
-#include <string.h>
-
 #include "lib/conversation.h"
 #include "lib/mailer_fixture.h"
 #include "lib/unit.h"
@@ -12,7 +9,6 @@
 #include "service/people/subscribe.h"
 #include "store/core/sql.h"
 #include "store/mail/bounces.h"
-#include "store/mail/outbox.h"
 #include "store/subscriber/subscribers.h"
 
 /* ---- decisions ---- */

@@ -3,7 +3,6 @@
  *
  * The bars are those of the whole feature, since no table of rules fits all texts.
  */
-#include <glib.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,10 +35,8 @@ read_lines(const char *directory, const char *name)
 	g_autofree char *path =
 	    g_build_filename(top ? top : ".", directory, name, NULL);
 	g_autofree char *text = NULL;
-	g_autoptr(GError) error = NULL;
 
-	g_file_get_contents(path, &text, NULL, &error);
-	g_assert_no_error(error);
+	NO_ERROR(g_file_get_contents(path, &text, NULL, &error));
 	return g_strsplit(text, "\n", -1);
 }
 

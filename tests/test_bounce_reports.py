@@ -6,11 +6,9 @@ import json
 import os
 import re
 import subprocess
-import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
-
-from tap import Tap, real_data, top_builddir, top_srcdir  # noqa: E402
+import lib  # the path
+from tap import Tap, read, real_data, save, top_builddir, top_srcdir
 
 CTL = os.path.abspath(os.path.join(top_builddir(), "paperboyctl"))
 KEYS = ["file", "kind", "class", "status", "code", "recipients", "agent", "rule", "line"]
@@ -24,8 +22,7 @@ def load_samples():
     The line before each has the kind and the class that a person concludes from the text.
     """
     path = os.path.join(top_srcdir(), "tests", "bounces", "samples.mbox")
-    with open(path, "rb") as file:
-        _, *parts = re.split(rb"^From (\w+) (\w+) (.*)\n", file.read(), flags=re.M)
+    _, *parts = re.split(rb"^From (\w+) (\w+) (.*)\n", read(path), flags=re.M)
     return {name.decode(): Sample(kind.decode(), verdict.decode(), name.decode(), data)
             for kind, verdict, name, data in zip(*[iter(parts)] * 4)}
 
@@ -75,8 +72,7 @@ def test_samples(tap, directory):
     paths = []
     for number, sample in enumerate(SAMPLES.values()):
         paths.append(os.path.join(directory, f"{number:03}.eml"))
-        with open(paths[-1], "wb") as file:
-            file.write(sample.data)
+        save(paths[-1], sample.data)
     figures, same = Figures(), 0
     for sample, result in zip(SAMPLES.values(), explain(*paths)):
         figures.add(sample.verdict == "dead", is_called_dead(result))
@@ -150,8 +146,7 @@ def test_rules(directory):
             ("rule a dead\n\tx\\\nrule b full\n", "3: expected the rest of a pattern"),
             ("rules\n", "1: unexpected block: rules"), ("", "0: no block: guess"),
             (good + good, "3: unexpected block: guess")):
-        with open(os.path.join(directory, "rules"), "w", encoding="utf-8") as file:
-            file.write(rules)
+        save(os.path.join(directory, "rules"), rules)
         done = subprocess.run(
             [CTL, "bounce", "explain"], input=DEAD, capture_output=True,
             timeout=120, env={**os.environ, "G_RESOURCE_OVERLAYS":
@@ -163,10 +158,8 @@ def test_rules(directory):
 def test_errors(directory):
     """a file that is missing or that the parser rejects is reported, the others are read"""
     good, bad = (os.path.join(directory, name) for name in ("good", "bad"))
-    with open(good, "wb") as file:
-        file.write(DEAD)
-    with open(bad, "wb") as file:
-        file.write(b"Subject: \0\n\nx\n")
+    save(good, DEAD)
+    save(bad, b"Subject: \0\n\nx\n")
     results = explain(bad, "/nonexistent", good, status=NOINPUT)
     assert [result["class"] for result in results] == ["unknown", "unknown", "dead"]
     assert [result["kind"] for result in results] == ["none", "none", "bounce"]
@@ -177,8 +170,7 @@ def test_large(directory):
     """a report of 10 MB is rejected; hostile text is read in bounded time"""
     path = os.path.join(directory, "large")
     head = DEAD
-    with open(path, "wb") as file:
-        file.write(head + b"x" * (10 << 20))
+    save(path, head + b"x" * (10 << 20))
     result, = explain(path, status=NOINPUT)
     assert "error" in result, result
     texts = [b"550 mailbox quota user unknown " * 2000, b"user\n" * 12000,
@@ -189,15 +181,10 @@ def test_large(directory):
         explain(data=b"From: MAILER-DAEMON@a.example\nReturn-Path: <>\n\n" + text)
 
 
-def main():
-    with Tap() as tap:
-        tap.run(test_samples, tap, tap.subdirectory("samples"))
-        tap.run(test_labelled, tap)
-        tap.run(test_fields)
-        tap.run(test_rules, tap.subdirectory("rules"))
-        tap.run(test_errors, tap.subdirectory("errors"))
-        tap.run(test_large, tap.subdirectory("large"))
-
-
-if __name__ == "__main__":
-    main()
+with Tap() as tap:
+    tap.run(test_samples, tap, tap.subdirectory("samples"))
+    tap.run(test_labelled, tap)
+    tap.run(test_fields)
+    tap.run(test_rules, tap.subdirectory("rules"))
+    tap.run(test_errors, tap.subdirectory("errors"))
+    tap.run(test_large, tap.subdirectory("large"))

@@ -11,17 +11,15 @@ import os
 import re
 import smtplib
 import socket
-import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
-
+import lib  # the path
 from clock import DAY
 from conversations import HOME, PARSER
 from daemon import Instance, at_hour, days_after, parse
 from mime_bombs import BOMBS
 from peers import Ca, Postfix
 from smtp_fixture import Relay
-from tap import IS_LONG, Tap, free_port
+from tap import IS_LONG, Tap, free_port, read, save
 
 FLOOD = 10000 if IS_LONG else 200
 REPLAYS = 1000
@@ -220,8 +218,7 @@ class Box:
         """Into the Maildir, as a delivery agent."""
         name = f"{1000000000 + self.count}.M{self.count}P1.mail"
         path = os.path.join(self.inbox, "tmp", name)
-        with open(path, "wb") as file:
-            file.write(f"Return-Path: <>\nDelivered-To: {recipient}\n".encode() + raw)
+        save(path, f"Return-Path: <>\nDelivered-To: {recipient}\n".encode() + raw)
         os.rename(path, os.path.join(self.inbox, "new", name))
 
     def wait_done(self, count, deadline_s=120):
@@ -332,8 +329,7 @@ def memory(pid, name="VmHWM"):
 
 
 def is_sanitized(box):
-    with open(box.instance.daemon, "rb") as file:
-        return b"__asan_init" in file.read()
+    return b"__asan_init" in read(box.instance.daemon)
 
 
 # ---- tokens -----------------------------------------------------------------

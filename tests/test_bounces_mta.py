@@ -11,16 +11,14 @@ import json
 import os
 import re
 import smtplib
-import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
-
+import lib  # the path
 import relays
 from conversations import HOME, PARSER
 from daemon import Instance, at_hour, days_after
 from peers import Ca, Dovecot, Postfix
 from smtp_fixture import Relay
-from tap import IS_LONG, Tap, free_port, run, top_builddir, top_srcdir
+from tap import IS_LONG, Tap, free_port, read, run, save, top_builddir, top_srcdir
 
 DAY = "2026-11-16"
 LIFETIME_S = 2  # in the queue, instead of five days
@@ -210,15 +208,13 @@ def saved_reports_are_classified(tap):
     paths = sorted(glob.glob(os.path.join(REPORTS, "*.eml")))
     assert len(paths) == 2 * len(CASES), paths
     for name, found in explain(*paths).items():
-        with open(os.path.join(REPORTS, name), "rb") as file:
-            check_explained(found, name, find_case(file.read()))
+        check_explained(found, name, find_case(read(os.path.join(REPORTS, name))))
 
 
 def save_report(name, address, raw):
     path = os.path.join(REPORTS, f"{name.lower()}-{address.partition('@')[0]}.eml")
     os.makedirs(REPORTS, exist_ok=True)
-    with open(path, "wb") as file:
-        file.write(re.sub(rb"\r\n", b"\n", raw))
+    save(path, re.sub(rb"\r\n", b"\n", raw))
 
 
 def check_reports(tap, name):
@@ -236,8 +232,7 @@ def check_reports(tap, name):
                 "SELECT raw FROM inbox WHERE state = 'new'")}
             assert raws.keys() == CASES.keys(), raws.keys()
             for address, raw in raws.items():
-                with open(os.path.join(directory, address), "wb") as file:
-                    file.write(raw)
+                save(os.path.join(directory, address), raw)
                 if os.environ.get("GOLDEN_WRITE") and name != "Postfix":
                     save_report(name, address, raw)
             instance.set(receive__parser=PARSER)

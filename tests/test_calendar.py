@@ -33,8 +33,7 @@ import sys
 import tempfile
 import zlib
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
-
+import lib  # the path
 import slots
 import stores
 from oracle import Paper, parse
@@ -43,7 +42,9 @@ from simulation import (
     HOUR_S, Digest, Event, Instant, Simulation, Subscriber, daily_checks,
 )
 from slots import DAY_S, utc
-from tap import IS_LONG, Child, Tap, real_data, real_files, top_builddir, top_srcdir
+from tap import (
+    IS_LONG, Child, Tap, read, real_data, real_files, save, top_builddir, top_srcdir,
+)
 
 SEED = int(os.environ.get("PAPERBOY_SEED") or (random.randrange(1 << 30) if IS_LONG else 1))
 
@@ -53,8 +54,7 @@ def day_of(at):
 
 
 def write_file(directory, name, text):
-    with open(os.path.join(directory, name), "w", encoding="utf-8") as file:
-        file.write(text)
+    save(os.path.join(directory, name), text)
 
 
 # ---- days -------------------------------------------------------------------
@@ -76,8 +76,7 @@ def fetch_day(path, day):
 
 def check_day(path):
     day = re.search(r"daily_papers-(\d{4}-\d\d-\d\d)", path)[1]
-    with open(path, encoding="utf-8") as file:
-        elements = json.load(file)
+    elements = json.loads(read(path))
     titles = {}
     for element in elements:
         titles[element["paper"]["id"]] = element["paper"]["title"]
@@ -347,9 +346,8 @@ class Fortnight:
         events.append(Event(self.begin + HOUR_S, 1, "call", self.add_triggers))
         for at, date, path in self.lists:
             events.append(Event(at, 1, "call", self.listing(date, path)))
-            with open(path, encoding="utf-8") as file:
-                linked = {element["paper"]["id"] for element in json.load(file)
-                          if element["paper"].get("githubRepo")}
+            linked = {element["paper"]["id"] for element in json.loads(read(path))
+                      if element["paper"].get("githubRepo")}
             for paper in load_papers(path):
                 paper["code"] = paper["id"] in linked
                 if paper["id"] not in self.versions:
@@ -842,8 +840,7 @@ def check_mail(simulation):
 
 def read_mail(path):
     """The recipient, the time and the papers of a digest."""
-    with open(path, "rb") as file:
-        raw = file.read()
+    raw = read(path)
     to = re.search(rb"^Delivered-To: (\S+)", raw, re.M)[1].decode()
     date = re.search(rb"^Date: (.*)", raw, re.M)[1].decode().strip()
     at = datetime.datetime.strptime(date, "%a, %d %b %Y %H:%M:%S %z")

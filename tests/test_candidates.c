@@ -1,8 +1,6 @@
 /*
  * test_candidates.c - the candidates of digests in random stores, compared with SQL.
  */
-#include <glib.h>
-
 #include "lib/store_fixture.h"
 #include "lib/unit.h"
 #include "service/digest/digest_decide.h"

@@ -4,7 +4,6 @@
  */
 #include "render/catalog.h"
 
-#include <glib.h>
 #include <glib/gstdio.h>
 #include <string.h>
 
@@ -133,10 +132,8 @@ TEST(errors_say_where)
 static struct catalog *
 load_shipped(void)
 {
-	g_autoptr(GError) error = NULL;
-	struct catalog *catalog = catalog_load(NULL, &error);
+	struct catalog *catalog = NO_ERROR(catalog_load(NULL, &error));
 
-	g_assert_no_error(error);
 	return catalog;
 }
 
@@ -242,24 +239,13 @@ TEST(a_wrong_file_of_the_operator_is_refused)
 
 CATALOG_TEST(templates_are_translated)
 {
-	static const struct {
-		const char *text, *wanted;
-	} rows[] = {
-	    {"<p>{{#_}}never{{/_}}</p>", "<p>nie</p>"},
-	    {"{{#_}}Page {page} of {pages}{{/_}}", "Seite {{page}} von {{pages}}"},
-	    {"{{#_}}Search the\n\tarchive{{/_}}", "Im Archiv suchen"},
-	    {"{{#_ button}}Block{{/_}} {{x}}", "Sperren {{x}}"},
-	    {"{{#_}}Block{{/_}}{{#_}}never{{/_}}", "Sperrenie"},
-	    {"{{#_}}not {one} of ours{{/_}}", "not {{one}} of ours"},
-	};
-
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+	CASES_FOREACH(row, "catalog_templates", *text, *wanted) {
 		g_autoptr(GError) error = NULL;
 		g_autofree char *out =
-		    catalog_expand(catalog, "de", "x.html", rows[i].text, &error);
+		    catalog_expand(catalog, "de", "x.html", row->text, &error);
 
 		g_assert_no_error(error);
-		g_assert_cmpstr(out, ==, rows[i].wanted);
+		g_assert_cmpstr(out, ==, row->wanted);
 	}
 }
 

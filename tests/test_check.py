@@ -6,10 +6,9 @@ import json
 import os
 import smtplib
 import socketserver
-import sys
 import threading
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+import lib  # the path
 from clock import DAY
 from daemon import Instance
 from peers import PASSWORD, Ca, Dovecot, Postfix, write

@@ -197,13 +197,8 @@ def test_message_kinds():
     assert messages.check(answer.encode()) != []
 
 
-def main():
-    with Tap() as tap:
-        for test in (test_tap_fails, test_tap_breaks, test_shifted_clock,
-                     test_language_covers_everything, test_message_checks,
-                     test_message_order, test_message_kinds):
-            tap.run(test)
-
-
-if __name__ == "__main__":
-    main()
+with Tap() as tap:
+    for test in (test_tap_fails, test_tap_breaks, test_shifted_clock,
+                 test_language_covers_everything, test_message_checks,
+                 test_message_order, test_message_kinds):
+        tap.run(test)

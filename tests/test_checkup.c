@@ -6,7 +6,6 @@
 #include "service/jobs/checkup.h"
 #include "service/jobs/retraction_mail.h"
 
-#include <glib.h>
 #include <string.h>
 
 #include "lib/conversation.h"
@@ -89,11 +88,9 @@ run_at(struct conversation *conversation, int64_t now)
 {
 	const struct checkup checkup = get_job(conversation, now);
 	struct checkup_report report;
-	g_autoptr(GError) error = NULL;
 	int64_t next;
 
-	g_assert_true(checkup_run(&checkup, 0, &report, &next, &error));
-	g_assert_no_error(error);
+	g_assert_true(NO_ERROR(checkup_run(&checkup, 0, &report, &next, &error)));
 	store_fixture_assert_idle(conversation->fixture);
 	g_assert_true(next < 0 || next > now);
 	return report;
@@ -103,10 +100,8 @@ static void
 send_retractions(struct conversation *conversation, int64_t now)
 {
 	const struct checkup job = get_job(conversation, now);
-	g_autoptr(GError) error = NULL;
 
-	g_assert_true(retraction_mail_run(&job, &error));
-	g_assert_no_error(error);
+	g_assert_true(NO_ERROR(retraction_mail_run(&job, &error)));
 }
 
 #define RUN_AT(conversation, text) run_at(conversation, store_fixture_time(text))

@@ -3,7 +3,6 @@
  */
 #include "service/state/clock_watch.h"
 
-#include <glib.h>
 #include <string.h>
 
 #include "base/clock.h"

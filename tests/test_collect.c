@@ -3,7 +3,6 @@
  */
 #include "service/collect/collect.h"
 
-#include <glib.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -120,13 +119,11 @@ run(struct fake *fake, bool is_all, int64_t now)
 	    .source_count = 1,
 	    .stop = fake->stop};
 	struct collect_report report = {0};
-	g_autoptr(GError) error = NULL;
 
 	g_string_truncate(fake->asked, 0);
 	if (fake->stop)
 		*fake->stop = 0;
-	collect_run(&collect, is_all, now, &report, &error);
-	g_assert_no_error(error);
+	NO_ERROR(collect_run(&collect, is_all, now, &report, &error));
 	store_fixture_assert_idle(fake->fixture);
 	return report;
 }
@@ -220,19 +217,16 @@ FAKE_TEST(a_source_is_renamed_with_its_filters)
 	struct renaming names = {"made-up", "other"};
 	struct store *store = fake->fixture->store;
 	int64_t now = store_fixture_time(NOW);
-	g_autoptr(GError) error = NULL;
 
 	store_fixture_subscribe(
 	    fake->fixture, "ada@example.org", "UTC", "source:made-up mamba", now);
 	poll_at(fake, now, ALL, 0);
-	store_transact(store, rename_source, &names, &error);
-	g_assert_no_error(error);
+	NO_ERROR(store_transact(store, rename_source, &names, &error));
 	assert_rows(fake->fixture,
 	    "SELECT DISTINCT l.source, f.source, s.text, t.canonical"
 	    " FROM listing l, source_fetch f, subscription s, filter t",
 	    "other|other|source:other mamba|mamba AND source:other");
-	g_assert_false(store_transact(store, rename_source, &names, &error));
-	g_assert_error(error, PB_ERROR, PB_ERROR_NOT_FOUND);
+	FAILS(PB_ERROR_NOT_FOUND, store_transact(store, rename_source, &names, &error));
 }
 
 TEST(each_answer_is_recorded_with_its_status)
@@ -376,12 +370,10 @@ FAKE_TEST(a_fallback_is_polled_after_an_hour_of_failures)
 static char *
 report_of(struct fake *fake, int64_t *good_at)
 {
-	g_autoptr(GError) error = NULL;
 	g_autoptr(GPtrArray) reports =
-	    papers_load_reports(fake->fixture->store, &error);
+	    NO_ERROR(papers_load_reports(fake->fixture->store, &error));
 	const struct source_report *report;
 
-	g_assert_no_error(error);
 	g_assert_cmpuint(reports->len, ==, 1);
 	report = reports->pdata[0];
 	*good_at = report->good_at;

@@ -6,7 +6,6 @@
  */
 #include "service/command/command.h"
 
-#include <glib.h>
 #include <string.h>
 
 #include "base/bounds.h"
@@ -189,13 +188,11 @@ run_request(struct command_test *test, const char *text, const char *pending,
 	pb_auto(inmail) mail = write_mail(text);
 	g_auto(GStrv) works = g_strsplit(test->works ? test->works : "", "|", -1);
 	struct commands commands = {.test = test, .mail = mail, .pending = pending};
-	g_autoptr(GError) error = NULL;
 
 	for (char **work = works; *work; work++)
 		g_ptr_array_add(mail->works, g_strdup(*work));
 	mail->unnamed_works = test->works != NULL;
-	store_transact(test->fixture->store, run_commands, &commands, &error);
-	g_assert_no_error(error);
+	NO_ERROR(store_transact(test->fixture->store, run_commands, &commands, &error));
 	store_fixture_assert_idle(test->fixture);
 	*reply = commands.reply;
 }
@@ -245,16 +242,13 @@ compare_golden(const char *name, const char *text)
 	g_autofree char *file = g_strconcat(name, ".txt", NULL);
 	g_autofree char *path = g_build_filename(directory, file, NULL);
 	g_autofree char *wanted = NULL;
-	g_autoptr(GError) error = NULL;
 
 	check_text(name, text);
 	if (g_getenv("GOLDEN_WRITE")) {
-		g_file_set_contents(path, text, -1, &error);
-		g_assert_no_error(error);
+		NO_ERROR(g_file_set_contents(path, text, -1, &error));
 		return;
 	}
-	g_file_get_contents(path, &wanted, NULL, &error);
-	g_assert_no_error(error);
+	NO_ERROR(g_file_get_contents(path, &wanted, NULL, &error));
 	g_assert_cmpstr(text, ==, wanted);
 }
 
@@ -293,12 +287,10 @@ add_share(struct command_test *test)
 	const struct sharing_actor eve = {test->fixture->store, EVE, "mail",
 	    test->request.now, BOUNDS_FILTERS_PERSON};
 	g_autofree char *name = NULL;
-	g_autoptr(GError) error = NULL;
 
 	store_fixture_subscribe(
 	    test->fixture, EVE, "UTC", "weather OR survey", test->request.now);
-	sharing_share(&eve, 1, "weather-news", &name, &error);
-	g_assert_no_error(error);
+	NO_ERROR(sharing_share(&eve, 1, "weather-news", &name, &error));
 }
 
 static void
@@ -760,28 +752,12 @@ run_for_error(const char *line, const char *language)
 
 TEST(every_error_is_translated)
 {
-	static const char *const lines[] = {"add", "add ti:", "add upvotes:>=ten",
-	    "add \"a", "add (", "add ()", "add -survey", "add a NEAR/0 b",
-	    "add xyzzy:1", "add cat:zz", "add has:cod", "add date:2026-02-30",
-	    "add author:*", "add a^99", "add ,", "add name=7 mamba", "add max=0 mamba",
-	    "add diffusion", "add type:", "add date:20..10", "del 7", "del 1 9",
-	    "edit 1", "edit 1 ti:", "edit 9 a", "block ti:", "unblock 1",
-	    "set colour blue", "set when never", "set at 25:00", "set tz Europe/Berln",
-	    "set tz Qqqqqqqq", "set max 0", "set order x", "set language xx",
-	    "set language deutsch", "set days noday", "set days ,", "set format",
-	    "pause for ever", "pause until 2026-01-01", "pause 9999d", "resume",
-	    "resume catchup=0", "test ti:", "test since=0d a", "search max=0 a",
-	    "search since=x a", "why 1", "why 9911.00001", "last 2020-01-01",
-	    "address nowhere", "address a@b", "address a@[1.2.3.4]",
-	    "address a b@c.example", "export pdf", "forget you", "undo abcdefgh",
-	    "confirm abcdefgh", "lsit", "remove 1"};
-
-	for (size_t i = 0; i < G_N_ELEMENTS(lines); i++) {
-		g_autofree char *english = run_for_error(lines[i], "en");
-		g_autofree char *german = run_for_error(lines[i], "de");
+	CASES_FOREACH(row, "command_errors", *text) {
+		g_autofree char *english = run_for_error(row->text, "en");
+		g_autofree char *german = run_for_error(row->text, "de");
 
 		if (strcmp(english, german) == 0)
-			g_error("%s: %s", lines[i], german);
+			g_error("%s: %s", row->text, german);
 	}
 }
 

@@ -3,10 +3,8 @@
  */
 #include "message/command_text.h"
 
-#include <glib.h>
 #include <string.h>
 
-#include "base/bounds.h"
 #include "lib/cases.h"
 #include "lib/unit.h"
 #include "message/prose.h"

@@ -3,12 +3,10 @@
 import os
 import re
 import subprocess
-import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
-
-from programs import Paperboy, built  # noqa: E402
-from tap import Tap, need_programs, top_srcdir  # noqa: E402
+import lib  # the path
+from programs import Paperboy, built
+from tap import Tap, need_programs, top_srcdir
 
 CTL = os.path.abspath(built("paperboyctl"))
 SCRIPT = os.path.join(top_srcdir(), "etc", "completion", "paperboyctl")
@@ -130,15 +128,10 @@ def test_no_store(paperboy):
     assert complete("paperboyctl -c /nonexistent subscriber show ") == []
 
 
-def main():
-    with Tap() as tap:
-        tap.run(test_syntax)
-        tap.run(test_commands)
-        tap.run(test_options)
-        tap.run(test_values, Paperboy(tap.subdirectory("values"), "file:///nonexistent"))
-        tap.run(test_files, tap.subdirectory("files"))
-        tap.run(test_no_store, Paperboy(tap.subdirectory("none"), "file:///nonexistent"))
-
-
-if __name__ == "__main__":
-    main()
+with Tap() as tap:
+    tap.run(test_syntax)
+    tap.run(test_commands)
+    tap.run(test_options)
+    tap.run(test_values, Paperboy(tap.subdirectory("values"), "file:///nonexistent"))
+    tap.run(test_files, tap.subdirectory("files"))
+    tap.run(test_no_store, Paperboy(tap.subdirectory("none"), "file:///nonexistent"))

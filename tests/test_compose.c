@@ -1,9 +1,6 @@
 /*
  * test_compose.c - composed messages, byte for byte, and rejected input.
  */
-#include <glib.h>
-#include <string.h>
-
 #include "base/bounds.h"
 #include "base/error.h"
 #include "lib/unit.h"
@@ -27,13 +24,11 @@ static const struct compose_headers base = {
 static void
 check_message(const struct compose_headers *fields, const char *wanted)
 {
-	g_autoptr(GError) error = NULL;
-	g_autoptr(GBytes) message = compose_message(fields, &error);
+	g_autoptr(GBytes) message = NO_ERROR(compose_message(fields, &error));
 	g_autofree char *text = NULL;
 	size_t size;
 	const char *data;
 
-	g_assert_no_error(error);
 	data = g_bytes_get_data(message, &size);
 	text = g_strndup(data, size);
 	g_assert_cmpstr(text, ==, wanted);
@@ -88,10 +83,7 @@ TEST(is_plain_without_html)
 static void
 refuse(const struct compose_headers *fields)
 {
-	g_autoptr(GError) error = NULL;
-
-	g_assert_null(compose_message(fields, &error));
-	g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
+	FAILS(PB_ERROR_INPUT, compose_message(fields, &error));
 }
 
 TEST(rejects_invalid_fields)

@@ -9,12 +9,11 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+import lib  # the path
 from engines import has_libpq
 from programs import install
-from tap import Tap, top_builddir, top_srcdir
+from tap import Skip, Tap, read_text, save, top_builddir, top_srcdir
 
 GOLDEN = os.path.join(top_srcdir(), "tests", "golden")
 TEMPLATES = os.path.join(top_srcdir(), "etc", "templates")
@@ -40,8 +39,7 @@ class ConfigDirectory:
         path = os.path.join(self.directory, name)
         with contextlib.suppress(FileNotFoundError):
             os.unlink(path)  # it may be read-only
-        with open(path, "wb") as file:
-            file.write(text if isinstance(text, bytes) else text.encode())
+        save(path, text if isinstance(text, bytes) else text.encode())
         os.chmod(path, mode)
         return path
 
@@ -66,8 +64,7 @@ def test_golden(config_directory):
     for name in ("config_errors.conf", "config_errors-part.conf"):
         shutil.copy(os.path.join(GOLDEN, name), config_directory.directory)
     status, lines = config_directory.check(os.path.join(config_directory.directory, "config_errors.conf"))
-    with open(os.path.join(GOLDEN, "config_errors.txt"), encoding="utf-8") as file:
-        wanted = file.read().splitlines()
+    wanted = read_text(os.path.join(GOLDEN, "config_errors.txt")).splitlines()
     assert status == CONFIG
     assert lines == wanted, "\n".join(lines)
     assert len(lines) >= 30

@@ -4,8 +4,6 @@
  */
 #include "daemon/config_snapshot.h"
 
-#include <glib.h>
-
 #include "base/error.h"
 #include "lib/store_fixture.h"
 #include "lib/unit.h"
@@ -29,7 +27,6 @@ make(int interval_s)
 	struct settings *settings = settings_new();
 	g_autoptr(GBytes) key =
 	    g_bytes_new_static("0123456789abcdef0123456789abcdef", 32);
-	g_autoptr(GError) error = NULL;
 	struct config_snapshot *config_snapshot;
 	const char *top = g_getenv("top_srcdir");
 
@@ -42,8 +39,8 @@ make(int interval_s)
 	settings->mail_owner = g_strdup("owner@example.org");
 	settings->collect_interval_s = interval_s;
 	settings->expire_h = interval_s;
-	config_snapshot = config_snapshot_new(settings, NULL, &test_clock, key, &error);
-	g_assert_no_error(error);
+	config_snapshot =
+	    NO_ERROR(config_snapshot_new(settings, NULL, &test_clock, key, &error));
 	return config_snapshot;
 }
 

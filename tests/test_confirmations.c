@@ -3,7 +3,6 @@
  *
  * With fake commands, as test_handler.c.
  */
-#include <glib.h>
 #include <string.h>
 
 #include "base/token.h"

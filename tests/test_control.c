@@ -6,9 +6,7 @@
 #include <gio/gio.h>
 #include <gio/gunixsocketaddress.h>
 #include <glib/gstdio.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/bounds.h"
 #include "lib/store_fixture.h"
@@ -182,13 +180,11 @@ STORE_TEST(an_answer_that_is_too_long_is_cut_at_a_line)
 STORE_TEST(a_leftover_of_a_killed_daemon_is_replaced)
 {
 	g_autofree char *path = g_build_filename(fixture->directory, "control", NULL);
-	g_autoptr(GError) error = NULL;
 	int looks = 0;
 	struct control *control;
 
 	g_file_set_contents(path, "left over", -1, NULL);
-	control = control_new(fixture->directory, commands, &looks, &error);
-	g_assert_no_error(error);
+	control = NO_ERROR(control_new(fixture->directory, commands, &looks, &error));
 	control_free(control);
 }
 

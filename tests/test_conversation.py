@@ -10,9 +10,8 @@ import os
 import pathlib
 import re
 import smtplib
-import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+import lib  # the path
 import conversations
 from clock import DAY
 from conversations import (
@@ -21,7 +20,7 @@ from conversations import (
 )
 from daemon import days_after
 from mail_network import BOX, HostedNetwork, Network
-from tap import Tap, top_srcdir, wait_until
+from tap import Tap, read, top_srcdir, wait_until
 
 FULL = (SUBSCRIBE, CONFIRM, TUNE, FORGED, LEAVE_BY_PROGRAM)
 HOSTED = (SUBSCRIBE, CONFIRM, TUNE, LEAVE_BY_LINK)
@@ -110,8 +109,7 @@ def erasure_leaves_no_data_in_the_files(tap):
         for name in os.listdir(network.instance.state):
             path = os.path.join(network.instance.state, name)
             if os.path.isfile(path):
-                with open(path, "rb") as file:
-                    content = file.read().lower()
+                content = read(path).lower()
                 left += [(name, word) for word in (b"eva@", b"quite absent")
                          if word in content]
         assert not left, left

@@ -12,10 +12,8 @@ import os
 import random
 import shutil
 import signal
-import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
-
+import lib  # the path
 from conversations import CONFIRM, EVA, LEAVE, SUBSCRIBE, TUNE, Mailbox, check_values
 import stores
 from tap import IS_LONG, Tap, need_strace

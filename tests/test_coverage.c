@@ -1,11 +1,8 @@
 /*
  * test_coverage.c - lists that are on time, late, stale or missing.
  */
-#include <glib.h>
-#include <string.h>
-
-#include "base/day.h"
 #include "base/error.h"
+#include "lib/cases.h"
 #include "lib/store_fixture.h"
 #include "lib/unit.h"
 #include "render/catalog.h"
@@ -95,11 +92,9 @@ ask(struct store_fixture *fixture, struct fake *fake, enum deed deed, int64_t at
 	    .source_count = 1,
 	    .wait_s = 3600};
 	struct collect_report report = {0};
-	g_autoptr(GError) error = NULL;
 
 	fake->deed = deed;
-	collect_run(&collect, true, at, &report, &error);
-	g_assert_no_error(error);
+	NO_ERROR(collect_run(&collect, true, at, &report, &error));
 }
 
 static char *
@@ -154,28 +149,17 @@ FAKE_TEST(line_is_in_the_readers_language)
 
 FAKE_TEST(line_covers_the_days_since_the_last_digest)
 {
-	static const struct {
-		const char *after;
-		const char *line;
-	} rows[] = {
-	    {"2026-11-01", "arXiv cs.CL: 6 new papers checked; arXiv cs.CL has had no "
-	                   "new papers since Wednesday"},
-	    {"2026-11-02", "arXiv cs.CL: 3 new papers checked; arXiv cs.CL has had no "
-	                   "new papers since Wednesday"},
-	    {"2026-11-03", "arXiv cs.CL has had no new papers since Wednesday"},
-	    {"2026-11-09", "arXiv cs.CL has had no new papers since Wednesday"},
-	};
 	pb_auto(coverage) coverage = NULL;
 
 	ask(fixture, fake, DEED_LIST, store_fixture_time("2026-11-03T06:00:00Z"));
 	ask(fixture, fake, DEED_LATE, store_fixture_time("2026-11-04T06:00:00Z"));
 	coverage = coverage_load(
 	    fixture->store, store_fixture_time("2026-11-04T09:00:00Z"), NULL);
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+	CASES_FOREACH(row, "coverage_days", *after, *line) {
 		g_autofree char *line = coverage_format_line(
-		    coverage, fixture->store, rows[i].after, NULL, NULL, NULL);
+		    coverage, fixture->store, row->after, NULL, NULL, NULL);
 
-		g_assert_cmpstr(line, ==, rows[i].line);
+		g_assert_cmpstr(line, ==, row->line);
 	}
 }
 

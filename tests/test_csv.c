@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/bounds.h"
-#include "base/error.h"
 #include "lib/cases.h"
 #include "lib/unit.h"
 

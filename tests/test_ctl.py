@@ -14,16 +14,15 @@ import sqlite3
 import stat
 import struct
 import subprocess
-import sys
 import termios
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
-
-import stores  # noqa: E402
-from programs import install  # noqa: E402
-from smalldisk import small_disk  # noqa: E402
-from tap import (  # noqa: E402
-    Child, Skip, Tap, need_programs, run, top_builddir, top_srcdir,
+import lib  # the path
+import stores
+from programs import install
+from smalldisk import small_disk
+from tap import (
+    Child, Skip, Tap, need_programs, read, read_text, run, save, top_builddir,
+    top_srcdir,
 )
 
 CTL = os.path.join(top_builddir(), "paperboyctl")
@@ -96,8 +95,7 @@ class CtlFixture:
                                templates=os.path.join(installed, "templates")))
 
     def write(self, text):
-        with open(self.config, "w", encoding="utf-8") as file:
-            file.write(text)
+        save(self.config, text)
 
     def ctl(self, *arguments, **popen):
         return Done(self.program, ["-c", self.config, "--now", NOW, *arguments], **popen)
@@ -213,14 +211,12 @@ def test_known(ctl_fixture):
     """the works in a file of a reference manager are known to a subscriber"""
     ctl_fixture.add().expect(OK)
     path = os.path.join(ctl_fixture.directory, "mine.bib")
-    with open(path, "w", encoding="utf-8") as file:
-        file.write("@article{a, doi = {10.5555/1}}\n@misc{b, title = {Untitled}}\n")
+    save(path, "@article{a, doi = {10.5555/1}}\n@misc{b, title = {Untitled}}\n")
     for new in (1, 0):
         assert ctl_fixture.json("subscriber", "known", "ada@example.org", path) == {
             "address": "ada@example.org", "works": 1, "new": new, "not_here": 1, "skipped": 1}
     assert ctl_fixture.db.rows("SELECT name FROM known") == [("doi:10.5555/1",)]
-    with open(path, "w", encoding="utf-8") as file:
-        file.write("nothing")
+    save(path, "nothing")
     ctl_fixture.ctl("subscriber", "known", "ada@example.org", path).expect(
         DATA, "", "has no entries of BibTeX or RIS")
 
@@ -477,8 +473,7 @@ def test_tex(ctl_fixture):
     shown = "Sorting in 𝒪(n log n) Time, e.g. Riverbed₂"
     path = os.path.join(directory, "daily_papers-2026-11-18.json")
     os.chmod(path, 0o644)
-    with open(path, encoding="utf-8") as file:
-        papers = json.load(file)
+    papers = json.loads(read(path))
     with open(path, "w", encoding="utf-8") as file:
         for paper in papers:
             if paper["paper"]["id"] == "2611.11340":
@@ -585,8 +580,7 @@ def test_invite(ctl_fixture):
     ctl_fixture.add("bob@example.org").expect(OK)
     ctl_fixture.add("carl@example.org").expect(DATA, "", "subscribe.max is reached: 2\n")
     people = os.path.join(ctl_fixture.directory, "people.csv")
-    with open(people, "w", encoding="ascii") as file:
-        file.write("address\nada@example.org\ndora@example.org\n")
+    save(people, "address\nada@example.org\ndora@example.org\n")
     ctl_fixture.ctl("subscriber", "import", people, "--consent", "by phone").expect(
         OK, ["0 added\n", "1 not added: subscribe.max is reached\n"])
     ctl_fixture.write(ctl_fixture.format(more='subscribe: { policy = "domains"; };\n'))
@@ -599,9 +593,8 @@ def test_invite(ctl_fixture):
 def test_bulk(ctl_fixture):
     """a list of another program is imported; blocked addresses are suppressed in bulk"""
     people = os.path.join(ctl_fixture.directory, "listmonk.csv")
-    with open(people, "w", encoding="ascii") as file:
-        file.write("uuid,email,name,status\n1,ada@example.org,Ada,enabled\n"
-                   "2,bob@example.org,Bob,blocklisted\n")
+    save(people, "uuid,email,name,status\n1,ada@example.org,Ada,enabled\n"
+                 "2,bob@example.org,Bob,blocklisted\n")
     ctl_fixture.ctl("subscriber", "import", people, "--consent", "by phone").expect(
         OK, ["1 added\n", "1 not added: blocked there (suppression import keeps it)\n",
              "ignored columns: uuid\n", "1 without a filter: "])
@@ -610,16 +603,13 @@ def test_bulk(ctl_fixture):
     ctl_fixture.ctl("suppression", "import", people, "--yes").expect(
         OK, "1 suppressed\n", "1 not suppressed: their state is not blocked\n")
     ctl_fixture.add("bob@example.org").expect(DATA, "", "is suppressed since")
-    with open(people, "w", encoding="ascii") as file:
-        file.write("Ada <ada@example.org>\ncarl@example.org\nno address\n")
+    save(people, "Ada <ada@example.org>\ncarl@example.org\nno address\n")
     ctl_fixture.ctl("suppression", "import", people, "--yes").expect(
         DATA, "", [f"{people}:3: column address: ", "1 line is invalid in "])
-    with open(people, "w", encoding="ascii") as file:
-        file.write("ada@example.org\n\0\ncarl@example.org\n")
+    save(people, "ada@example.org\n\0\ncarl@example.org\n")
     ctl_fixture.ctl("suppression", "import", people, "--yes").expect(
         DATA, "", [f"{people}:2: invalid UTF-8", "1 line is invalid in "])
-    with open(people, "w", encoding="ascii") as file:
-        file.write("Ada <ada@example.org>\ncarl@example.org\n")
+    save(people, "Ada <ada@example.org>\ncarl@example.org\n")
     ctl_fixture.ctl("suppression", "import", people, "--yes", "--reason", "complaint").expect(
         OK, "2 suppressed\n")
     assert len(ctl_fixture.json("suppression", "list")) == 3
@@ -707,8 +697,7 @@ def test_failed_source(ctl_fixture):
     shutil.copytree(SAMPLES, directory)
     path = os.path.join(directory, "daily_papers-2026-11-19.json")
     os.chmod(path, 0o644)
-    with open(path, "w", encoding="utf-8") as file:
-        file.write('[{"paper": \n')
+    save(path, '[{"paper": \n')
     ctl_fixture.write(ctl_fixture.format(samples=directory))
     ctl_fixture.ctl("source", "fetch").expect(
         TEMPFAIL, "15 days fetched, 1 failed",
@@ -724,8 +713,7 @@ def test_failed_source(ctl_fixture):
     shutil.copy(os.path.join(SAMPLES, os.path.basename(path)), path)
     ctl_fixture.ctl("source", "fetch").expect(OK, "0 failed")
     ctl_fixture.ctl("status").expect(FAILING, "source hf    ok")
-    with open(path, "w", encoding="utf-8") as file:
-        file.write("[]")
+    save(path, "[]")
     ctl_fixture.ctl("source", "fetch").expect(
         TEMPFAIL, "1 failed", "a source failed: see paperboyctl source list")
     ctl_fixture.ctl("status").expect(
@@ -791,18 +779,15 @@ def test_check(tap):
     """the sample configuration is valid, but its addresses are rejected"""
     directory = tap.subdirectory("check")
     path = os.path.join(directory, "paperboy.conf")
-    with open(os.path.join(top_srcdir(), "etc", "paperboy.conf"), encoding="utf-8") as file:
-        shipped = file.read()
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(f'template_dir = "{TEMPLATES}";\n{shipped}')
+    shipped = read_text(os.path.join(top_srcdir(), "etc", "paperboy.conf"))
+    save(path, f'template_dir = "{TEMPLATES}";\n{shipped}')
     said = "mail.from or mail.owner is still the shipped default"
     done = Done(DAEMON, ["--check", "-c", path]).expect(CONFIG, "", said)
     assert done.out == "", done.text
     own = shipped.replace("paperboy@example.org", "papers@news.example", 1)
     for text, wanted in ((own, said),
                          (own.replace("postmaster@example.org", "ada@news.example"), "")):
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(f'template_dir = "{TEMPLATES}";\n{text}')
+        save(path, f'template_dir = "{TEMPLATES}";\n{text}')
         assert Done(DAEMON, ["--check", "-c", path]).expect(
             CONFIG if wanted else OK, "", wanted).out == ""
     # The settings in comments are valid, too.
@@ -811,9 +796,8 @@ def test_check(tap):
     password = os.path.join(directory, "password")
     with open(os.open(password, os.O_CREAT | os.O_WRONLY, 0o600), "w") as file:
         file.write("secret\n")
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(f'template_dir = "{TEMPLATES}";\n' + "\n".join(lines).replace(
-            "/etc/paperboy/store-password", password))
+    save(path, f'template_dir = "{TEMPLATES}";\n' + "\n".join(lines).replace(
+        "/etc/paperboy/store-password", password))
     Done(DAEMON, ["--check", "-c", path]).expect(CONFIG, "", said)
     assert len(set(lines) - set(shipped.splitlines())) > 15
 
@@ -1126,22 +1110,17 @@ def test_killed(ctl_fixture):
         assert "paperboyd    running" in ctl_fixture.ctl("status").out
 
 
-def main():
-    with Tap() as tap:
-        tap.run(test_help)
-        tap.run(test_version)
-        tap.run(test_check, tap)
-        tap.run(test_read_only, tap)
-        for test in (
-            test_usage, test_subscriber_csv, test_known, test_refusals, test_bytes, test_filters, test_shares, test_archive,
-            test_tex, test_filter_errors, test_unknown_people, test_invite, test_bulk, test_work, test_failed_source,
-            test_wrong_source, test_late_list, test_waiting_mail, test_many_errors, test_daemon_usage, test_state_directory,
-            test_owner, test_other_user, test_lost_output, test_terminal, test_newest,
-            test_unknown_fields, test_late_clauses, test_no_room, test_running,
-            test_killed,
-        ):
-            tap.run(test, CtlFixture(tap, test.__name__))
-
-
-if __name__ == "__main__":
-    main()
+with Tap() as tap:
+    tap.run(test_help)
+    tap.run(test_version)
+    tap.run(test_check, tap)
+    tap.run(test_read_only, tap)
+    for test in (
+        test_usage, test_subscriber_csv, test_known, test_refusals, test_bytes, test_filters, test_shares, test_archive,
+        test_tex, test_filter_errors, test_unknown_people, test_invite, test_bulk, test_work, test_failed_source,
+        test_wrong_source, test_late_list, test_waiting_mail, test_many_errors, test_daemon_usage, test_state_directory,
+        test_owner, test_other_user, test_lost_output, test_terminal, test_newest,
+        test_unknown_fields, test_late_clauses, test_no_room, test_running,
+        test_killed,
+    ):
+        tap.run(test, CtlFixture(tap, test.__name__))

@@ -8,15 +8,13 @@ import re
 import shutil
 import smtplib
 import sqlite3
-import sys
 import time
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
-
+import lib  # the path
 import stores
 from daemon import Instance
 from postgresql import Server
-from tap import Child, Skip, Tap, wait_until
+from tap import Child, Skip, Tap, read, wait_until
 
 LATE = 9999999999  # s
 PROBLEMS = (0, 1, 2)
@@ -73,15 +71,13 @@ def runs_elsewhere(machine, server):
     assert "paperboyd    not running on this machine\n" in machine.ctl(
         "status", wanted=PROBLEMS)
     path = os.path.join(machine.state, "key")
-    with open(path, "rb") as file:
-        key = file.read()
+    key = read(path)
     refused = machine.ctl("key", "rotate", "--yes", wanted=75)
     assert "paperboyd runs on other:/state: " in refused, refused
     server.run("DELETE FROM instance")
     assert "paperboyd    not running: " in machine.ctl("status", wanted=PROBLEMS)
     assert f"Copy {path} to the other machines" in machine.ctl("key", "rotate", "--yes")
-    with open(path, "rb") as file:
-        assert file.read()[len(key):] == key
+    assert read(path)[len(key):] == key
 
 
 def collects(machine, server):
@@ -271,17 +267,16 @@ def wrong_settings(machine, server):
     assert "store.password_file: '/missing': " in found, found
 
 
-if __name__ == "__main__":
-    with Tap() as tap:
-        try:
-            server = tap.enter(Server(tap.subdirectory("postgresql")))
-        except Skip as reason:
-            tap.skip("instances on PostgreSQL", reason)
-        else:
-            machine = Instance(
-                tap.subdirectory("machine"),
-                store__url=f"postgresql:///paperboy?host={server.directory}&user=postgres")
-            for test in (nobody, leases, second, runs_elsewhere, collects,
-                         waits, ends_while_copying, busy, silent, expired,
-                         file_is_the_servers, standbys, wrong_settings):
-                tap.run(test, machine, server)
+with Tap() as tap:
+    try:
+        server = tap.enter(Server(tap.subdirectory("postgresql")))
+    except Skip as reason:
+        tap.skip("instances on PostgreSQL", reason)
+    else:
+        machine = Instance(
+            tap.subdirectory("machine"),
+            store__url=f"postgresql:///paperboy?host={server.directory}&user=postgres")
+        for test in (nobody, leases, second, runs_elsewhere, collects,
+                     waits, ends_while_copying, busy, silent, expired,
+                     file_is_the_servers, standbys, wrong_settings):
+            tap.run(test, machine, server)

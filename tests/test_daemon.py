@@ -8,8 +8,7 @@ import signal
 import subprocess
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
-
+import lib  # the path
 import messages
 from clock import DAY
 from peers import SmtpSink
@@ -245,15 +244,10 @@ def test_left_while_waiting(tap):
         instance.check_no_copies(1)
 
 
-def main():
-    with Tap() as tap:
-        for test in (
-            test_new_subscriber, test_end, test_second_instance, test_next_day, test_now,
-            test_killed_after_sending, test_killed_while_waiting,
-            test_left_while_waiting,
-        ):
-            tap.run(test, tap)
-
-
-if __name__ == "__main__":
-    main()
+with Tap() as tap:
+    for test in (
+        test_new_subscriber, test_end, test_second_instance, test_next_day, test_now,
+        test_killed_after_sending, test_killed_while_waiting,
+        test_left_while_waiting,
+    ):
+        tap.run(test, tap)

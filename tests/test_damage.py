@@ -7,13 +7,12 @@ import hashlib
 import os
 import sqlite3
 import stat
-import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+import lib  # the path
 from daemon import Instance, at_hour, days_after
 from peers import is_root
 from smtp_fixture import Server
-from tap import Skip, Tap
+from tap import Skip, Tap, read, save
 
 DAY = "2026-11-20"
 NEXT = at_hour(days_after(DAY, 1))
@@ -28,8 +27,7 @@ def snapshot(directory):
             path = os.path.join(place, name)
             if name == "lock" or name.endswith("-shm") or not os.path.isfile(path):
                 continue
-            with open(path, "rb") as file:
-                digest = hashlib.sha256(file.read()).hexdigest()
+            digest = hashlib.sha256(read(path)).hexdigest()
             found[os.path.relpath(path, directory)] = (os.stat(path).st_mode, digest)
     return found
 
@@ -228,8 +226,7 @@ def foreign(bench):
     os.chmod(instance.store, 0o600)
     bench.refused(instance, "another program")
     instance = bench.copy("text")
-    with open(instance.store, "w", encoding="ascii") as file:
-        file.write("dear diary\n" * 1000)
+    save(instance.store, "dear diary\n" * 1000)
     bench.refused(instance, instance.store)
 
 
@@ -314,17 +311,14 @@ def unreadable(bench):
 def key_is_stored(bench):
     """the key is created once, never overwritten, and a wrong one is rejected"""
     path = os.path.join(bench.sound.state, "key")
-    with open(path, "rb") as file:
-        key = file.read()
+    key = read(path)
     bench.sound.ctl("digest", "show", "1")
     instance = bench.copy("key-kept")
     bench.works(instance)
-    with open(os.path.join(instance.state, "key"), "rb") as file:
-        assert file.read() == key
+    assert read(os.path.join(instance.state, "key")) == key
     for name, wrong in (("empty", b""), ("short", key[:-1]), ("long", key + b"\n")):
         instance = bench.copy(f"key-{name}")
-        with open(os.path.join(instance.state, "key"), "wb") as file:
-            file.write(wrong)
+        save(os.path.join(instance.state, "key"), wrong)
         bench.refused(instance, "is not a key", "backup", asks=["digest", "show", "1"])
 
 

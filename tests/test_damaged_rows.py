@@ -18,13 +18,13 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+import lib  # the path
 from daemon import at_hour
 from filled import ADA, BOB, DAY, NEXT, make_filled
 import postgresql  # the path
 from postgresql_schema import load_schema
 from stores import unindexed
-from tap import IS_LONG, Tap, top_builddir
+from tap import IS_LONG, Tap, read_text, save, top_builddir
 
 WORKERS = 2
 RUN_S = 120
@@ -101,10 +101,8 @@ class Rows:
         with tempfile.TemporaryDirectory(dir=self.tap.directory) as directory:
             state = os.path.join(directory, "state")
             shutil.copytree(self.sound.state, state)
-            with open(self.sound.config, encoding="utf-8") as file:
-                text = file.read().replace(self.sound.state, state)
-            with open(os.path.join(directory, "paperboy.conf"), "w", encoding="utf-8") as file:
-                file.write(text)
+            text = read_text(self.sound.config).replace(self.sound.state, state)
+            save(os.path.join(directory, "paperboy.conf"), text)
             yield directory
 
     def damage(self, directory, column, value):

@@ -7,33 +7,21 @@
 
 #include "base/error.h"
 #include "base/zone.h"
+#include "lib/cases.h"
 #include "lib/unit.h"
 
 TEST(a_day_begins_at_its_first_instant_in_the_zone)
 {
-	static const struct {
-		const char *day, *zone, *wanted;
-	} rows[] = {
-	    {"2026-12-01", "UTC", "2026-12-01T00:00:00Z"},
-	    {"2026-12-01", "Europe/Berlin", "2026-11-30T23:00:00Z"},
-	    {"2026-07-01", "America/New_York", "2026-07-01T04:00:00Z"},
-	    /* The clock changed from midnight to one there. */
-	    {"2027-04-30", "Africa/Cairo", "2027-04-29T22:00:00Z"},
-	    {"1970-01-01", "UTC", "1970-01-01T00:00:00Z"},
-	    {"9999-12-31", "UTC", "9999-12-31T00:00:00Z"},
-	    {"2024-02-29", "UTC", "2024-02-29T00:00:00Z"},
-	};
-
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		g_autoptr(GTimeZone) zone = zone_load(rows[i].zone, NULL);
+	CASES_FOREACH(row, "day_begins", *day, *zone, *wanted) {
+		g_autoptr(GTimeZone) zone = zone_load(row->zone, NULL);
 		g_autofree char *text = NULL;
 		int64_t at = -1;
 
-		g_assert_true(day_parse(rows[i].day, zone, &at, NULL));
+		g_assert_true(day_parse(row->day, zone, &at, NULL));
 		text = day_format_time(at);
-		g_assert_cmpstr(text, ==, rows[i].wanted);
-		if (strcmp(rows[i].zone, "UTC") == 0)
-			g_assert_cmpint(day_start(rows[i].day), ==, at);
+		g_assert_cmpstr(text, ==, row->wanted);
+		if (strcmp(row->zone, "UTC") == 0)
+			g_assert_cmpint(day_start(row->day), ==, at);
 	}
 }
 
@@ -57,12 +45,10 @@ TEST(invalid_days_and_times_are_rejected)
 	g_autoptr(GTimeZone) utc = g_time_zone_new_utc();
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		g_autoptr(GError) error = NULL;
 		g_autoptr(GError) time_error = NULL;
 		int64_t at = 77;
 
-		g_assert_false(day_parse(rows[i], utc, &at, &error));
-		g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
+		FAILS(PB_ERROR_INPUT, day_parse(rows[i], utc, &at, &error));
 		g_assert_cmpint(at, ==, 77);
 		g_assert_false(day_parse_time(rows[i], &at, &time_error));
 		g_assert_error(time_error, PB_ERROR, PB_ERROR_INPUT);

@@ -3,7 +3,6 @@
  */
 #include "message/dedup_key.h"
 
-#include <glib.h>
 #include <string.h>
 
 #include "base/bounds.h"

@@ -1,10 +1,8 @@
 /*
  * test_delivery_options.c - effect of each key of `set` on the next digest.
  */
-#include <glib.h>
 #include <string.h>
 
-#include "base/bounds.h"
 #include "lib/cases.h"
 #include "lib/render_sample.h"
 #include "lib/store_fixture.h"
@@ -62,12 +60,11 @@ change(struct store_fixture *fixture, const struct profile_change *preferences)
 static char *
 compose(struct renderer *renderer, const struct digest *digest)
 {
-	g_autoptr(GError) error = NULL;
-	g_autoptr(GBytes) message = renderer_compose(renderer, digest, &error);
+	g_autoptr(GBytes) message =
+	    NO_ERROR(renderer_compose(renderer, digest, &error));
 	size_t size;
 	const char *data;
 
-	g_assert_no_error(error);
 	data = g_bytes_get_data(message, &size);
 	return g_strndup(data, size);
 }
@@ -77,14 +74,11 @@ static char *
 compose_newest(struct store_fixture *fixture)
 {
 	pb_auto(renderer) renderer = render_sample_new_renderer();
-	g_autoptr(GError) error = NULL;
 	pb_auto(digest) digest = NULL;
 	int64_t id;
 
-	digests_load_last(fixture->store, &id, &error);
-	g_assert_no_error(error);
-	digest = digests_load(fixture->store, id, &error);
-	g_assert_no_error(error);
+	NO_ERROR(digests_load_last(fixture->store, &id, &error));
+	digest = NO_ERROR(digests_load(fixture->store, id, &error));
 	return compose(renderer, digest);
 }
 
@@ -283,7 +277,6 @@ TEST(preview_uses_the_options)
 	    .words = {[PREFERENCE_FORMAT] = "text", [PREFERENCE_ATTACH] = "bibtex"}};
 	pb_auto(store_fixture) fixture = new_fixture();
 	pb_auto(renderer) renderer = render_sample_new_renderer();
-	g_autoptr(GError) error = NULL;
 	pb_auto(digest) digest = NULL;
 	g_autofree char *message = NULL;
 
@@ -291,9 +284,8 @@ TEST(preview_uses_the_options)
 	store_fixture_build_digests(
 	    fixture, store_fixture_time("2026-11-20T12:59:59Z"));
 	store_fixture_run(fixture, "DELETE FROM outbox; DELETE FROM digest");
-	digest = digest_build_preview(
-	    fixture->store, NULL, 1, store_fixture_time(NOW), &error);
-	g_assert_no_error(error);
+	digest = NO_ERROR(digest_build_preview(
+	    fixture->store, NULL, 1, store_fixture_time(NOW), &error));
 	message = compose(renderer, digest);
 	check("preview", message, "2 neue Artikel", true);
 	check("preview", message, "Weitere, nur mit Titel", true);

@@ -1,18 +1,14 @@
 /*
  * test_digest_build.c - simulated months of digests: recipients, times, no duplicates.
  */
-#include <glib.h>
 #include <string.h>
 
 #include "base/bounds.h"
 #include "lib/store_fixture.h"
-#include "lib/store_server.h"
 #include "lib/unit.h"
 #include "service/digest/digest_build.h"
 #include "service/digest/digest_overview.h"
-#include "service/match/match.h"
 #include "service/people/subscribe.h"
-#include "store/core/sql.h"
 #include "store/mail/digests.h"
 #include "store/mail/outbox.h"
 #include "store/paper/papers.h"
@@ -33,7 +29,6 @@
 static void
 end_all(struct store_fixture *fixture, int64_t now, enum outbox_status end)
 {
-	g_autoptr(GError) error = NULL;
 	const struct outbox_claim claim = {.now = now,
 	    .limit = 500,
 	    .is_idle = true,
@@ -41,11 +36,10 @@ end_all(struct store_fixture *fixture, int64_t now, enum outbox_status end)
 	    .key = fixture->key};
 	bool is_more;
 	g_autoptr(GPtrArray) jobs =
-	    outbox_claim(fixture->store, &claim, &is_more, &error);
+	    NO_ERROR(outbox_claim(fixture->store, &claim, &is_more, &error));
 	g_autoptr(GPtrArray) results =
 	    g_ptr_array_new_with_free_func((GDestroyNotify)outbox_result_free);
 
-	g_assert_no_error(error);
 	g_assert_false(is_more);
 	for (unsigned i = 0; i < jobs->len; i++) {
 		struct outbox_result *result = g_new0(struct outbox_result, 1);
@@ -56,8 +50,7 @@ end_all(struct store_fixture *fixture, int64_t now, enum outbox_status end)
 		result->code = 250;
 		g_ptr_array_add(results, result);
 	}
-	outbox_save_results(fixture->store, results, now, &error);
-	g_assert_no_error(error);
+	NO_ERROR(outbox_save_results(fixture->store, results, now, &error));
 }
 
 static unsigned
@@ -686,7 +679,6 @@ STORE_TEST(long_filter_is_cut_in_its_reason)
 STORE_TEST(preview_stores_nothing_and_equals_the_digest)
 {
 	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
-	g_autoptr(GError) error = NULL;
 	g_autofree char *before = NULL, *after = NULL;
 	pb_auto(digest) digest = NULL;
 
@@ -695,8 +687,7 @@ STORE_TEST(preview_stores_nothing_and_equals_the_digest)
 	store_fixture_run(fixture, "UPDATE subscriber SET state = 'paused'");
 	store_fixture_build_digests(fixture, now);
 	before = store_fixture_hash(fixture);
-	digest = digest_build_preview(fixture->store, NULL, 1, now, &error);
-	g_assert_no_error(error);
+	digest = NO_ERROR(digest_build_preview(fixture->store, NULL, 1, now, &error));
 	after = store_fixture_hash(fixture);
 	g_assert_cmpstr(before, ==, after);
 	g_assert_cmpuint(digest->entries->len, ==, 1);
@@ -863,11 +854,9 @@ STORE_TEST(relative_date_match_keeps_its_reasons)
 static struct digest *
 load_newest(struct store_fixture *fixture)
 {
-	g_autoptr(GError) error = NULL;
-	struct digest *digest = digests_load(fixture->store,
-	    store_fixture_number(fixture, "SELECT max(id) FROM digest"), &error);
+	struct digest *digest = NO_ERROR(digests_load(fixture->store,
+	    store_fixture_number(fixture, "SELECT max(id) FROM digest"), &error));
 
-	g_assert_no_error(error);
 	return digest;
 }
 

@@ -1,9 +1,7 @@
 /*
  * test_digest_contents.c - the packed form of digests.
  */
-#include <glib.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "lib/unit.h"
@@ -165,14 +163,12 @@ assert_papers(const struct digest_contents *contents, const GByteArray *packed)
 	    g_array_new(FALSE, FALSE, sizeof(struct digest_contents_version));
 	g_autoptr(GArray) again =
 	    g_array_new(FALSE, FALSE, sizeof(struct digest_contents_version));
-	g_autoptr(GError) error = NULL;
 	size_t head_bytes;
 
-	digest_contents_unpack_papers(
-	    packed->data, packed->len, papers, &head_bytes, &error);
-	g_assert_no_error(error);
-	digest_contents_unpack_papers(packed->data, head_bytes, again, NULL, &error);
-	g_assert_no_error(error);
+	NO_ERROR(digest_contents_unpack_papers(
+	    packed->data, packed->len, papers, &head_bytes, &error));
+	NO_ERROR(digest_contents_unpack_papers(
+	    packed->data, head_bytes, again, NULL, &error));
 	g_assert_cmpuint(papers->len, ==, contents->papers->len);
 	g_assert_cmpuint(again->len, ==, papers->len);
 	for (unsigned i = 0; i < papers->len; i++) {
@@ -193,13 +189,12 @@ TEST(contents_that_are_unpacked_are_those_that_were_packed)
 		pb_local(digest_contents) contents = {0};
 		pb_local(digest_contents) again = {0};
 		g_autoptr(GByteArray) packed = NULL;
-		g_autoptr(GError) error = NULL;
 
 		make_contents(rand, &contents);
 		packed = digest_contents_pack(&contents);
 		digest_contents_init(&again);
-		digest_contents_unpack(&again, packed->data, packed->len, &error);
-		g_assert_no_error(error);
+		NO_ERROR(
+		    digest_contents_unpack(&again, packed->data, packed->len, &error));
 		assert_same(&contents, &again);
 		assert_papers(&contents, packed);
 	}

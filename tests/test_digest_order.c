@@ -1,9 +1,9 @@
 /*
  * test_digest_order.c - digests follow preferences: order, limits, empty days.
  */
-#include <glib.h>
 #include <string.h>
 
+#include "lib/cases.h"
 #include "lib/store_fixture.h"
 #include "lib/unit.h"
 #include "service/digest/digest_build.h"
@@ -41,22 +41,17 @@ static void
 choose_frequency(struct store_fixture *fixture, const char *frequency, const char *at)
 {
 	const struct profile_change change = {.frequency = frequency, .who = "test"};
-	g_autoptr(GError) error = NULL;
-	pb_auto(subscriber) subscriber =
-	    profile_set(fixture->store, ADA, &change, store_fixture_time(at), &error);
-
-	g_assert_no_error(error);
+	pb_auto(subscriber) subscriber = NO_ERROR(
+	    profile_set(fixture->store, ADA, &change, store_fixture_time(at), &error));
 }
 
 static void
 add_filter(struct store_fixture *fixture, const char *text, int max_papers)
 {
 	const struct subscribe_filter filter = {.text = text, .max_papers = max_papers};
-	g_autoptr(GError) error = NULL;
-	pb_auto(subscription) subscription = subscribe_add_filter(fixture->store, ADA,
-	    &filter, "test", store_fixture_time(NOW), NULL, NULL, &error);
-
-	g_assert_no_error(error);
+	pb_auto(subscription) subscription =
+	    NO_ERROR(subscribe_add_filter(fixture->store, ADA, &filter, "test",
+	        store_fixture_time(NOW), NULL, NULL, &error));
 }
 
 static unsigned
@@ -78,17 +73,7 @@ save(struct store_fixture *fixture, const char *day, const char *id, const char 
 
 TEST(papers_are_in_the_chosen_order)
 {
-	static const struct {
-		const char *order;
-		const char *wanted;
-	} rows[] = {
-	    {"votes", "01|0 02|0 03|0"},
-	    {"date", "03|0 01|0 02|0"},
-	    {"score", "02|0 03|0 01|0"},
-	    {NULL, "02|0 03|0 01|0"},
-	};
-
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+	CASES_FOREACH(row, "digest_order", *order, *wanted) {
 		pb_auto(store_fixture) fixture = store_fixture_new();
 
 		save(fixture, "2026-11-19", "2611.00001", "Of trees", "With a kernel.",
@@ -98,10 +83,10 @@ TEST(papers_are_in_the_chosen_order)
 		save(fixture, "2026-11-20", "2611.00003", "A kernel", "Of trees.", 0);
 		store_fixture_subscribe(
 		    fixture, ADA, "UTC", "kernel", store_fixture_time(NOW));
-		if (rows[i].order)
-			choose(fixture, PREFERENCE_ORDER, rows[i].order, NOW);
+		if (row->order)
+			choose(fixture, PREFERENCE_ORDER, row->order, NOW);
 		assert_digests_at(fixture, NOW, 1);
-		assert_rows(fixture, PAPERS, rows[i].wanted);
+		assert_rows(fixture, PAPERS, row->wanted);
 	}
 }
 
@@ -223,22 +208,19 @@ STORE_TEST(paper_beyond_filter_max_counts_as_delivered)
 
 STORE_TEST(catch_up_applies_to_the_next_digest_only)
 {
-	g_autoptr(GError) error = NULL;
 	pb_auto(subscriber) paused = NULL;
 	pb_auto(subscriber) resumed = NULL;
 
 	store_fixture_subscribe(fixture, ADA, "UTC", "kernel", store_fixture_time(NOW));
 	assert_digests_at(fixture, NOW, 0);
-	paused = profile_pause(
-	    fixture->store, ADA, NULL, "test", store_fixture_time(NOW), &error);
-	g_assert_no_error(error);
+	paused = NO_ERROR(profile_pause(
+	    fixture->store, ADA, NULL, "test", store_fixture_time(NOW), &error));
 	save(fixture, "2026-11-20", "2611.00001", "Kernel", "", 9);
 	save(fixture, "2026-11-20", "2611.00002", "Kernel", "", 8);
 	save(fixture, "2026-11-20", "2611.00003", "Kernel", "", 7);
 	assert_digests_at(fixture, "2026-11-21T07:30:00Z", 0);
-	resumed = profile_resume(fixture->store, ADA, 2, "test",
-	    store_fixture_time("2026-11-22T12:00:00Z"), &error);
-	g_assert_no_error(error);
+	resumed = NO_ERROR(profile_resume(fixture->store, ADA, 2, "test",
+	    store_fixture_time("2026-11-22T12:00:00Z"), &error));
 	assert_digests_at(fixture, "2026-11-22T12:00:00Z", 1);
 	assert_rows(fixture, PAPERS, "01|0 02|0 03|1");
 	g_assert_cmpint(
@@ -262,37 +244,25 @@ STORE_TEST(catch_up_may_exceed_max)
 
 TEST(empty_day_note_follows_preference_but_is_never_hourly)
 {
-	static const struct {
-		const char *frequency;
-		const char *quiet;
-		unsigned digests; /* from Saturday to Monday */
-	} rows[] = {
-	    {"daily", "off", 0},
-	    {"daily", "note", 3},
-	    {"weekdays", "note", 1},
-	    {"weekly:sun", "note", 1},
-	    {"now", "note", 0},
-	};
-
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+	CASES_FOREACH(row, "digest_order_empty_days", *frequency, *quiet, *digests) {
 		pb_auto(store_fixture) fixture = store_fixture_new();
 		unsigned digests = 0;
 
 		store_fixture_subscribe(
 		    fixture, ADA, "UTC", "kernel", store_fixture_time(NOW));
 		assert_digests_at(fixture, NOW, 0);
-		choose_frequency(fixture, rows[i].frequency, NOW);
-		choose(fixture, PREFERENCE_EMPTY, rows[i].quiet, NOW);
+		choose_frequency(fixture, row->frequency, NOW);
+		choose(fixture, PREFERENCE_EMPTY, row->quiet, NOW);
 		for (int hour = 14; hour < 13 + 3 * 24; hour++)
 			digests += store_fixture_build_digests(fixture,
 			    store_fixture_time("2026-11-20T00:00:00Z") + hour * 3600);
-		g_assert_cmpuint(digests, ==, rows[i].digests);
+		g_assert_cmpuint(digests, ==, cases_number(row->digests));
 		g_assert_cmpint(store_fixture_number(fixture,
 		                    "SELECT count(*) FROM digest WHERE papers = 0"),
-		    ==, rows[i].digests);
+		    ==, cases_number(row->digests));
 		g_assert_cmpint(store_fixture_number(fixture,
 		                    "SELECT count(*) FROM outbox WHERE state = 'NEW'"),
-		    ==, rows[i].digests);
+		    ==, cases_number(row->digests));
 	}
 }
 

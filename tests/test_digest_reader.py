@@ -13,22 +13,20 @@ import os
 import random
 import re
 import shutil
-import sys
 import unicodedata
 import xml.etree.ElementTree as tree
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
-
+import lib  # the path
 import digest_reader
 import messages
 from digest_reader import PHRASES, number_of, one_line
 from normalize import normalize
 from oracle import ENRICHED, FINALLY, NOTHING_SETTLED, Paper, parse
 from oracle_paper import Text
-from oracle_tree import Category, Has, Name, Near, Not, Number, Words
+from oracle_tree import Category, Has, Name, Near, Not, Words
 from papers import paper_from_element
 from programs import FROM, Paperboy, as_sent
-from tap import IS_LONG, Skip, Tap, real_files, use_debian_python
+from tap import IS_LONG, Skip, Tap, read, real_files, use_debian_python
 from words import plural_class
 
 FIRST_DAYS = datetime.timedelta(days=3)  # of the first digest
@@ -148,8 +146,7 @@ class Days:
 
     def write(self, time, date, path):
         """Publish a list; older ones with its papers have their new values, too."""
-        with open(path, encoding="utf-8") as file:
-            self.lists[date] = json.load(file)
+        self.lists[date] = json.loads(read(path))
         self.sizes.append((time, f"{date}", len(self.lists[date])))
         news = {element["paper"]["id"]: element for element in self.lists[date]}
         self.written.append((time, news))

@@ -5,10 +5,8 @@ import os
 import platform
 import re
 import subprocess
-import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
-
+import lib  # the path
 from tap import Skip, Tap, need_programs, run, top_builddir, top_srcdir
 
 # Only useful in a clone.

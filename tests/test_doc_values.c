@@ -277,12 +277,10 @@ QUERY_TEST(values_that_cannot_be_tokenized_are_unknown)
 	pb_auto(paper) paper = make_paper();
 	pb_auto(query_document) document = NULL;
 	pb_auto(query) query = must_parse(fixture, "org:allen");
-	g_autoptr(GError) error = NULL;
 	g_autoptr(GPtrArray) hits = NULL;
 
 	paper->organization = g_strdup("Allen Institute");
-	document = query_document_new(paper, NULL, &broken, &error);
-	g_assert_no_error(error);
+	document = NO_ERROR(query_document_new(paper, NULL, &broken, &error));
 	g_assert_cmpint(
 	    query_evaluate(query, document, QUERY_AS_REPORTED), ==, QUERY_UNKNOWN);
 	hits = query_explain(query, document);

@@ -7,9 +7,8 @@ import json
 import os
 import sqlite3
 import subprocess
-import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+import lib  # the path
 from daemon import Instance, at_hour
 from smtp_fixture import Server
 from tap import Tap

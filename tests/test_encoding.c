@@ -1,7 +1,6 @@
 /*
  * test_encoding.c - quoted-printable and base64: exact, short lines, safe starts.
  */
-#include <glib.h>
 #include <string.h>
 
 #include "base/bounds.h"

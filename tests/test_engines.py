@@ -11,8 +11,7 @@ import os
 import re
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
-
+import lib  # the path
 from engines import has_libpq
 from postgresql import SLOW_S, USER, Server
 from tap import IS_LONG, Skip, Tap, run, skip_all, top_builddir, top_srcdir

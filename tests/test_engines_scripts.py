@@ -9,8 +9,7 @@ import os
 import re
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
-
+import lib  # the path
 import engines
 from postgresql import USER, Server
 from stores import VARIABLE

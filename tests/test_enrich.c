@@ -9,7 +9,6 @@
 #include "lib/unit.h"
 #include "model/paper_id.h"
 #include "service/collect/enrich.h"
-#include "service/collect/source_status.h"
 #include "store/paper/paper_events.h"
 #include "store/paper/papers.h"
 
@@ -71,7 +70,6 @@ run(struct world *world, const char *const modes[COLLECT_LOOKUPS], int64_t now)
 	struct collect collect = {.store = world->store->store, .http = world->http};
 	struct collect_report report = {0};
 	g_autoptr(GPtrArray) urls = g_ptr_array_new_with_free_func(g_free);
-	g_autoptr(GError) error = NULL;
 
 	for (unsigned i = 0; i < COLLECT_LOOKUPS; i++) {
 		if (modes[i])
@@ -83,8 +81,7 @@ run(struct world *world, const char *const modes[COLLECT_LOOKUPS], int64_t now)
 		    .contact = "postmaster@example.org",
 		};
 	}
-	enrich_run(&collect, now, &report, &error);
-	g_assert_no_error(error);
+	NO_ERROR(enrich_run(&collect, now, &report, &error));
 	store_fixture_assert_idle(world->store);
 }
 
@@ -310,10 +307,8 @@ WORLD_TEST(a_service_that_fails_later_delays_nothing)
 static void
 watch(struct world *world, int64_t seq, int64_t until)
 {
-	g_autoptr(GError) error = NULL;
-
-	paper_events_watch(world->store->store, 1, seq, world->now, until, &error);
-	g_assert_no_error(error);
+	NO_ERROR(
+	    paper_events_watch(world->store->store, 1, seq, world->now, until, &error));
 }
 
 /* About watched papers: each at Hugging Face daily and elsewhere weekly, and a list of

@@ -3,7 +3,6 @@
  */
 #include "store/core/record.h"
 
-#include <glib.h>
 #include <sqlite3.h>
 #include <string.h>
 
@@ -86,7 +85,6 @@ damage(struct store_fixture *fixture, const char *table, const char *column,
 	    table, table);
 	g_autofree char *change =
 	    g_strdup_printf("UPDATE %s SET %s = %s", table, column, value);
-	g_autoptr(GError) error = NULL;
 	sqlite3 *db;
 
 	g_clear_pointer(&fixture->store, store_free);
@@ -96,8 +94,7 @@ damage(struct store_fixture *fixture, const char *table, const char *column,
 	db = open_raw(fixture);
 	execute(db, change);
 	sqlite3_close(db);
-	fixture->store = store_open(fixture->path, &error);
-	g_assert_no_error(error);
+	fixture->store = NO_ERROR(store_open(fixture->path, &error));
 }
 
 /* ---- readers --------------------------------------------------------------- */

@@ -3,7 +3,6 @@
  */
 #include "service/people/erase.h"
 
-#include <glib.h>
 #include <string.h>
 #include <sys/wait.h>
 
@@ -114,14 +113,12 @@ add_mail(struct store_fixture *fixture)
 		    .sender = "",
 		    .message = message,
 		    .now = store_fixture_time(NOW)};
-		g_autoptr(GError) error = NULL;
 		int64_t id;
 
 		if (i == 0)
 			mail.subscriber_id = store_fixture_number(fixture,
 			    "SELECT id FROM subscriber WHERE address = '" ZEBRA "'");
-		outbox_add_mail(fixture->store, &mail, &id, &error);
-		g_assert_no_error(error);
+		NO_ERROR(outbox_add_mail(fixture->store, &mail, &id, &error));
 	}
 }
 
@@ -339,7 +336,6 @@ TEST(no_row_and_no_byte_is_left)
 	    "SELECT m.name FROM sqlite_schema m, pragma_table_info(m.name) c"
 	    " WHERE m.type = 'table' AND c.name = 'subscriber_id' ORDER BY 1");
 	g_auto(GStrv) tables = g_strsplit(names, " ", -1);
-	g_autoptr(GError) error = NULL;
 
 	for (size_t i = 0; i < G_N_ELEMENTS(traces); i++)
 		if (!is_in_files(fixture, traces[i]))
@@ -354,8 +350,8 @@ TEST(no_row_and_no_byte_is_left)
 		if (!store_fixture_number(fixture, sql))
 			g_test_fail_printf("nothing to forget in %s", *table);
 	}
-	g_assert_true(forget(fixture, "zebra.quagga@EXAMPLE.org", false, &error));
-	g_assert_no_error(error);
+	g_assert_true(
+	    NO_ERROR(forget(fixture, "zebra.quagga@EXAMPLE.org", false, &error)));
 	for (char **table = tables; *table; table++) {
 		g_autofree char *sql =
 		    g_strdup_printf("SELECT count(*) FROM %s"
@@ -386,7 +382,6 @@ TEST(former_subscriber_is_erased)
 {
 	int64_t id;
 	pb_auto(store_fixture) fixture = new_fixture(&id);
-	g_autoptr(GError) error = NULL;
 
 	g_assert_true(subscribe_remove(
 	    fixture->store, ZEBRA, "test", store_fixture_time(NOW), NULL));
@@ -395,8 +390,7 @@ TEST(former_subscriber_is_erased)
 	for (size_t i = 0; i < G_N_ELEMENTS(traces); i++)
 		if (is_in_files(fixture, traces[i]))
 			g_test_fail_printf("%s is still there", traces[i]);
-	g_assert_false(forget(fixture, ZEBRA, false, &error));
-	g_assert_error(error, PB_ERROR, PB_ERROR_NOT_FOUND);
+	FAILS(PB_ERROR_NOT_FOUND, forget(fixture, ZEBRA, false, &error));
 }
 
 TEST(data_about_a_former_address_is_erased)
@@ -404,7 +398,6 @@ TEST(data_about_a_former_address_is_erased)
 	int64_t id;
 	pb_auto(store_fixture) fixture = new_fixture(&id);
 	pb_auto(subscriber) moved = NULL;
-	g_autoptr(GError) error = NULL;
 
 	store_fixture_run(
 	    fixture, "DELETE FROM pending_erasure"); /* who changed the address is still
@@ -417,13 +410,12 @@ TEST(data_about_a_former_address_is_erased)
 	    " address, 'x', 'asked', 1, 2 FROM subscriber"
 	    " WHERE address = '" ZEBRA "'");
 	store_fixture_run(fixture, "UPDATE confirmation SET used_at = 1, action = ''");
-	moved = subscribe_change_address(fixture->store, ZEBRA, "okapi@example.org",
-	    fixture->key, "test", store_fixture_time(NOW), &error);
-	g_assert_no_error(error);
+	moved = NO_ERROR(
+	    subscribe_change_address(fixture->store, ZEBRA, "okapi@example.org",
+	        fixture->key, "test", store_fixture_time(NOW), &error));
 	g_assert_nonnull(moved);
 	g_assert_true(is_in_files(fixture, "strangergram"));
-	g_assert_true(forget(fixture, "okapi@example.org", false, &error));
-	g_assert_no_error(error);
+	g_assert_true(NO_ERROR(forget(fixture, "okapi@example.org", false, &error)));
 	assert_rows(fixture,
 	    "SELECT count(*) FROM confirmation WHERE recipient LIKE '%quagga%'", "0");
 	for (size_t i = 0; i < G_N_ELEMENTS(traces); i++)
@@ -508,14 +500,13 @@ STORE_TEST(suppression_unsubscribes_and_keeps_a_lasting_reason)
 {
 	const struct erase_request request = {
 	    .address = ZEBRA, .key = fixture->key, .who = "test"};
-	g_autoptr(GError) error = NULL;
 	int64_t now = store_fixture_time(NOW);
 
 	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 3);
 	add_zebra(fixture, now);
 	store_fixture_build_digests(fixture, now);
-	g_assert_false(erase_suppress(fixture->store, &request, "spam", now, &error));
-	g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
+	FAILS(PB_ERROR_INPUT,
+	    erase_suppress(fixture->store, &request, "spam", now, &error));
 	assert_rows(fixture, "SELECT state FROM subscriber", "active");
 	g_assert_true(erase_suppress(fixture->store, &request, "complaint", now, NULL));
 	g_assert_true(erase_suppress(fixture->store, &request, "operator", now, NULL));

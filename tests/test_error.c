@@ -1,7 +1,6 @@
 /*
  * test_error.c - each error code has its exit status.
  */
-#include <glib.h>
 #include <sysexits.h>
 
 #include "base/error.h"

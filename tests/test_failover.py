@@ -10,13 +10,11 @@ import collections
 import glob
 import os
 import smtplib
-import sys
 import threading
 import time
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
-
-from conversations import COMMANDS, CONFIRM, HOME, SUBSCRIBE, compose, find_recipient
+import lib  # the path
+from conversations import CONFIRM, HOME, SUBSCRIBE, compose, find_recipient
 from daemon import parse, papers_of
 from installation import CONFIG, STATE, USER
 from machines import NOBODY

@@ -11,10 +11,8 @@ import datetime
 import os
 import random
 import re
-import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
-
+import lib  # the path
 from programs import Paperboy, write_day
 from tap import IS_LONG, Skip, Tap, real_files
 

@@ -1,15 +1,12 @@
 /*
  * test_feedback.c - answers to papers: what is learned from them, and what it changes.
  */
-#include <glib.h>
 #include <string.h>
 
 #include "base/bounds.h"
-#include "base/error.h"
 #include "lib/store_fixture.h"
 #include "lib/unit.h"
 #include "query/taste/taste.h"
-#include "service/digest/digest_build.h"
 #include "service/people/profile.h"
 #include "service/taste/answers.h"
 #include "service/taste/scorer.h"
@@ -75,10 +72,8 @@ answer(struct store_fixture *fixture, bool is_like, int64_t paper, int64_t at)
 	    .source = "mail",
 	    .now = at};
 	pb_local(answers) answers = {0};
-	g_autoptr(GError) error = NULL;
 
-	answers_save(fixture->store, &request, &answers, &error);
-	g_assert_no_error(error);
+	NO_ERROR(answers_save(fixture->store, &request, &answers, &error));
 }
 
 TEST(answers_order_the_papers_that_come_anyway)

@@ -10,15 +10,14 @@ import email.utils
 import json
 import os
 import re
-import sys
 import urllib.parse
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+import lib  # the path
 from clock import DAY
 from conversations import PARSER
 from daemon import Instance, at_hour, days_after
 from paperserver import element
-from tap import Tap
+from tap import Tap, save
 
 HOME, EVA = "paperboy@news.example", "eva@home.example"
 TITLES = ("Speech of birds", "Speech of children", "Vision of birds", "Vision in space")
@@ -82,8 +81,7 @@ class Reader:
         mail.set_content(text)
         self.sent += 1
         name = f"{1000000000 + self.sent}.M{self.sent}P1.mail"
-        with open(os.path.join(self.inbox, "tmp", name), "wb") as file:
-            file.write(mail.as_bytes())
+        save(os.path.join(self.inbox, "tmp", name), mail.as_bytes())
         os.rename(os.path.join(self.inbox, "tmp", name),
                   os.path.join(self.inbox, "new", name))
 

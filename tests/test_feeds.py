@@ -10,18 +10,17 @@ import json
 import os
 import re
 import socket
-import sys
 import threading
 import xml.etree.ElementTree
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+import lib  # the path
 from daemon import Instance, at_hour, days_after, parse
 from clock import DAY
 from machines import Site
 from paperserver import FEED as ARXIV, element, feed_item
 from peers import write
 from readme import blocks
-from tap import Tap, real_data
+from tap import Tap, read_text, real_data
 
 ITEM = ("<item><title>{0}</title><link>{1}</link><guid isPermaLink='false'>{2}</guid>"
         "<description>A mamba is a snake.</description></item>")
@@ -347,8 +346,7 @@ def recipes(tap):
     groups = blocks("doc/sources.md")
     for group, path in zip(groups, (acl, real_data("sources/pubmed-rss-mock-2026-07.xml")),
                            strict=True):
-        with open(instance.config, encoding="utf-8") as file:
-            text = file.read()
+        text = read_text(instance.config)
         group = re.sub('url = "https://[^"]*"', f'url = "file://{path}"', group)
         write(instance.config, text.replace("sources = (", f"sources = ( {group},"))
     instance.once(at_hour(DAY, 8), wanted=0)
@@ -374,8 +372,7 @@ def renamed(tap):
     before = len(feeds.mails())
     said = instance.ctl("source", "rename", "lab", "snakes", wanted=65)
     assert "no source 'snakes' in paperboy.conf: change its name there first" in said, said
-    with open(instance.config, encoding="utf-8") as file:
-        text = file.read()
+    text = read_text(instance.config)
     write(instance.config, text.replace('name = "lab"', 'name = "snakes"'))
     assert instance.ctl("source", "rename", "lab", "snakes") == (
         "lab is now snakes; 4 filters changed\n")
@@ -414,8 +411,7 @@ def tried(tap):
         "without_abstract": 0, "without_categories": 1, "without_authors": 1,
         "group": f'{{ name = "lab"; kind = "feed"; url = "file://{feed}"; private = true; }}'}
     # The group is valid.
-    with open(instance.config, encoding="utf-8") as file:
-        text = file.read()
+    text = read_text(instance.config)
     write(instance.config, re.sub("sources = .*", f"sources = ( {said['group']} );", text))
     assert instance.ctl("config", "sources") == f"( {said['group']} )\n"
     assert not os.path.exists(instance.store)

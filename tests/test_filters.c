@@ -4,10 +4,10 @@
 #include "base/bounds.h"
 #include "service/people/filters.h"
 
-#include <glib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "lib/cases.h"
 #include "lib/store_fixture.h"
 #include "lib/unit.h"
 #include "service/people/profile.h"
@@ -88,11 +88,10 @@ TEST(a_move_to_no_place_or_of_no_filter_is_refused)
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		pb_auto(store_fixture) fixture = new_fixture(numbers);
-		g_autoptr(GError) error = NULL;
 
-		g_assert_false(filters_move(fixture->store, ADA, rows[i].from,
-		    rows[i].to, "test", store_fixture_time(NOW), &error));
-		g_assert_error(error, PB_ERROR, (int)rows[i].code);
+		FAILS((int)rows[i].code,
+		    filters_move(fixture->store, ADA, rows[i].from, rows[i].to, "test",
+		        store_fixture_time(NOW), &error));
 		store_fixture_assert_idle(fixture);
 		assert_rows(fixture, NUMBERS, "1aa 2bb 3cc 4dd");
 	}
@@ -198,23 +197,12 @@ TEST(an_edit_keeps_number_and_name)
  */
 TEST(edit_keeps_due_papers_and_adds_no_old_ones)
 {
-	static const struct {
-		const char *frequency, *since, *wanted;
-		bool is_paused;
-	} rows[] = {
-	    {"daily", "2026-08-01", "2026-11-17", false},
-	    {"daily", "2026-11-19", "2026-11-19", false},
-	    {"weekly:mon", "2026-08-01", "2026-11-16", false},
-	    {"weekly:mon", "2026-11-18", "2026-11-18", false},
-	    {"weekly:mon", "2026-08-01", "2026-08-01", true},
-	};
-
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+	CASES_FOREACH(row, "filters_edited", *frequency, *since, *wanted, *is_paused) {
 		pb_auto(store_fixture) fixture = store_fixture_new();
 		g_autofree char *sql = g_strdup_printf(
-		    "UPDATE subscription SET since_day = '%s'", rows[i].since);
+		    "UPDATE subscription SET since_day = '%s'", row->since);
 		const struct profile_change change = {
-		    .frequency = rows[i].frequency, .who = "test"};
+		    .frequency = row->frequency, .who = "test"};
 		pb_auto(subscriber) changed = NULL;
 
 		store_fixture_subscribe(
@@ -222,12 +210,11 @@ TEST(edit_keeps_due_papers_and_adds_no_old_ones)
 		changed = profile_set(
 		    fixture->store, ADA, &change, store_fixture_time(NOW), NULL);
 		store_fixture_run(fixture, sql);
-		if (rows[i].is_paused)
+		if (cases_is_yes(row->is_paused))
 			store_fixture_run(
 			    fixture, "UPDATE subscriber SET state = 'paused'");
 		g_assert_null(edit(fixture, 1, "new", NOW));
-		assert_rows(
-		    fixture, "SELECT since_day FROM subscription", rows[i].wanted);
+		assert_rows(fixture, "SELECT since_day FROM subscription", row->wanted);
 	}
 }
 

@@ -15,11 +15,10 @@ import shutil
 import signal
 import smtplib
 import sqlite3
-import sys
 import threading
 import time
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+import lib  # the path
 import digest_views
 from clock import Clock
 from copies import (
@@ -28,7 +27,7 @@ from daemon import RUN_S, Instance, at_hour, papers_of, parse
 from machines import Site
 from peers import SmtpSink
 from postgresql import NAME, Server
-from tap import IS_LONG, Skip, Tap, top_builddir, wait_until
+from tap import IS_LONG, Skip, Tap, read_text, save, top_builddir, wait_until
 
 SEED = int(os.environ.get("PAPERBOY_SEED") or (random.randrange(1 << 30) if IS_LONG else 1))
 KILLS = 1000 if IS_LONG else 15
@@ -114,10 +113,8 @@ class Node:
     def use(self):
         """Its resources."""
         pid = self.child.pid
-        with open(f"/proc/{pid}/stat", encoding="ascii") as file:
-            ticks = file.read().rpartition(")")[2].split()[11:13]
-        with open(f"/proc/{pid}/statm", encoding="ascii") as file:
-            pages = int(file.read().split()[1])
+        ticks = read_text(f"/proc/{pid}/stat").rpartition(")")[2].split()[11:13]
+        pages = int(read_text(f"/proc/{pid}/statm").split()[1])
         return Use(at=time.monotonic(), files=len(os.listdir(f"/proc/{pid}/fd")),
                    memory_mb=pages * os.sysconf("SC_PAGE_SIZE") / 1e6,
                    cpu_s=sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK"),
@@ -586,9 +583,7 @@ def survive(tap, fleet):
         for node in fleet.nodes:
             lines = [*node.lines, *node.child.lines]
             tap.diag("\n".join([f"{node.name}:", *lines[-LINES:]]))
-            with open(os.path.join(node.instance.directory, "log"), "w",
-                      encoding="utf-8") as file:
-                file.write("\n".join(lines))
+            save(os.path.join(node.instance.directory, "log"), "\n".join(lines))
         raise
 
 

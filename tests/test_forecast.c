@@ -1,11 +1,9 @@
 /*
  * test_forecast.c - how many papers filters are expected to find, and narrower ones.
  */
-#include <glib.h>
-#include <string.h>
-
 #include "base/clock.h"
 #include "base/msg.h"
+#include "lib/cases.h"
 #include "lib/store_fixture.h"
 #include "lib/unit.h"
 #include "service/advice/backtest.h"
@@ -172,42 +170,20 @@ STORE_TEST(narrower_filters_are_offered_in_a_flood)
 	    {"Zebra", 40, 0, "cs.LG", true},
 	    {"Yak of sound", 9, 0, "cs.SD", false},
 	};
-	static const struct {
-		const char *text;
-		int max;
-		const char *notes;
-	} rows[] = {
-	    {"kernel", 0,
-	        "25 papers a day are many; narrower filters find fewer; "
-	        "about 11 a day: kernel upvotes:>=50; "
-	        "about 11 a day: kernel video; "
-	        "about 8 a day: kernel cat:cs.CL"},
-	    {"kernel OR walrus", 20,
-	        "25 papers a day are many; narrower filters find fewer; "
-	        "about 11 a day: (kernel OR walrus) upvotes:>=50; "
-	        "about 11 a day: (kernel OR walrus) video; "
-	        "about 8 a day: (kernel OR walrus) cat:cs.CL"},
-	    {"zebra", 0,
-	        "40 papers a day are many: narrow the filter with another "
-	        "word, or NOT"},
-	    {"yak", 20, ""},
-	    {"yak", 4,
-	        "9 papers a day are many: narrow the filter with another word, "
-	        "or NOT"},
-	};
 	int64_t ada = store_fixture_subscribe(fixture, ADA, "UTC", "mamba", NOW);
 
 	save_days(fixture, 28, kinds, G_N_ELEMENTS(kinds));
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		g_autofree char *sql = g_strdup_printf(
-		    "UPDATE subscriber SET max_full = %d", MAX(rows[i].max, 1));
+	CASES_FOREACH(row, "forecast_notes", *text, *max, *notes) {
+		g_autofree char *sql =
+		    g_strdup_printf("UPDATE subscriber SET max_full = %d",
+		        (int)MAX(cases_number(row->max), 1));
 		pb_auto(backtest) backtest = NULL;
 		g_autofree char *notes = NULL;
 
 		store_fixture_run(fixture, sql);
-		backtest = run(fixture, rows[i].text, rows[i].max ? ada : 0);
+		backtest = run(fixture, row->text, cases_number(row->max) ? ada : 0);
 		notes = join_notes(backtest);
-		g_assert_cmpstr(notes, ==, rows[i].notes);
+		g_assert_cmpstr(notes, ==, row->notes);
 	}
 }
 

@@ -4,14 +4,12 @@
  * No verb changes anything but `unsubscribe`, and replies go to the forged address
  * only.
  */
-#include <glib.h>
 #include <string.h>
 
 #include "base/token.h"
 #include "lib/conversation.h"
 #include "lib/unit.h"
 #include "service/command/command_private.h"
-#include "service/people/erase.h"
 #include "store/mail/digests.h"
 
 /* Eva shares her filter and follows one of Adam's; a block is proposed to her. */

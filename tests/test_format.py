@@ -5,12 +5,10 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
-
+import lib  # the path
 from layers import source_files
-from tap import Skip, Tap, run, top_srcdir
+from tap import Skip, Tap, run, save, top_srcdir
 
 MAX_BYTES = 512 * 1024
 
@@ -67,8 +65,7 @@ def test_formatter_sees(tap):
         ("good.c", "int\nmain(void)\n{\n\treturn 0;\n}\n"),
         ("bad.c", "int main(void) {\n    return 0;\n}\n"),
     ):
-        with open(os.path.join(directory, name), "w", encoding="utf-8") as file:
-            file.write(text)
+        save(os.path.join(directory, name), text)
     assert complaints(program, directory, ["good.c"]) == ""
     assert "bad.c:1" in complaints(program, directory, ["good.c", "bad.c"])
 

@@ -4,10 +4,9 @@
  *
  * The commands are fakes, which log how the handler calls them.
  */
-#include <glib.h>
 #include <string.h>
 
-#include "base/error.h"
+#include "lib/cases.h"
 #include "lib/conversation.h"
 #include "lib/unit.h"
 #include "service/people/erase.h"
@@ -225,49 +224,36 @@ write_until_limited(struct conversation *c, const char *recipient, const char *w
 
 TEST(last_reply_of_a_day_announces_the_limit)
 {
-	static const struct {
-		const char *language; /* NULL: unknown sender */
-		const char *words, *proven;
-		const char *exception; /* in no other reply */
-	} rows[] = {
-	    {"en", "name: the limit is 10 in 24 hours.",
-	        "This is the last reply for now: the limit is 10 in 24 hours.",
-	        "\"unsubscribe\""},
-	    {"de", "Mehr als 10 gibt es in 24 Stunden",
-	        "die letzte Antwort: Mehr als 10", "\"unsubscribe\""},
-	    {NULL, "This is the last reply for now: the limit is 3 in 24 hours.", NULL,
-	        "\"subscribe\" still"},
-	};
 	static const struct step save[] = {SAVE("reply"), {.kind = STEP_END}};
 
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+	CASES_FOREACH(
+	    row, "handler_last_replies", *language, *words, *proven, *exception) {
 		pb_auto(conversation) c = conversation_new();
-		bool is_known = rows[i].language != NULL;
+		bool is_known = row->language != NULL;
 		const struct step unsubscribe[] = {
 		    MAIL(EVA, HOME, "unsubscribe",
 		        is_known ? "replied" : "rate limited: unknown-sender-per-day",
 		        NULL),
-		    is_known ? (struct step)HAS_NOT(rows[i].exception)
-		             : (struct step)HAS(rows[i].exception),
+		    is_known ? (struct step)HAS_NOT(row->exception)
+		             : (struct step)HAS(row->exception),
 		    /* The limit on help is not announced. */
 		    MAIL(EVA, HOME, "", "replied", NULL, .seconds = DAY),
-		    HAS_NOT(rows[i].exception),
+		    HAS_NOT(row->exception),
 		    {.kind = STEP_END},
 		};
 
 		conversation_load_templates(c);
 		if (is_known) {
 			g_autofree char *sql = g_strdup_printf(
-			    "UPDATE subscriber SET language = '%s'", rows[i].language);
+			    "UPDATE subscriber SET language = '%s'", row->language);
 
 			conversation_subscribe(c, EVA);
 			store_fixture_run(c->fixture, sql);
 		}
-		write_until_limited(c, HOME, rows[i].words, rows[i].exception);
+		write_until_limited(c, HOME, row->words, row->exception);
 		if (is_known) {
 			conversation_play(c, save);
-			write_until_limited(
-			    c, "$reply", rows[i].proven, rows[i].exception);
+			write_until_limited(c, "$reply", row->proven, row->exception);
 		}
 		conversation_play(c, unsubscribe);
 	}

@@ -6,10 +6,9 @@ import contextlib
 import http.server
 import json
 import os
-import sys
 import threading
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+import lib  # the path
 from daemon import Instance, at_hour
 from smtp_fixture import Server
 from tap import Tap, top_builddir

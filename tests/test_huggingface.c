@@ -1,7 +1,6 @@
 /*
  * test_huggingface.c - parsing and fetching of Hugging Face Daily Papers.
  */
-#include <glib.h>
 #include <glib/gstdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -36,10 +35,8 @@ parse(const char *json, GError **error)
 static struct listing *
 parse_one(const char *json)
 {
-	g_autoptr(GError) error = NULL;
-	g_autoptr(GPtrArray) listings = parse(json, &error);
+	g_autoptr(GPtrArray) listings = NO_ERROR(parse(json, &error));
 
-	g_assert_no_error(error);
 	g_assert_cmpuint(listings->len, ==, 1);
 	return g_ptr_array_steal_index(listings, 0);
 }
@@ -243,10 +240,8 @@ TEST(a_repeated_paper_on_a_page_counts_once)
 	    "{\"paper\":{\"id\":\"2611.10010\",\"title\":\"thrice\"}},"
 	    "{\"paper\":{\"id\":\"2611.10011\",\"title\":\"again\"}}]";
 	static const char *const titles[] = {"first", "other"};
-	g_autoptr(GError) error = NULL;
-	g_autoptr(GPtrArray) listings = parse(json, &error);
+	g_autoptr(GPtrArray) listings = NO_ERROR(parse(json, &error));
 
-	g_assert_no_error(error);
 	g_assert_cmpuint(listings->len, ==, G_N_ELEMENTS(titles));
 	for (guint i = 0; i < listings->len; i++) {
 		const struct listing *listing = g_ptr_array_index(listings, i);
@@ -259,33 +254,27 @@ TEST(papers_per_page_are_limited)
 {
 	g_autofree char *at = make_page(BOUNDS_PAPERS_BATCH);
 	g_autofree char *over = make_page(BOUNDS_PAPERS_BATCH + 1);
-	g_autoptr(GError) error = NULL;
-	g_autoptr(GPtrArray) listings = parse(at, &error);
+	g_autoptr(GPtrArray) listings = NO_ERROR(parse(at, &error));
 
-	g_assert_no_error(error);
 	g_assert_cmpuint(listings->len, ==, BOUNDS_PAPERS_BATCH);
-	g_assert_null(parse(over, &error));
-	g_assert_error(error, PB_ERROR, PB_ERROR_LIMIT);
+	FAILS(PB_ERROR_LIMIT, parse(over, &error));
 }
 
 TEST(values_per_page_are_limited)
 {
 	GString *json =
 	    g_string_new("[{\"paper\":{\"id\":\"a\",\"title\":\",[{\"},\"x\":[1");
-	g_autoptr(GError) error = NULL;
 	g_autoptr(GPtrArray) listings = NULL;
 
 	/* The document, and one for each "[", "{" and "," outside of strings. */
 	for (size_t i = 1 + 6; i < BOUNDS_JSON_VALUES; i++)
 		g_string_append(json, ",1");
 	g_string_append(json, "]}]");
-	listings = parse(json->str, &error);
-	g_assert_no_error(error);
+	listings = NO_ERROR(parse(json->str, &error));
 	g_assert_cmpuint(listings->len, ==, 1);
 	g_string_truncate(json, json->len - 3);
 	g_string_append(json, ",1]}]");
-	g_assert_null(parse(json->str, &error));
-	g_assert_error(error, PB_ERROR, PB_ERROR_LIMIT);
+	FAILS(PB_ERROR_LIMIT, parse(json->str, &error));
 	g_string_free(json, TRUE);
 }
 
@@ -301,7 +290,6 @@ TEST(texts_and_authors_are_cut_at_their_limits)
 	g_autofree char *keyword = g_strnfill(BOUNDS_PAPER_KEYWORD_BYTES + 1, 'k');
 	pb_auto(listing) listing = NULL;
 	struct paper *paper;
-	g_autoptr(GError) error = NULL;
 
 	g_string_append(json, keyword);
 	for (size_t i = 0; i < BOUNDS_PAPER_KEYWORDS; i++)
@@ -328,39 +316,24 @@ TEST(texts_and_authors_are_cut_at_their_limits)
 	    BOUNDS_PAPER_AUTHOR_BYTES);
 	g_free(page);
 	page = g_strdup_printf("[{\"paper\":{\"id\":\"%s\",\"title\":\"t\"}}]", id);
-	g_assert_null(parse(page, &error));
-	g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
+	FAILS(PB_ERROR_INPUT, parse(page, &error));
 }
 
 TEST(error_texts_are_recognised)
 {
-	static const struct {
-		const char *text;
-		bool is_not_yet;
-	} rows[] = {
-	    {"✖ Too big: expected date to be <=2026-11-17T00:00:00.000Z", true},
-	    {"Too big: expected <= 2026-11-17", true},
-	    {"✖ Invalid date → at date", true},
-	    {"Invalid input: expected RFC 3339 full-date", true},
-	    {"✖ Too big: expected number to be <=100 → at limit", false},
-	    {"Internal Error - We're working hard to fix this", false},
-	    {"Invalid username or password.", false},
-	    {"the date is fine", false},
-	    {"", false},
-	};
 	g_autoptr(GBytes) object = g_bytes_new_static("{\"error\":\"a\\n b\"}", 17);
 	g_autoptr(GBytes) list = g_bytes_new_static("[]", 2);
 	bool is_not_yet;
 	g_autofree char *reported = huggingface_parse_error(object, &is_not_yet);
 
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+	CASES_FOREACH(row, "huggingface_errors", *text, *is_not_yet) {
 		g_autofree char *json =
-		    g_strdup_printf("{\"error\":\"%s\"}", rows[i].text);
+		    g_strdup_printf("{\"error\":\"%s\"}", row->text);
 		g_autoptr(GBytes) bytes = g_bytes_new(json, strlen(json));
 
-		g_test_message("%s", rows[i].text);
+		g_test_message("%s", row->text);
 		g_free(huggingface_parse_error(bytes, &is_not_yet));
-		g_assert_cmpint(is_not_yet, ==, rows[i].is_not_yet);
+		g_assert_cmpint(is_not_yet, ==, cases_is_yes(row->is_not_yet));
 	}
 	g_assert_cmpstr(reported, ==, "a b");
 	g_assert_null(huggingface_parse_error(list, &is_not_yet));
@@ -410,12 +383,10 @@ TEST(answers_have_their_status_and_count)
 
 	for (size_t i = 0; server && i < G_N_ELEMENTS(rows); i++) {
 		g_autofree char *base = paperserver_mode_url(server, rows[i].mode);
-		g_autoptr(GError) error = NULL;
 		source_answer_auto answer = {0};
 
 		g_test_message("%s %s", rows[i].mode, rows[i].day);
-		fetch(base, rows[i].day, rows[i].etag, &answer, &error);
-		g_assert_no_error(error);
+		NO_ERROR(fetch(base, rows[i].day, rows[i].etag, &answer, &error));
 		g_assert_cmpint(answer.status, ==, rows[i].status);
 		g_assert_cmpuint(answer.count, ==, rows[i].count);
 		g_assert_cmpstr(answer.etag, ==, rows[i].got_etag);
@@ -497,24 +468,20 @@ TEST(a_rejected_past_day_is_an_error)
 {
 	pb_auto(paperserver) server = paperserver_start(NULL, NULL);
 	g_autofree char *base = NULL;
-	g_autoptr(GError) error = NULL;
 	source_answer_auto answer = {0};
 
 	if (!server)
 		return;
 	base = paperserver_mode_url(server, "future");
-	g_assert_false(fetch(base, "2026-11-16", NULL, &answer, &error));
-	g_assert_error(error, PB_ERROR, PB_ERROR_PERMANENT);
+	FAILS(PB_ERROR_PERMANENT, fetch(base, "2026-11-16", NULL, &answer, &error));
 }
 
 TEST(only_valid_days_are_fetched)
 {
-	g_autoptr(GError) error = NULL;
 	source_answer_auto answer = {0};
 
-	g_assert_false(
+	FAILS(PB_ERROR_INPUT,
 	    fetch("http://127.0.0.1:1", "2026-13-01", NULL, &answer, &error));
-	g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
 }
 
 TEST(a_directory_is_a_source)

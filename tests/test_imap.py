@@ -4,16 +4,14 @@
 import collections
 import os
 import signal
-import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
-
+import lib  # the path
 import imap_fixture
 from imap_fixture import Reader, all_kinds, put_all
 from daemon import Instance
 from peers import PASSWORD, Ca, Dovecot
 from programs import built
-from tap import Tap
+from tap import Tap, save
 
 DONE = "$PaperboyDone"
 
@@ -301,8 +299,7 @@ def main():
         def new_instance(user, **settings):
             folder = tap.subdirectory(f"home{next(numbers)}")
             secret = os.path.join(folder, "password")
-            with open(secret, "w", encoding="ascii") as file:
-                file.write(PASSWORD + "\n")
+            save(secret, PASSWORD + "\n")
             os.chmod(secret, 0o600)
             settings = {
                 "imap_host": "localhost", "imap_port": dovecot.imaps_port,
@@ -371,12 +368,10 @@ def main():
             dovecot.put("mend@example.org", message(1))
             instance = new_instance("mend")
             secret = os.path.join(instance.directory, "password")
-            with open(secret, "w", encoding="ascii") as file:
-                file.write("guess\n")
+            save(secret, "guess\n")
             with instance.start() as child:
                 child.wait_line("login failed")
-                with open(secret, "w", encoding="ascii") as file:
-                    file.write(PASSWORD + "\n")
+                save(secret, PASSWORD + "\n")
                 instance.ctl("reload")
                 child.wait_fact(lambda: instance.value("SELECT count(*) FROM inbox"),
                                 "the message")
@@ -488,8 +483,7 @@ def main():
             stat = os.stat(box)
             for number in range(1, 10000):
                 path = os.path.join(box, "new", f"{1700000000 + number}.M{number}.host")
-                with open(path, "wb") as file:
-                    file.write(message(number).replace(b"\r\n", b"\n"))
+                save(path, message(number).replace(b"\r\n", b"\n"))
                 os.chown(path, stat.st_uid, stat.st_gid)
             with start("many", command=120000) as reader:
                 same(reader.wait_messages(10000, 300), [message(n) for n in range(10000)])

@@ -4,10 +4,8 @@
 import collections
 import concurrent.futures
 import os
-import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
-
+import lib  # the path
 from hostile_imap import BadImap
 from imap_fixture import Reader
 from tap import Tap

@@ -1,11 +1,11 @@
 /*
  * test_imap_line.c - lines of an IMAP server are checked before libetpan sees them.
  */
-#include <glib.h>
 #include <string.h>
 
 #include "base/bounds.h"
 #include "base/error.h"
+#include "lib/cases.h"
 #include "lib/unit.h"
 #include "receive/imap_line.h"
 
@@ -56,12 +56,10 @@ TEST(lines_are_classified)
 	for (size_t i = 0; i < G_N_ELEMENTS(good); i++) {
 		const struct row *row = &good[i];
 		struct imap_line line;
-		g_autoptr(GError) error = NULL;
 
 		g_test_message("%s", row->text);
-		g_assert_true(imap_line_parse(
-		    row->text, strlen(row->text), false, &line, &error));
-		g_assert_no_error(error);
+		g_assert_true(NO_ERROR(imap_line_parse(
+		    row->text, strlen(row->text), false, &line, &error)));
 		g_assert_cmpint(line.kind, ==, row->kind);
 		g_assert_cmpuint(line.number, ==, row->number);
 		g_assert_cmpint(line.has_literal ? (int64_t)line.literal_bytes : -1, ==,
@@ -73,27 +71,16 @@ static void
 check_refused(const char *text, size_t size, bool is_rest)
 {
 	struct imap_line line = {.number = 77};
-	g_autoptr(GError) error = NULL;
 
 	g_test_message("%s", text);
-	g_assert_false(imap_line_parse(text, size, is_rest, &line, &error));
-	g_assert_error(error, PB_ERROR, PB_ERROR_TEMPORARY);
+	FAILS(PB_ERROR_TEMPORARY, imap_line_parse(text, size, is_rest, &line, &error));
 	g_assert_cmpuint(line.number, ==, 77);
 }
 
 TEST(invalid_lines_are_rejected)
 {
-	static const char *const bad[] = {
-	    "* OK {12}\r\n",
-	    "* SEARCH {12}\r\n",
-	    "* LIST () \"/\" {12}\r\n",
-	    "12 OK {12}\r\n",
-	    "* OK {99999999} and so on\r\n",
-	    "* 1 FETCH (BODY[] {18446744073709551617}\r\n",
-	};
-
-	for (size_t i = 0; i < G_N_ELEMENTS(bad); i++)
-		check_refused(bad[i], strlen(bad[i]), false);
+	CASES_FOREACH(row, "imap_line_bad", *text)
+		check_refused(row->text, strlen(row->text), false);
 	check_refused("* OK a\0b\r\n", 10, false);
 	check_refused(" FLAGS \0\r\n", 10, true);
 }

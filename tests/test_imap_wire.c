@@ -1,7 +1,6 @@
 /*
  * test_imap_wire.c - an IMAP connection is limited in bytes and time.
  */
-#include <glib.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/socket.h>

@@ -15,11 +15,9 @@ import smtplib
 import socket
 import struct
 import subprocess
-import sys
 import time
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
-
+import lib  # the path
 from mime_bombs import BOMBS, CONTROLS
 from clock import DAY
 import stores
@@ -27,7 +25,8 @@ from daemon import Instance, parse
 from sample_mail import sample_mails, with_id
 from smalldisk import fill, small_disk
 from tap import (
-    DEADLINE_S, IS_LONG, Tap, free_port, need_strace, top_builddir, wait_until,
+    DEADLINE_S, IS_LONG, Tap, free_port, need_strace, read, save, top_builddir,
+    wait_until,
 )
 
 SEED = int(os.environ.get("PAPERBOY_SEED") or (random.randrange(1 << 30) if IS_LONG else 1))
@@ -46,8 +45,7 @@ def reader():
 
 
 def is_sanitized():
-    with open(reader(), "rb") as file:
-        return b"__asan_init" in file.read()
+    return b"__asan_init" in read(reader())
 
 
 def new_box(tap, name, **settings):
@@ -68,8 +66,7 @@ def new_box(tap, name, **settings):
 def drop(box, number, raw):
     """As a delivery agent."""
     name = f"{1000000000 + number}.M{number}P1.mail"
-    with open(os.path.join(box.inbox, "tmp", name), "wb") as file:
-        file.write(raw)
+    save(os.path.join(box.inbox, "tmp", name), raw)
     os.rename(os.path.join(box.inbox, "tmp", name), os.path.join(box.inbox, "new", name))
 
 
@@ -532,8 +529,7 @@ def too_large_is_answered_once(tap):
     directory = os.path.join(os.path.dirname(box.inbox), "out", "new")
     texts = {}
     for name in os.listdir(directory):
-        with open(os.path.join(directory, name), "rb") as file:
-            mail = parse(file.read())
+        mail = parse(read(os.path.join(directory, name)))
         texts[mail["To"]] = mail.get_body(("plain",)).get_content()
     assert "Your message is too large" in texts["eva@people.example"], texts
     assert "limit is 1 MB" in texts["eva@people.example"], texts
@@ -805,8 +801,7 @@ def erased_subscribers_leave_no_mail(tap):
     box.instance.ctl("subscriber", "forget", "Eva.Secret@people.example", "--yes")
     assert count(box, "quarantined") == 1
     if not box.instance.db.url:
-        with open(box.instance.store, "rb") as file:
-            assert b"Eva.Secret" not in file.read()
+        assert b"Eva.Secret" not in read(box.instance.store)
 
 
 # ---- receive ----------------------------------------------------------------------------

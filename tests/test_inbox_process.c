@@ -3,7 +3,6 @@
  */
 #include "service/inbound/inbox_process.h"
 
-#include <glib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -54,12 +53,10 @@ save(struct store_fixture *fixture, const char *raw, const char *sender,
 	    .state_dir = fixture->directory, .recipient_header = "X-To"};
 	const struct receive_mail mail = {
 	    .raw = raw, .size = strlen(raw), .sender = sender, .recipient = recipient};
-	g_autoptr(GError) error = NULL;
 	bool is_stored = false;
 
-	g_assert_true(inbox_process_store(
-	    fixture->store, &rules, "imap", &mail, NOW, &is_stored, &error));
-	g_assert_no_error(error);
+	g_assert_true(NO_ERROR(inbox_process_store(
+	    fixture->store, &rules, "imap", &mail, NOW, &is_stored, &error)));
 	return is_stored;
 }
 
@@ -102,12 +99,11 @@ STORE_TEST(handler_gets_message_and_envelope)
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		struct inbox_process_report report = {0};
-		g_autoptr(GError) error = NULL;
 
 		g_assert_true(
 		    save(fixture, rows[i].raw, rows[i].sender, rows[i].recipient));
-		g_assert_true(run(fixture, &hand, NULL, NOW, &report, &error));
-		g_assert_no_error(error);
+		g_assert_true(
+		    NO_ERROR(run(fixture, &hand, NULL, NOW, &report, &error)));
 		g_assert_cmpuint(report.handled, ==, 1);
 		g_assert_cmpstr(hand.seen, ==, rows[i].said);
 	}
@@ -149,17 +145,15 @@ STORE_TEST(busy_store_is_not_a_failed_try)
 {
 	struct hand hand = {.failure = PB_ERROR_TEMPORARY};
 	struct inbox_process_report report = {0};
-	g_autoptr(GError) error = NULL;
 
 	save(fixture, MAIL("1"), NULL, NULL);
 	for (int i = 0; i < 5; i++) {
-		g_assert_false(run(fixture, &hand, NULL, NOW, &report, &error));
-		g_assert_error(error, PB_ERROR, PB_ERROR_TEMPORARY);
-		g_clear_error(&error);
+		FAILS(PB_ERROR_TEMPORARY,
+		    run(fixture, &hand, NULL, NOW, &report, &error));
 	}
 	assert_rows(fixture, "SELECT state, tries FROM inbox", "new|0");
-	g_assert_false(run(fixture, &hand, "no-such-reader", NOW, &report, &error));
-	g_assert_error(error, PB_ERROR, PB_ERROR_PERMANENT);
+	FAILS(PB_ERROR_PERMANENT,
+	    run(fixture, &hand, "no-such-reader", NOW, &report, &error));
 	assert_rows(fixture, "SELECT state, tries FROM inbox", "new|0");
 	g_free(hand.seen);
 }

@@ -4,11 +4,11 @@
  */
 #include "store/mail/inbox.h"
 
-#include <glib.h>
 #include <string.h>
 
 #include "base/bounds.h"
 #include "base/error.h"
+#include "lib/cases.h"
 #include "lib/store_fixture.h"
 #include "lib/unit.h"
 #include "service/jobs/maintenance.h"
@@ -32,11 +32,10 @@ insert(
 	    .raw = "a\0b\n",
 	    .size = 4,
 	};
-	g_autoptr(GError) error = NULL;
 	bool is_stored = false;
 
-	g_assert_true(inbox_insert(fixture->store, &fresh, now, &is_stored, &error));
-	g_assert_no_error(error);
+	g_assert_true(
+	    NO_ERROR(inbox_insert(fixture->store, &fresh, now, &is_stored, &error)));
 	store_fixture_assert_idle(fixture);
 	return is_stored;
 }
@@ -114,19 +113,9 @@ STORE_TEST(processed_row_has_no_content)
 
 STORE_TEST(bad_rows_are_impossible)
 {
-	static const char *const bad[] = {
-	    "UPDATE inbox SET raw = NULL",
-	    "UPDATE inbox SET state = 'done'",
-	    "UPDATE inbox SET next_try_at = NULL",
-	    "UPDATE inbox SET state = 'quarantined'",
-	    "UPDATE inbox SET receiver = 'pigeon'",
-	    "UPDATE inbox SET key = 'short'",
-	    "UPDATE inbox SET tries = -1",
-	};
-
 	insert(fixture, KEY("a"), "p@n.example", 5);
-	for (size_t i = 0; i < G_N_ELEMENTS(bad); i++) {
-		g_autofree char *said = store_fixture_try(fixture, bad[i]);
+	CASES_FOREACH(row, "inbox_store_bad", *text) {
+		g_autofree char *said = store_fixture_try(fixture, row->text);
 
 		g_assert_nonnull(said);
 	}

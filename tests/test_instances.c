@@ -33,11 +33,9 @@ add_instance(struct store *store, const char *name, int64_t now)
 {
 	const struct instance instance = {
 	    .name = name, .program = "1", .started_at = now};
-	g_autoptr(GError) error = NULL;
 	int64_t id = 0;
 
-	instances_insert(store, &instance, now, &id, &error);
-	g_assert_no_error(error);
+	NO_ERROR(instances_insert(store, &instance, now, &id, &error));
 	store_set_holder(store, id);
 	return id;
 }
@@ -58,12 +56,9 @@ set_lease(struct pair *pair, const struct store *store, bool is_live)
 static void
 pair_init(struct pair *pair)
 {
-	g_autoptr(GError) error = NULL;
-
 	pair->fixture = store_fixture_new();
 	pair->one = pair->fixture->store;
-	pair->other = store_open(pair->fixture->path, &error);
-	g_assert_no_error(error);
+	pair->other = NO_ERROR(store_open(pair->fixture->path, &error));
 	store_set_shared(pair->one);
 	store_set_shared(pair->other);
 	add_instance(pair->one, "one:/var/lib/paperboy", NOW);
@@ -82,11 +77,9 @@ add_mail(struct pair *pair, unsigned count)
 		    .sender = "",
 		    .message = message,
 		    .now = NOW};
-		g_autoptr(GError) error = NULL;
 		int64_t id;
 
-		outbox_add_mail(pair->one, &mail, &id, &error);
-		g_assert_no_error(error);
+		NO_ERROR(outbox_add_mail(pair->one, &mail, &id, &error));
 	}
 }
 
@@ -116,10 +109,8 @@ claim(struct pair *pair, struct store *store, unsigned limit, int64_t now)
 	                                .is_idle = true,
 	                                .cache_key = "key",
 	                                .key = pair->fixture->key}};
-	g_autoptr(GError) error = NULL;
 
-	store_transact_rows(store, claim_messages, &claiming, &error);
-	g_assert_no_error(error);
+	NO_ERROR(store_transact_rows(store, claim_messages, &claiming, &error));
 	return claiming.count;
 }
 
@@ -129,7 +120,6 @@ save_results(
     struct store *store, enum outbox_status end, const int64_t *ids, unsigned count)
 {
 	g_autoptr(GPtrArray) results = g_ptr_array_new_with_free_func(g_free);
-	g_autoptr(GError) error = NULL;
 
 	for (unsigned i = 0; i < count; i++) {
 		struct outbox_result *result = g_new0(struct outbox_result, 1);
@@ -142,19 +132,16 @@ save_results(
 		    .message_hash = -1};
 		g_ptr_array_add(results, result);
 	}
-	outbox_save_results(store, results, NOW, &error);
-	g_assert_no_error(error);
+	NO_ERROR(outbox_save_results(store, results, NOW, &error));
 	return ((struct outbox_result *)results->pdata[count - 1])->is_fenced;
 }
 
 static unsigned
 take_over(struct pair *pair, struct store *store)
 {
-	g_autoptr(GError) error = NULL;
 	unsigned count = 99;
 
-	takeover_run(store, pair->fixture->key, true, NOW, &count, &error);
-	g_assert_no_error(error);
+	NO_ERROR(takeover_run(store, pair->fixture->key, true, NOW, &count, &error));
 	return count;
 }
 
@@ -198,7 +185,6 @@ PAIR_TEST(lease_is_renewed_until_the_instance_is_ended)
 
 PAIR_TEST(restarted_instance_has_ended_only_its_own_lease)
 {
-	g_autoptr(GError) error = NULL;
 	static const char name[] = "one:/var/lib/paperboy";
 
 	add_mail(pair, 2);
@@ -210,8 +196,8 @@ PAIR_TEST(restarted_instance_has_ended_only_its_own_lease)
 	    "INSERT INTO instance (name, program, started_at) VALUES ('x', '1', 1)");
 	add_instance(pair->one, name, NOW + 1);
 	g_assert_cmpuint(take_over(pair, pair->one), ==, 0);
-	instances_expire_name(pair->one, name, store_get_holder(pair->one), &error);
-	g_assert_no_error(error);
+	NO_ERROR(instances_expire_name(
+	    pair->one, name, store_get_holder(pair->one), &error));
 	g_assert_cmpuint(take_over(pair, pair->one), ==, 1);
 	assert_rows(
 	    pair->fixture, "SELECT state FROM outbox ORDER BY id", "UNKNOWN SENDING");
@@ -308,7 +294,6 @@ TEST(claims_of_two_instances_at_once_are_disjoint)
 {
 	pb_local(pair) pair = {0};
 	struct overlap overlap = {.pair = &pair};
-	g_autoptr(GError) error = NULL;
 
 	/* SQLite has one writer. */
 	if (!g_getenv("PAPERBOY_TEST_STORE"))
@@ -320,8 +305,8 @@ TEST(claims_of_two_instances_at_once_are_disjoint)
 	    .is_idle = true,
 	    .cache_key = "key",
 	    .key = pair.fixture->key};
-	store_transact_rows(pair.one, claim_while_the_other_claims, &overlap, &error);
-	g_assert_no_error(error);
+	NO_ERROR(store_transact_rows(
+	    pair.one, claim_while_the_other_claims, &overlap, &error));
 	g_assert_cmpuint(overlap.runs, ==, 1);
 	g_assert_cmpuint(overlap.claiming.count, ==, 4);
 	g_assert_cmpuint(overlap.others, ==, 4);
@@ -339,11 +324,9 @@ TEST(claims_of_two_instances_at_once_are_disjoint)
 static bool
 take_job(struct store *store, int64_t now)
 {
-	g_autoptr(GError) error = NULL;
 	bool is_held;
 
-	jobs_take(store, JOB_COLLECTOR, now, &is_held, &error);
-	g_assert_no_error(error);
+	NO_ERROR(jobs_take(store, JOB_COLLECTOR, now, &is_held, &error));
 	return is_held;
 }
 

@@ -1,12 +1,12 @@
 /*
  * test_json_pages.c - bioRxiv, Europe PMC and Crossref: parsing and fetching of pages.
  */
-#include <glib.h>
 #include <glib/gstdio.h>
 #include <string.h>
 
 #include "base/bounds.h"
 #include "base/error.h"
+#include "lib/cases.h"
 #include "lib/paperserver.h"
 #include "lib/texts.h"
 #include "lib/unit.h"
@@ -77,10 +77,8 @@ parse(const char *kind, const char *json, struct json_page *page, GError **error
 static struct listing *
 parse_one(const char *kind, const char *json)
 {
-	g_autoptr(GError) error = NULL;
-	g_autoptr(GPtrArray) listings = parse(kind, json, NULL, &error);
+	g_autoptr(GPtrArray) listings = NO_ERROR(parse(kind, json, NULL, &error));
 
-	g_assert_no_error(error);
 	g_assert_cmpuint(listings->len, ==, 1);
 	return g_ptr_array_steal_index(listings, 0);
 }
@@ -155,32 +153,20 @@ TEST(versions_of_a_preprint_are_one_paper)
 
 TEST(names_of_europe_pmc_become_last_name_and_initials)
 {
-	static const struct {
-		const char *name, *want;
-	} rows[] = {
-	    {"Liu Q", "Liu, Q."},
-	    {"van der Berg AB", "van der Berg, A. B."},
-	    {"Mart\\u00edn J-\\u00c9", "Martín, J.-É."},
-	    {"Smith AB 3rd", "Smith AB 3rd"},
-	    {"Plato", "Plato"},
-	    {"Example Study Group", "Example Study Group"},
-	    {"The EXAMPLE", "The EXAMPLE"},
-	};
-
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+	CASES_FOREACH(row, "json_pages_names", *name, *want) {
 		g_autofree char *list = g_strdup_printf(
 		    ARTICLES(ARTICLE(",\"authorString\":\"No X.\",\"authorList\":"
 		                     "{\"author\":[{\"fullName\":\"%s\"}]}")),
-		    rows[i].name);
+		    row->name);
 		g_autofree char *line = g_strdup_printf(
-		    ARTICLES(ARTICLE(",\"authorString\":\"Li B, %s.\"")), rows[i].name);
+		    ARTICLES(ARTICLE(",\"authorString\":\"Li B, %s.\"")), row->name);
 		pb_auto(listing) one = parse_one("europepmc", list);
 		pb_auto(listing) other = parse_one("europepmc", line);
 
 		g_assert_cmpuint(one->paper->authors->len, ==, 1);
-		g_assert_cmpstr(one->paper->authors->pdata[0], ==, rows[i].want);
+		g_assert_cmpstr(one->paper->authors->pdata[0], ==, row->want);
 		g_assert_cmpuint(other->paper->authors->len, ==, 2);
-		g_assert_cmpstr(other->paper->authors->pdata[1], ==, rows[i].want);
+		g_assert_cmpstr(other->paper->authors->pdata[1], ==, row->want);
 	}
 }
 
@@ -418,31 +404,18 @@ TEST(a_malformed_answer_is_rejected_with_its_position)
 /* The next page begins after the records that were shown. */
 TEST(the_next_page_follows_count)
 {
-	static const struct {
-		const char *message, *cursor, *next;
-	} rows[] = {
-	    {"\"count\":1,\"total\":3", NULL, "1"},
-	    {"\"count\":\"1\",\"total\":\"3\"", "1", "2"},
-	    {"\"count\":1,\"total\":3", "2", NULL},
-	    {"\"count\":100,\"total\":3", NULL, "1"},
-	    {"\"count\":0,\"total\":3", NULL, "1"},
-	    {"\"total\":3", NULL, "1"},
-	    {"\"count\":-5,\"total\":3", NULL, "1"},
-	    {"\"count\":1", "7", "8"},
-	};
-
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		struct json_page page = {.cursor = rows[i].cursor, .total = -1};
+	CASES_FOREACH(row, "json_pages_next", *message, *cursor, *next) {
+		struct json_page page = {.cursor = row->cursor, .total = -1};
 		g_autofree char *json =
 		    g_strdup_printf("{\"messages\":[{\"status\":\"ok\",%s}],"
 		                    "\"collection\":[" PREPRINT("\"version\":1") "]}",
-		        rows[i].message);
+		        row->message);
 		g_autoptr(GError) error = NULL;
 		g_autoptr(GPtrArray) listings = parse("biorxiv", json, &page, &error);
 
-		g_test_message("%s", rows[i].message);
+		g_test_message("%s", row->message);
 		g_assert_no_error(error);
-		g_assert_cmpstr(page.next, ==, rows[i].next);
+		g_assert_cmpstr(page.next, ==, row->next);
 		g_free(page.next);
 	}
 }
@@ -476,15 +449,13 @@ TEST(requests_have_the_parameters_of_the_service)
 		g_autofree char *base = NULL;
 		struct source_options options;
 		g_autofree char *line = NULL;
-		g_autoptr(GError) error = NULL;
 		source_answer_auto answer = {0};
 
 		if (!server)
 			return;
 		base = g_strconcat(server->url, "/", rows[i].mode, "//", NULL);
 		options = make_options(rows[i].kind, base);
-		fetch(&options, &answer, &error);
-		g_assert_no_error(error);
+		NO_ERROR(fetch(&options, &answer, &error));
 		line = paperserver_read_line(server);
 		g_assert_cmpstr(line, ==, want);
 	}
@@ -536,7 +507,6 @@ TEST(pages_are_fetched_until_the_last_one)
 		pb_auto(paperserver) server = paperserver_start(NULL, NULL);
 		g_autofree char *base = NULL;
 		struct source_options options;
-		g_autoptr(GError) error = NULL;
 		source_answer_auto answer = {0};
 
 		if (!server)
@@ -544,8 +514,7 @@ TEST(pages_are_fetched_until_the_last_one)
 		base = paperserver_mode_url(server, rows[i].mode);
 		options = make_options(rows[i].kind, base);
 		g_test_message("%s", rows[i].mode);
-		fetch(&options, &answer, &error);
-		g_assert_no_error(error);
+		NO_ERROR(fetch(&options, &answer, &error));
 		g_assert_cmpint(answer.status, ==, rows[i].status);
 		g_assert_cmpuint(answer.count, ==, rows[i].count);
 		g_assert_cmpuint(

@@ -5,11 +5,9 @@
 import contextlib
 import json
 import os
-import shutil
-import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
-from daemon import Instance, at_hour, days_after, papers_of, parse
+import lib  # the path
+from daemon import Instance, at_hour, days_after, papers_of
 from smtp_fixture import Server
 from tap import Tap, read
 

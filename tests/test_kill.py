@@ -14,10 +14,9 @@ import random
 import re
 import shutil
 import signal
-import sys
 import time
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+import lib  # the path
 import stores
 from copies import (
     CONNECTIONS, COPIES, IN_DOUBT, Basket, delivered_is_what_was_sent, duplicates_hold,
@@ -26,7 +25,7 @@ from daemon import RUN_S, Instance, at_hour, is_whole, papers_of
 from generate import generate
 from papers import load_papers
 from peers import Ca, Postfix, SmtpSink
-from tap import IS_LONG, Tap, need_strace, run, top_srcdir, wait_until
+from tap import IS_LONG, Tap, need_strace, read, top_srcdir, wait_until
 
 SEED = int(os.environ.get("PAPERBOY_SEED") or (random.randrange(1 << 30) if IS_LONG else 1))
 SINK_KILLS, SINK_DIGESTS = (1000, 20000) if IS_LONG else (40, 800)
@@ -369,8 +368,7 @@ def maildir_survives(tap):
              f" {time.monotonic() - started:.1f} s")
     addresses = collections.Counter()
     for path in files:
-        with open(path, "rb") as file:
-            raw = file.read()
+        raw = read(path)
         assert is_whole(raw), path
         addresses[raw.split(b"Delivered-To: ", 1)[1].split(b"\n", 1)[0]] += 1
     assert len(addresses) == DIGESTS, len(addresses)

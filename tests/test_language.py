@@ -10,26 +10,23 @@ import glob
 import json
 import os
 import random
-import sys
 import time
 import unicodedata
 import zlib
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
-
+import lib  # the path
 from examples import (
     AGENT, DIFFUSION, EXAMPLES, FIELDS, FULL, LENGTHS, NOT_KNOWN, REFUSED,
 )
 from fts_archive import Archive, made_up_papers, random_filter
 from generate import generate
 from language import TODAY, WRONG, Filters, add_values, make_paper
-from normalize import normalize
 from oracle import (
     AS_REPORTED, ENRICHED, FINALLY, MAY_CHANGE, NOTHING_SETTLED, FilterError, Paper, parse,
 )
 from oracle_tree import Number
 from programs import evaluate, load_days
-from tap import IS_LONG, Tap, top_srcdir
+from tap import IS_LONG, Tap, read_text, top_srcdir
 from unspaced import make_filter, make_papers
 from words import is_unspaced
 
@@ -370,8 +367,7 @@ def test_frozen(tap):
     """filters that were frozen have the same canonical texts, and find the same papers"""
     papers, lines, rows = [], [], []
     if os.path.exists(FROZEN):
-        with open(FROZEN, encoding="utf-8") as file:
-            lines = file.read().split("\n")[:-1]
+        lines = read_text(FROZEN).split("\n")[:-1]
         papers = [json.loads(line) for line in lines if line.startswith("{")]
         filters = [line.partition("\t")[0] for line in lines[len(papers):]]
     else:
@@ -416,16 +412,11 @@ def test_fts5(tap):
         assert hits > count / 3, hits
 
 
-def main():
-    with Tap() as tap:
-        for test in (
-            test_examples, test_refusals, test_missing_values, test_lengths_of_time,
-            test_some_papers, test_made_up_papers, test_all_papers, test_unspaced,
-            test_runs, test_unspaced_characters, test_canonical, test_frozen, test_fts5,
-        ):
-            tap.run(test, tap)
-        tap.run(test_settling)
-
-
-if __name__ == "__main__":
-    main()
+with Tap() as tap:
+    for test in (
+        test_examples, test_refusals, test_missing_values, test_lengths_of_time,
+        test_some_papers, test_made_up_papers, test_all_papers, test_unspaced,
+        test_runs, test_unspaced_characters, test_canonical, test_frozen, test_fts5,
+    ):
+        tap.run(test, tap)
+    tap.run(test_settling)

@@ -5,15 +5,13 @@ import glob
 import os
 import re
 import subprocess
-import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
-
+import lib  # the path
 from layers import (
     HOMES, MAY_USE, check_tree, count_floors, find_cycles, include_graph,
     same_names, source_files, upward_edges,
 )
-from tap import Skip, Tap, need_programs, run, top_builddir, top_srcdir
+from tap import Skip, Tap, need_programs, read_text, run, save, top_builddir, top_srcdir
 
 
 def head(path):
@@ -112,8 +110,7 @@ def problems_of(tap, number, path, contents):
     src = tap.subdirectory(f"tree{number}")
     full = os.path.join(src, path)
     os.makedirs(os.path.dirname(full))
-    with open(full, "w", encoding="utf-8") as file:
-        file.write(contents)
+    save(full, contents)
     return check_tree(src)
 
 
@@ -202,8 +199,7 @@ def test_users_of_display():
                "src/service/command/", "src/service/advice/",
                "src/service/web/", "src/web/")
     for path in glob.glob(f"{top_srcdir()}/src/**/*.[ch]", recursive=True):
-        with open(path, encoding="utf-8") as file:
-            is_user = re.search(r"tex_display|sanitize_paper_text\(", file.read())
+        is_user = re.search(r"tex_display|sanitize_paper_text\(", read_text(path))
         assert not is_user or os.path.relpath(path, top_srcdir()).startswith(allowed), path
 
 
@@ -211,8 +207,7 @@ def test_tables_of_cases():
     """a test reads each table of cases"""
     sources = ""
     for path in glob.glob(f"{top_srcdir()}/tests/*.[cp]*"):
-        with open(path, encoding="utf-8") as file:
-            sources += file.read()
+        sources += read_text(path)
     tables = {os.path.basename(path).partition(".")[0]
               for path in glob.glob(f"{top_srcdir()}/tests/tables/*")}
     unread = {name for name in tables if f'"{name}"' not in sources}

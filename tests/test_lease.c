@@ -1,7 +1,6 @@
 /*
  * test_lease.c - mailers of two instances on one store: lost leases, takeovers.
  */
-#include <string.h>
 
 #include "daemon/lease_worker.h"
 #include "lib/mailer_fixture.h"
@@ -22,10 +21,8 @@ struct machines {
 static struct store *
 open_shared(const char *path)
 {
-	g_autoptr(GError) error = NULL;
-	struct store *store = store_open(path, &error);
+	struct store *store = NO_ERROR(store_open(path, &error));
 
-	g_assert_no_error(error);
 	store_set_shared(store);
 	return store;
 }
@@ -45,13 +42,11 @@ static struct mailer *
 open_mailer(struct machines *machines, struct store *store, struct lease *lease)
 {
 	struct mailer_options options = mailer_fixture_options(machines->mailing);
-	g_autoptr(GError) error = NULL;
 	struct mailer *mailer;
 
 	options.store = store;
 	options.lease = lease;
-	mailer = mailer_new(&options, &error);
-	g_assert_no_error(error);
+	mailer = NO_ERROR(mailer_new(&options, &error));
 	return mailer;
 }
 
@@ -86,10 +81,8 @@ machines_clear(struct machines *machines)
 static void
 renew(struct machines *machines, int64_t now)
 {
-	g_autoptr(GError) error = NULL;
-
-	lease_renew(machines->lease, machines->mailing->fixture->store, now, &error);
-	g_assert_no_error(error);
+	NO_ERROR(lease_renew(
+	    machines->lease, machines->mailing->fixture->store, now, &error));
 }
 
 static void
@@ -128,18 +121,15 @@ static void
 take_over(void *data)
 {
 	struct machines *machines = data;
-	g_autoptr(GError) error = NULL;
 	unsigned count = 0;
 	bool is_held = false;
 
 	/* Ended: a server has its own time. */
-	instances_renew(machines->other, lease_get_holder(machines->lease),
-	    -INSTANCES_LEASE_S, &is_held, &error);
-	g_assert_no_error(error);
+	NO_ERROR(instances_renew(machines->other, lease_get_holder(machines->lease),
+	    -INSTANCES_LEASE_S, &is_held, &error));
 	g_assert_true(is_held);
-	takeover_run(machines->other, machines->mailing->key, true,
-	    store_fixture_time(NOW) + INSTANCES_LEASE_S, &count, &error);
-	g_assert_no_error(error);
+	NO_ERROR(takeover_run(machines->other, machines->mailing->key, true,
+	    store_fixture_time(NOW) + INSTANCES_LEASE_S, &count, &error));
 	g_assert_cmpuint(count, >=, 1);
 }
 
@@ -163,7 +153,6 @@ TEST(messages_taken_over_are_sent_again_by_the_other)
 	pb_local(machines) machines = {0};
 	struct mailer_fixture *mailing;
 	struct mailer_report report = {0};
-	g_autoptr(GError) error = NULL;
 	int64_t now = store_fixture_time(NOW), first, next;
 	unsigned in_doubt;
 
@@ -181,8 +170,7 @@ TEST(messages_taken_over_are_sent_again_by_the_other)
 		    open_mailer(&machines, machines.other, machines.other_lease);
 
 		store_fixture_set_now(mailing->fixture, now + 2 * CLOCK_HOUR_S);
-		mailer_run(other, NULL, &report, &next, &error);
-		g_assert_no_error(error);
+		NO_ERROR(mailer_run(other, NULL, &report, &next, &error));
 	}
 	assert_rows(mailing->fixture, "SELECT state, count(*) FROM outbox GROUP BY 1",
 	    "SENT|40");
@@ -261,7 +249,6 @@ TEST(worker_renews_and_takes_over)
 {
 	pb_local(machines) machines = {0};
 	struct signal signal = {0};
-	g_autoptr(GError) error = NULL;
 	struct store_fixture *fixture;
 	struct lease_worker *worker;
 	int64_t now = store_fixture_time(NOW) + INSTANCES_LEASE_S;
@@ -274,7 +261,7 @@ TEST(worker_renews_and_takes_over)
 	store_fixture_run(fixture, "UPDATE instance SET expires_at = 1");
 	store_fixture_set_now(fixture, now);
 	lease_suspend(machines.other_lease);
-	worker = lease_worker_new(
+	worker = NO_ERROR(lease_worker_new(
 	    &(struct lease_worker_options){
 	        .lease = machines.other_lease,
 	        .store = open_shared(fixture->path),
@@ -282,8 +269,7 @@ TEST(worker_renews_and_takes_over)
 	        .clock = &fixture->clock,
 	        .calls = {.changed = count_change, .data = &signal},
 	    },
-	    &error);
-	g_assert_no_error(error);
+	    &error));
 	g_mutex_lock(&signal.lock);
 	while (!signal.count)
 		g_cond_wait(&signal.cond, &signal.lock);

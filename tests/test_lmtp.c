@@ -5,7 +5,6 @@
 #include "receive/lmtp_server.h"
 
 #include <errno.h>
-#include <glib.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -400,30 +399,12 @@ STORE_TEST(client_and_server_interoperate)
 
 TEST(only_loopback_is_accepted)
 {
-	static const struct {
-		const char *text;
-		bool is_ok;
-	} rows[] = {
-	    {"127.0.0.1:24", true},
-	    {"127.8.9.1:65535", true},
-	    {"[::1]:24", true},
-	    {"127.0.0.1:65536", false},
-	    {"127.0.0.1:0", false},
-	    {"127.0.0.1", false},
-	    {"192.0.2.1:24", false},
-	    {"0.0.0.0:24", false},
-	    {"[::]:24", false},
-	    {"::1:24", false},
-	    {"localhost:24", false},
-	    {":24", false},
-	    {"", false},
-	};
-
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+	CASES_FOREACH(row, "lmtp_loopback", *text, *is_ok) {
 		g_autoptr(GError) error = NULL;
 
-		g_assert_true(lmtp_listen_check(rows[i].text, &error) == rows[i].is_ok);
-		g_assert_true((error == NULL) == rows[i].is_ok);
+		g_assert_true(
+		    lmtp_listen_check(row->text, &error) == cases_is_yes(row->is_ok));
+		g_assert_true((error == NULL) == cases_is_yes(row->is_ok));
 	}
 }
 

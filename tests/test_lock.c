@@ -4,7 +4,6 @@
 #include "service/state/lock.h"
 
 #include <fcntl.h>
-#include <glib.h>
 #include <glib/gstdio.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -12,12 +12,12 @@ import subprocess
 import sys
 import threading
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+import lib  # the path
 from clock import DAY
 from daemon import Instance, parse
 from peers import is_root
 from smtp_fixture import DROP, Relay
-from tap import Skip, Tap, need_programs, run, top_builddir, top_srcdir
+from tap import Skip, Tap, need_programs, read_text, run, save, top_builddir, top_srcdir
 
 # Strings that cannot be in a log by chance.
 PEOPLE = {
@@ -56,8 +56,7 @@ def write_papers(instance, is_cut=False):
     """Today's papers, or a list truncated within a title."""
     text = json.dumps([element(number) for number in range(3)])
     path = os.path.join(instance.papers, f"daily_papers-{DAY}.json")
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(text[:text.index("Trapezunt, part 2") + 4] if is_cut else text)
+    save(path, text[:text.index("Trapezunt, part 2") + 4] if is_cut else text)
 
 
 def quote(verb, text, seen):
@@ -155,13 +154,11 @@ def live(tap, name, level):
 def spoil(instance, child, templates):
     """Invalid configurations, with addresses and filters in the errors."""
     template = os.path.join(templates, "digest.txt")
-    with open(template, encoding="utf-8") as file:
-        good = file.read()
+    good = read_text(template)
     with open(template, "a", encoding="utf-8") as file:
         file.write("{{impressum.meyer}}\n")
     instance.ctl("reload", wanted=78)
-    with open(template, "w", encoding="utf-8") as file:
-        file.write(good)
+    save(template, good)
     instance.set(mail__owner="Impressum Meyer <impressum.meyer@news.example>",
               mail__envelope_from="impressum.meyer@news.example@x")
     instance.ctl("reload", wanted=78)

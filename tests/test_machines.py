@@ -8,15 +8,13 @@ replaced, since there is neither systemd nor sshd (tests/lib/installation.py).
 import json
 import os
 import re
-import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
-
+import lib  # the path
 from clock import DAY
 from daemon import at_hour, days_after, papers_of, parse
 from installation import STATE, USER
 from recipe import ONE, TWO, Recipe
-from tap import Skip, Tap, need_programs, run, wait_until
+from tap import Skip, Tap, need_programs, run, save, wait_until
 
 
 def add(machine, address):
@@ -39,8 +37,7 @@ def check_units(tap, recipe):
     for kind in ("service", "timer"):
         unit = f"paperboy-backup@.{kind}"
         text = recipe.two.read(f"/etc/systemd/system/{unit}")
-        with open(os.path.join(directory, unit), "w", encoding="utf-8") as file:
-            file.write(text)
+        save(os.path.join(directory, unit), text)
     said = run([analyze, "verify",
                 os.path.join(directory, f"paperboy-backup@{ONE}.timer")], check=False)
     assert "paperboy-backup" not in said, said
@@ -240,12 +237,8 @@ def standby(tap):
         tap.run(step, recipe)
 
 
-def main():
-    with Tap() as tap:
-        try:
-            standby(tap)
-        except Skip as reason:
-            tap.skip("paperboy-machines(7)", reason)
-
-
-main()
+with Tap() as tap:
+    try:
+        standby(tap)
+    except Skip as reason:
+        tap.skip("paperboy-machines(7)", reason)

@@ -9,14 +9,12 @@ PAPERBOY_LONG=1: all in dark colours, else every third.
 import colorsys
 import os
 import re
-import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
-
+import lib  # the path
 import browser
 import mail_clients
 import sample_digests
-from tap import IS_LONG, Skip, Tap, use_debian_python
+from tap import IS_LONG, Skip, Tap, save, use_debian_python
 
 WIDTHS = (320, 390, 640, 1280)
 SHOTS = os.environ.get("PAPERBOY_SHOTS")
@@ -160,8 +158,7 @@ def test_contrast(digests):
 
 
 def open_digest(chromium, path, html):
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(html)
+    save(path, html)
     chromium.open(f"file://{path}")
 
 
@@ -347,9 +344,7 @@ def build_all(tap):
         os.makedirs(SHOTS, exist_ok=True)
         for digest in digests:
             for kind, text in (("html", digest.html), ("txt", digest.text)):
-                with open(os.path.join(SHOTS, f"{digest.sample.name}.{kind}"), "w",
-                          encoding="utf-8") as file:
-                    file.write(text)
+                save(os.path.join(SHOTS, f"{digest.sample.name}.{kind}"), text)
     return digests
 
 

@@ -1,7 +1,6 @@
 /*
  * test_maildir.c - delivery into a Maildir is complete, durable and unique.
  */
-#include <glib.h>
 #include <glib/gstdio.h>
 #include <string.h>
 #include <sys/stat.h>

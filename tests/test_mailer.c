@@ -1,7 +1,6 @@
 /*
  * test_mailer.c - states of messages with failing relays and stores.
  */
-#include <glib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -9,7 +8,6 @@
 #include "lib/mailer_fixture.h"
 #include "lib/render_sample.h"
 #include "lib/unit.h"
-#include "service/people/erase.h"
 #include "service/people/filters.h"
 #include "service/people/profile.h"
 #include "service/people/subscribe.h"
@@ -378,11 +376,10 @@ static void
 reload(struct mailer_fixture *mailing, const char *envelope_from, bool is_other_relay)
 {
 	struct mailer_options options = mailer_fixture_options(mailing);
-	g_autoptr(GError) error = NULL;
 
 	options.envelope_from = envelope_from;
-	g_assert_true(mailer_reload(mailing->mailer, &options, is_other_relay, &error));
-	g_assert_no_error(error);
+	g_assert_true(
+	    NO_ERROR(mailer_reload(mailing->mailer, &options, is_other_relay, &error)));
 }
 
 TEST(pause_ends_a_run_and_the_next_uses_new_options)
@@ -668,15 +665,13 @@ TEST(rejected_results_do_not_block_others)
 {
 	pb_auto(mailer_fixture) mailing = mailer_fixture_new(3, 1);
 	struct mailer_report report = {0};
-	g_autoptr(GError) error = NULL;
 
 	store_fixture_run(mailing->fixture,
 	    "CREATE TRIGGER made_up BEFORE UPDATE ON outbox WHEN"
 	    " NEW.state = 'SENT' AND NEW.id = 2 BEGIN SELECT"
 	    " RAISE(ABORT, 'made-up refusal'); END");
-	g_assert_false(
+	FAILS(PB_ERROR_INPUT,
 	    mailer_run(mailing->mailer, NULL, &report, &mailing->next, &error));
-	g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
 	store_fixture_run(mailing->fixture, "DROP TRIGGER made_up");
 	store_fixture_run(mailing->fixture,
 	    "CREATE TRIGGER made_up BEFORE UPDATE ON outbox WHEN"
@@ -717,12 +712,10 @@ change_settings(struct mailer_fixture *mailing, const char *address)
 	    .who = "test"};
 	struct store *store = mailing->fixture->store;
 	int64_t now = clock_get_now(&mailing->fixture->clock);
-	g_autoptr(GError) error = NULL;
-	pb_auto(subscriber) changed = profile_set(store, address, &change, now, &error);
+	pb_auto(subscriber) changed =
+	    NO_ERROR(profile_set(store, address, &change, now, &error));
 
-	g_assert_no_error(error);
-	filters_rename(store, address, 1, "Renamed", "test", now, &error);
-	g_assert_no_error(error);
+	NO_ERROR(filters_rename(store, address, 1, "Renamed", "test", now, &error));
 }
 
 /* As by arXiv, with all that attached files show. */

@@ -122,11 +122,9 @@ add_mail(struct mailer_fixture *mailing)
 	    .sender = "",
 	    .message = message,
 	    .now = store_fixture_time(NOW)};
-	g_autoptr(GError) error = NULL;
 	int64_t id;
 
-	outbox_add_mail(mailing->fixture->store, &mail, &id, &error);
-	g_assert_no_error(error);
+	NO_ERROR(outbox_add_mail(mailing->fixture->store, &mail, &id, &error));
 	return id;
 }
 
@@ -146,7 +144,6 @@ try_fault(struct mailer_fixture *mailing, const struct fault *fault, enum where 
 	struct mailer_options options = mailer_fixture_options(mailing);
 	g_autofree char *sql = NULL, *row = NULL, *words = NULL, *relay = NULL;
 	char *problem = NULL;
-	g_autoptr(GError) error = NULL;
 	int64_t id, wait_s;
 
 	set_up(server, where, &smtp);
@@ -156,8 +153,7 @@ try_fault(struct mailer_fixture *mailing, const struct fault *fault, enum where 
 	options.data = &smtp;
 	options.connections = 1;
 	mailer_free(mailing->mailer);
-	mailing->mailer = mailer_new(&options, &error);
-	g_assert_no_error(error);
+	mailing->mailer = NO_ERROR(mailer_new(&options, &error));
 	store_fixture_run(mailing->fixture, "DELETE FROM outbox");
 	id = add_mail(mailing);
 	mailer_fixture_run_at(mailing, store_fixture_time(NOW), NULL);

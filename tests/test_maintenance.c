@@ -2,9 +2,6 @@
  * test_maintenance.c - expired rows are deleted, needed ones are not.
  */
 #include "service/jobs/maintenance.h"
-#include "store/paper/archive.h"
-
-#include <glib.h>
 
 #include "lib/store_fixture.h"
 #include "lib/unit.h"
@@ -214,14 +211,12 @@ TEST(deliveries_of_eligible_papers_are_not_deleted)
 STORE_TEST(incomplete_archive_is_rebuilt)
 {
 	g_autofree char *problem = NULL;
-	g_autoptr(GError) error = NULL;
 
 	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 1);
 	store_fixture_run(
 	    fixture, "DELETE FROM vocabulary; UPDATE cursor SET value = 0");
 	g_log_set_always_fatal(G_LOG_FATAL_MASK);
-	maintenance_run(fixture->store, store_fixture_time(NOW), &error);
-	g_assert_no_error(error);
+	NO_ERROR(maintenance_run(fixture->store, store_fixture_time(NOW), &error));
 	assert_rows(fixture, "SELECT text FROM vocabulary", "diffusion");
 	problem = store_fixture_check_archive(fixture);
 	g_assert_cmpstr(problem, ==, NULL);

@@ -8,19 +8,16 @@ import collections
 import glob
 import os
 import random
-import sys
 import time
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
-
+import lib  # the path
 import messages
 from generate import Vocabulary, generate
 from normalize import normalize
 from oracle import match_all
-from papers import load_papers
 from peers import DOMAIN, Ca, Dovecot, Postfix, SmtpSink
 from programs import FROM, Paperboy, as_sent, load_days
-from tap import IS_LONG, Skip, Tap, real_data, top_srcdir
+from tap import IS_LONG, Skip, Tap, read, real_data, top_srcdir
 
 PEOPLE = 300 if IS_LONG else 90
 REAL_DAY = "2026-05-13"
@@ -207,8 +204,7 @@ def read_maildirs(dovecot):
         if parts[-2] not in ("new", "cur", "tmp"):
             continue
         assert parts[-2] == "new", path
-        with open(path, "rb") as file:
-            found.append(Delivered(f"{parts[-3]}@{parts[-4]}", as_sent(file.read())))
+        found.append(Delivered(f"{parts[-3]}@{parts[-4]}", as_sent(read(path))))
     return found
 
 
@@ -237,14 +233,9 @@ def test_postfix(tap, subscribers):
              "read by IMAP too")
 
 
-def main():
-    with Tap() as tap:
-        subscribers = Subscribers(tap.subdirectory("subscribers"))
-        tap.diag(f"the day of {subscribers.now}, {len(subscribers.papers)} papers")
-        tap.run(test_real_day, subscribers)
-        for test in (test_subscribing, test_sink, test_postfix):
-            tap.run(test, tap, subscribers)
-
-
-if __name__ == "__main__":
-    main()
+with Tap() as tap:
+    subscribers = Subscribers(tap.subdirectory("subscribers"))
+    tap.diag(f"the day of {subscribers.now}, {len(subscribers.papers)} papers")
+    tap.run(test_real_day, subscribers)
+    for test in (test_subscribing, test_sink, test_postfix):
+        tap.run(test, tap, subscribers)

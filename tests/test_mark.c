@@ -1,8 +1,6 @@
 /*
  * test_mark.c - marked words in a text.
  */
-#include <glib.h>
-
 #include "lib/cases.h"
 #include "lib/unit.h"
 #include "model/digest.h"

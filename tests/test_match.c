@@ -2,7 +2,6 @@
  * test_match.c - every filter is matched once with every paper, and again after
  * changes.
  */
-#include <glib.h>
 #include <string.h>
 
 #include "lib/cases.h"
@@ -11,8 +10,6 @@
 #include "service/digest/digest_build.h"
 #include "service/match/match.h"
 #include "service/match/paper_batch.h"
-#include "service/people/subscribe.h"
-#include "store/core/sql.h"
 #include "store/paper/matches.h"
 #include "store/paper/papers.h"
 
@@ -28,10 +25,8 @@ static struct match_report
 run(struct store_fixture *fixture, int64_t now)
 {
 	struct match_report report = {0};
-	g_autoptr(GError) error = NULL;
 
-	match_run(fixture->store, now, &report, &error);
-	g_assert_no_error(error);
+	NO_ERROR(match_run(fixture->store, now, &report, &error));
 	store_fixture_assert_idle(fixture);
 	return report;
 }

@@ -2,11 +2,9 @@
 #
 # test_metrics.py - metrics are valid and correct.
 
-import os
 import re
-import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+import lib  # the path
 from daemon import Instance, at_hour
 from peers import SmtpSink
 from tap import Tap

@@ -8,11 +8,9 @@ import os
 import pathlib
 import re
 import subprocess
-import sys
 import tempfile
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
-
+import lib  # the path
 from tap import Tap, top_builddir
 
 BIDI = re.compile("[\u202a-\u202e\u2066-\u2069\u200e\u200f]")
@@ -188,14 +186,9 @@ def locale_changes_nothing(directory):
 HELPER = os.path.join(top_builddir(), "tests", "helper_messages")
 
 
-def main():
-    with Tap() as tap:
-        directory = pathlib.Path(tap.directory)
-        subprocess.run([HELPER, directory], check=True)
-        for test in (digest_is_whole, hostile_is_sanitized, large_fits, subjects_come_back,
-                     locale_changes_nothing):
-            tap.run(test, directory)
-
-
-if __name__ == "__main__":
-    main()
+with Tap() as tap:
+    directory = pathlib.Path(tap.directory)
+    subprocess.run([HELPER, directory], check=True)
+    for test in (digest_is_whole, hostile_is_sanitized, large_fits, subjects_come_back,
+                 locale_changes_nothing):
+        tap.run(test, directory)

@@ -3,8 +3,6 @@
  */
 #include "model/natural_time.h"
 
-#include <glib.h>
-
 #include "lib/cases.h"
 #include "lib/unit.h"
 

@@ -13,19 +13,19 @@ import os
 import re
 import signal
 import subprocess
-import sys
 import urllib.error
 import urllib.parse
 import urllib.request
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
-
+import lib  # the path
 from clock import DAY
 from daemon import Instance, at_hour, days_after
 from peers import Ca, Dovecot, Postfix
 from programs import built
 from smtp_fixture import Relay
-from tap import Child, Tap, free_port, need_programs, need_strace, run, top_builddir
+from tap import (
+    Child, Tap, free_port, need_programs, need_strace, run, save, top_builddir,
+)
 from token_server import CLIENT_ID, CLIENT_SECRET, TokenServer
 
 def message(number):
@@ -109,8 +109,7 @@ class Box(Instance):
         """Log in with a refresh token.  @return the server's grant"""
         refresh = self.bench.server.grant(self.user, **options)
         path = os.path.join(self.directory, "refresh")
-        with open(path, "w", encoding="ascii") as file:
-            file.write(refresh + "\n")
+        save(path, refresh + "\n")
         os.chmod(path, 0o600)
         self.ctl("login", use, "--refresh-token", path)
         return self.bench.server.grants[-1]
@@ -301,8 +300,7 @@ def attempts_are_few(bench):
     tokens = bench.new(mail__alerts=True)
     tokens.log_in(scope="calendar")
     wrong = os.path.join(tokens.directory, "wrong")
-    with open(wrong, "w", encoding="ascii") as file:
-        file.write("guess\n")
+    save(wrong, "guess\n")
     os.chmod(wrong, 0o600)
     passwords = bench.new(
         mail__alerts=True, smtp__login=None, smtp__password_file=wrong,
@@ -527,8 +525,7 @@ def no_core(bench):
 def client_secrets(bench):
     """a client with a secret, and one that logs in as itself"""
     secret = os.path.join(bench.tap.subdirectory("secret"), "secret")
-    with open(secret, "w", encoding="ascii") as file:
-        file.write(CLIENT_SECRET + "\n")
+    save(secret, CLIENT_SECRET + "\n")
     os.chmod(secret, 0o600)
     box = bench.new(oauth__client_secret_file=secret, oauth__scope="mail")
     box.log_in()
@@ -542,11 +539,9 @@ def client_secrets(bench):
     box.check_fails("unauthorized_client", box.later())
     bench.server.is_own_allowed = box.user
     box.check_works()
-    with open(secret, "w", encoding="ascii") as file:
-        file.write("wrong\n")
+    save(secret, "wrong\n")
     box.check_fails("invalid_client", box.later())
-    with open(secret, "w", encoding="ascii") as file:
-        file.write(CLIENT_SECRET + "\n")
+    save(secret, CLIENT_SECRET + "\n")
     box.check_works()
 
 
@@ -761,18 +756,13 @@ def no_token_is_printed(bench):
     assert not found, found
 
 
-def main():
-    with Tap() as tap:
-        bench = Bench(tap)
-        for test in (logins, mail_is_sent_and_received, renewed_once, rotation,
-                     two_logins, revoked_access, revoked_grant, daemon_continues,
-                     attempts_are_few, no_login, clock_skew,
-                     server_down, wrong_scope,
-                     explained_failures, idle, no_core, client_secrets, device_login, browser_login,
-                     presets, killed,
-                     disk_full, backups, no_token_is_printed):
-            tap.run(test, bench)
-
-
-if __name__ == "__main__":
-    main()
+with Tap() as tap:
+    bench = Bench(tap)
+    for test in (logins, mail_is_sent_and_received, renewed_once, rotation,
+                 two_logins, revoked_access, revoked_grant, daemon_continues,
+                 attempts_are_few, no_login, clock_skew,
+                 server_down, wrong_scope,
+                 explained_failures, idle, no_core, client_secrets, device_login, browser_login,
+                 presets, killed,
+                 disk_full, backups, no_token_is_printed):
+        tap.run(test, bench)

@@ -3,9 +3,6 @@
  *
  * The requests are tested in test_self_test.py.
  */
-#include <glib.h>
-#include <string.h>
-
 #include "lib/store_fixture.h"
 #include "lib/unit.h"
 #include "message/subaddress.h"
@@ -150,14 +147,12 @@ TEST(wrong_results_remove_the_link)
 		const struct self_test_result result = {
 		    rows[i].fault, (char *)"detail"};
 		pb_local(one_click) state = {0};
-		g_autoptr(GError) error = NULL;
 		bool is_offered;
 
 		store_fixture_set_now(test.fixture, now);
 		/* The worse of the two counts. */
-		self_test_save(&test.check, i % 2 ? &none : &result,
-		    i % 2 ? &result : &none, &is_offered, &error);
-		g_assert_no_error(error);
+		NO_ERROR(self_test_save(&test.check, i % 2 ? &none : &result,
+		    i % 2 ? &result : &none, &is_offered, &error));
 		g_assert_cmpint(is_offered, ==, rows[i].is_offered);
 		g_assert_cmpint(
 		    one_click_is_offered(test.settings), ==, rows[i].is_offered);

@@ -4,11 +4,7 @@
 tests/test_language.py compares the oracle, the program and FTS5.
 """
 
-import os
-import sys
-
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
-
+import lib  # the path
 import plain_scan
 from fts_archive import Archive
 from oracle import match_all
@@ -62,12 +58,7 @@ def test_third_opinion():
     assert [papers[rowid]["id"] for rowid in found] == scanned
 
 
-def main():
-    with Tap() as tap:
-        for test in (test_tokens, test_plain_scan_by_hand, test_real_tokens,
-                     test_third_opinion):
-            tap.run(test)
-
-
-if __name__ == "__main__":
-    main()
+with Tap() as tap:
+    for test in (test_tokens, test_plain_scan_by_hand, test_real_tokens,
+                 test_third_opinion):
+        tap.run(test)

@@ -2,14 +2,12 @@
 """test_other_relays.py - pipelining with Postfix, OpenSMTPD and Exim, with rejections."""
 
 import os
-import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
-
+import lib  # the path
 import relays
 from peers import Ca, Dovecot, Postfix, SmtpSink
 from smtp_fixture import send
-from tap import Tap
+from tap import Tap, read, save
 
 COUNT = 7
 
@@ -19,12 +17,11 @@ def write_messages(tap, name):
     paths = []
     for number in range(COUNT):
         path = os.path.join(directory, f"m{number}")
-        with open(path, "wb") as file:
-            file.write(b"From: <a@example.org>\r\nTo: <b@example.org>\r\n"
-                       b"Date: Sat, 21 Nov 2026 07:30:00 +0100\r\n"
-                       b"Message-ID: <%d@example.org>\r\nSubject: %d\r\n\r\n"
-                       b"..number %d\r\n.\r\n" % (number, number, number)
-                       + b"x" * 70 * (number % 2) + b"\r\n" * 2000)
+        save(path, b"From: <a@example.org>\r\nTo: <b@example.org>\r\n"
+                   b"Date: Sat, 21 Nov 2026 07:30:00 +0100\r\n"
+                   b"Message-ID: <%d@example.org>\r\nSubject: %d\r\n\r\n"
+                   b"..number %d\r\n.\r\n" % (number, number, number)
+                   + b"x" * 70 * (number % 2) + b"\r\n" * 2000)
         paths.append(path)
     return paths
 
@@ -55,8 +52,7 @@ def check_relay(tap, name, relay, sink):
         sent = []
         for number, path in enumerate(paths):
             if number not in refused:
-                with open(path, "rb") as file:
-                    sent.append((to[number], file.read().split(b"\r\n\r\n", 1)[1]))
+                sent.append((to[number], read(path).split(b"\r\n\r\n", 1)[1]))
         assert got == sorted(sent), (name, refused, [who for who, _ in got])
 
 
@@ -99,11 +95,6 @@ def dovecot_lmtp(tap):
         dovecot.wait_mails("person@example.org", COUNT)
 
 
-def main():
-    with Tap() as tap:
-        for test in (postfix, opensmtpd, exim, dovecot_lmtp):
-            tap.run(test, tap)
-
-
-if __name__ == "__main__":
-    main()
+with Tap() as tap:
+    for test in (postfix, opensmtpd, exim, dovecot_lmtp):
+        tap.run(test, tap)

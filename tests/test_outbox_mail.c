@@ -1,11 +1,11 @@
 /*
  * test_outbox_mail.c - mail in the outbox: stored, claimed, ended, erased.
  */
-#include <glib.h>
 #include <string.h>
 
 #include "base/bounds.h"
 #include "base/error.h"
+#include "lib/cases.h"
 #include "lib/store_fixture.h"
 #include "lib/unit.h"
 #include "service/delivery/queue.h"
@@ -47,27 +47,25 @@ add(struct store_fixture *fixture, enum outbox_kind kind, int64_t subscriber_id,
     const char *recipient)
 {
 	g_autoptr(GBytes) message = g_bytes_new_static(TEXT, strlen(TEXT));
-	g_autoptr(GError) error = NULL;
 	int64_t id = -1;
 
-	try_to_add(fixture, kind, subscriber_id, recipient, message, &id, &error);
-	g_assert_no_error(error);
+	NO_ERROR(
+	    try_to_add(fixture, kind, subscriber_id, recipient, message, &id, &error));
 	return id;
 }
 
 static GPtrArray *
 claim(struct store_fixture *fixture, unsigned limit)
 {
-	g_autoptr(GError) error = NULL;
 	const struct outbox_claim request = {.now = store_fixture_time(NOW),
 	    .limit = limit,
 	    .is_idle = true,
 	    .cache_key = "render key",
 	    .key = fixture->key};
 	bool is_more;
-	GPtrArray *jobs = outbox_claim(fixture->store, &request, &is_more, &error);
+	GPtrArray *jobs =
+	    NO_ERROR(outbox_claim(fixture->store, &request, &is_more, &error));
 
-	g_assert_no_error(error);
 	return jobs;
 }
 
@@ -75,15 +73,14 @@ static void
 finish(struct store_fixture *fixture, int64_t id, enum outbox_status end)
 {
 	g_autoptr(GPtrArray) results = g_ptr_array_new();
-	g_autoptr(GError) error = NULL;
 	struct outbox_result result = {
 	    .id = id, .end = end, .next_try_at = store_fixture_time(NOW), .code = 250};
 
 	if (end == OUTBOX_UNKNOWN)
 		result.next_try_at = -1;
 	g_ptr_array_add(results, &result);
-	outbox_save_results(fixture->store, results, store_fixture_time(NOW), &error);
-	g_assert_no_error(error);
+	NO_ERROR(outbox_save_results(
+	    fixture->store, results, store_fixture_time(NOW), &error));
 }
 
 #define OUTBOX_TEST(function) TEST_WITH(function, store_fixture, fixture, new_fixture())
@@ -93,12 +90,10 @@ OUTBOX_TEST(message_is_sent_as_stored)
 	int64_t id = add(fixture, OUTBOX_REPLY, 0, "ada@example.org");
 	g_autoptr(GPtrArray) jobs = claim(fixture, 50);
 	const struct outbox_job *job = jobs->pdata[0];
-	g_autoptr(GError) error = NULL;
 	g_autoptr(GBytes) message = NULL;
 	g_autoptr(GBytes) text = g_bytes_new_static(TEXT, strlen(TEXT));
 
-	outbox_find_mail(fixture->store, id, &message, &error);
-	g_assert_no_error(error);
+	NO_ERROR(outbox_find_mail(fixture->store, id, &message, &error));
 	g_assert_true(g_bytes_equal(message, text));
 	g_assert_cmpuint(jobs->len, ==, 1);
 	g_assert_cmpint(job->id, ==, id);
@@ -375,17 +370,6 @@ allow_some(void *data, const char *recipient, int64_t *next_at)
 /* Postponed and cancelled messages do not count, and the next in order is claimed. */
 OUTBOX_TEST(a_claim_takes_the_first_that_may_be_sent)
 {
-	static const struct {
-		unsigned limit;
-		const char *claimed; /* and cancelled: s */
-		bool is_more;
-		unsigned asked;
-	} rows[] = {
-	    {1, "as", true, 3},
-	    {1, "b", true, 1},
-	    {2, "c", false, 2},
-	    {2, "", false, 0},
-	};
 	g_autofree char *hash = suppression_hash(fixture->key, "s@example.org");
 
 	suppression_insert(fixture->store, hash, "complaint", 1, NULL);
@@ -394,11 +378,11 @@ OUTBOX_TEST(a_claim_takes_the_first_that_may_be_sent)
 
 		add(fixture, OUTBOX_NOTICE, 0, address);
 	}
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+	CASES_FOREACH(row, "outbox_mail_claims", *limit, *claimed, *is_more, *asked) {
 		g_autoptr(GString) claimed = g_string_new(NULL);
 		unsigned asked = 0;
 		const struct outbox_claim request = {.now = store_fixture_time(NOW),
-		    .limit = rows[i].limit,
+		    .limit = cases_number(row->limit),
 		    .is_idle = true,
 		    .cache_key = "render key",
 		    .key = fixture->key,
@@ -414,9 +398,9 @@ OUTBOX_TEST(a_claim_takes_the_first_that_may_be_sent)
 			g_assert_cmpint(job->is_cancelled, ==, *job->recipient == 's');
 			g_string_append_c(claimed, *job->recipient);
 		}
-		g_assert_cmpstr(claimed->str, ==, rows[i].claimed);
-		g_assert_cmpint(is_more, ==, rows[i].is_more);
-		g_assert_cmpuint(asked, ==, rows[i].asked);
+		g_assert_cmpstr(claimed->str, ==, row->claimed);
+		g_assert_cmpint(is_more, ==, cases_is_yes(row->is_more));
+		g_assert_cmpuint(asked, ==, cases_number(row->asked));
 	}
 }
 
@@ -456,7 +440,6 @@ TEST(bytes_are_deleted_when_the_message_ends)
 
 OUTBOX_TEST(unsubscribing_cancels_digests_but_not_notices)
 {
-	g_autoptr(GError) error = NULL;
 	int64_t person;
 
 	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 3);
@@ -464,8 +447,8 @@ OUTBOX_TEST(unsubscribing_cancels_digests_but_not_notices)
 	    fixture, "ada@example.org", "UTC", "diffusion", store_fixture_time(NOW));
 	store_fixture_build_digests(fixture, store_fixture_time(NOW));
 	add(fixture, OUTBOX_REPLY, person, "ada@example.org");
-	outbox_cancel(fixture->store, person, store_fixture_time(NOW), &error);
-	g_assert_no_error(error);
+	NO_ERROR(
+	    outbox_cancel(fixture->store, person, store_fixture_time(NOW), &error));
 	assert_rows(fixture, "SELECT kind, state FROM outbox ORDER BY id",
 	    "digest|CANCELLED answer|NEW");
 }
@@ -494,16 +477,13 @@ TEST(an_operator_holds_releases_and_drops_it)
 		    store_fixture_time(NOW) + rows[i].days * CLOCK_DAY_S};
 		int64_t id = add(fixture, OUTBOX_REPLY, 0, "ada@example.org");
 		enum queue_outcome outcome;
-		g_autoptr(GError) error = NULL;
 		g_autofree struct outbox_message *message = NULL;
 
-		queue_change(fixture->store, &hold, &id, 1, &outcome, &error);
-		g_assert_no_error(error);
-		queue_change(fixture->store, &request, &id, 1, &outcome, &error);
-		g_assert_no_error(error);
+		NO_ERROR(queue_change(fixture->store, &hold, &id, 1, &outcome, &error));
+		NO_ERROR(
+		    queue_change(fixture->store, &request, &id, 1, &outcome, &error));
 		g_assert_cmpint(outcome, ==, rows[i].outcome);
-		message = outbox_load_message(fixture->store, id, &error);
-		g_assert_no_error(error);
+		message = NO_ERROR(outbox_load_message(fixture->store, id, &error));
 		g_assert_cmpstr(message->state, ==, rows[i].state);
 		g_assert_cmpstr(message->kind, ==, "answer");
 		g_assert_cmpstr(message->recipient, ==, "ada@example.org");

@@ -1,9 +1,9 @@
 /*
  * test_overview.c - what a digest begins with, and what inboxes show of it.
  */
-#include <glib.h>
 #include <string.h>
 
+#include "lib/cases.h"
 #include "lib/render_sample.h"
 #include "lib/unit.h"
 
@@ -90,43 +90,25 @@ TEST(counts_are_those_of_several_filters_and_papers)
 /* Inboxes show both: each makes sense alone, and the second adds to the first. */
 TEST(preheader_goes_on_from_the_subject)
 {
-	static const struct {
-		unsigned papers;
-		const char *filters, *notices;
-		const char *subject, *preheader;
-	} rows[] = {
-	    {0, "", "", "No new papers, Sat 21 Nov 2026",
-	        "Nothing new matched your filters since the last digest."},
-	    {0, "", "arXiv has had no new papers since Tue",
-	        "No new papers, Sat 21 Nov 2026",
-	        "arXiv has had no new papers since Tue"},
-	    {1, "1\t1\ta\ta", "", "1 new paper: Title 1 of a", "An abstract."},
-	    {2, "1\t2\ta\ta", "", "2 new papers: Title 1 of a", "Also: Title 2 of a"},
-	    {4, "1\t4\ta\ta", "", "4 new papers: Title 1 of a",
-	        "Also: Title 2 of a; Title 3 of a"},
-	    {4, "1\t3\trlhf\ta\n2\t2\tagents\tb", "", "4 new papers: Title 1 of a",
-	        "Also: Title 2 of a \xc2\xb7 rlhf 3, agents 2"},
-	    {4, "1\t3\trlhf\ta\n2\t2\ta filter without a name that is long\tb", "",
-	        "4 new papers: Title 1 of a", "Also: Title 2 of a; Title 3 of a"},
-	};
 	pb_auto(renderer) renderer = new_renderer_with_commands();
 
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+	CASES_FOREACH(row, "overview_preheaders", *papers, *filters, *notices, *subject,
+	    *preheader) {
 		pb_auto(digest) digest = render_sample_new_digest();
 		g_autofree char *subject =
-		    g_strdup_printf("<title>%s</title>", rows[i].subject);
+		    g_strdup_printf("<title>%s</title>", row->subject);
 		g_autofree char *preheader =
-		    g_strdup_printf("mso-hide:all\">\n%s</div>", rows[i].preheader);
+		    g_strdup_printf("mso-hide:all\">\n%s</div>", row->preheader);
 		g_autofree char *html = NULL;
 
-		for (unsigned j = 1; j <= rows[i].papers; j++) {
+		for (unsigned j = 1; j <= cases_number(row->papers); j++) {
 			g_autofree char *title = g_strdup_printf("Title %u of a", j);
 
 			render_sample_add(digest, title, title, DIGEST_DETAIL_FULL);
 		}
-		digest->is_note = rows[i].papers == 0;
-		render_sample_set_filters(digest, rows[i].filters);
-		render_sample_set_text(&digest->notices, rows[i].notices);
+		digest->is_note = cases_number(row->papers) == 0;
+		render_sample_set_filters(digest, row->filters);
+		render_sample_set_text(&digest->notices, row->notices);
 		html = renderer_format_html(renderer, digest, NULL);
 		if (!strstr(html, subject) || !strstr(html, preheader))
 			g_error("no %s %s in %s", subject, preheader, html);

@@ -1,7 +1,6 @@
 /*
  * test_paper_cache.c - papers are loaded once, and again after a write.
  */
-#include <glib.h>
 #include <sqlite3.h>
 #include <string.h>
 
@@ -88,7 +87,6 @@ STORE_TEST(it_holds_no_more_than_its_bound)
 	pb_auto(paper_cache) paper_cache = paper_cache_new(fixture->store);
 	pb_auto(paper) first = NULL;
 	pb_auto(paper) again = NULL;
-	g_autoptr(GError) error = NULL;
 	unsigned loaded = 0;
 
 	for (unsigned i = 1; i <= BOUNDS_CACHE_PAPERS + 1; i++) {
@@ -110,8 +108,8 @@ STORE_TEST(it_holds_no_more_than_its_bound)
 	paper_free(take(paper_cache, 2));
 	g_assert_cmpuint(loaded, ==, 2);
 
-	g_assert_null(paper_cache_get(paper_cache, BOUNDS_CACHE_PAPERS + 2, &error));
-	g_assert_error(error, PB_ERROR, PB_ERROR_NOT_FOUND);
+	FAILS(PB_ERROR_NOT_FOUND,
+	    paper_cache_get(paper_cache, BOUNDS_CACHE_PAPERS + 2, &error));
 }
 
 UNIT_MAIN

@@ -1,7 +1,6 @@
 /*
  * test_paper_dedup.c - one paper is one row, for all sources in any order.
  */
-#include <glib.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -295,13 +294,11 @@ enrich_doi(struct store_fixture *fixture, const char *id, const char *doi, int64
 {
 	g_autoptr(GPtrArray) papers =
 	    g_ptr_array_new_with_free_func((GDestroyNotify)paper_free);
-	g_autoptr(GError) error = NULL;
 	struct papers_saved saved;
 
 	g_ptr_array_add(papers, of_arxiv(id, doi, ""));
-	papers_save_lookup(
-	    fixture->store, PAPER_LOOKUP_ARXIV, papers, NULL, now, &saved, &error);
-	g_assert_no_error(error);
+	NO_ERROR(papers_save_lookup(
+	    fixture->store, PAPER_LOOKUP_ARXIV, papers, NULL, now, &saved, &error));
 }
 
 /* One from a feed and one from Hugging Face, identified by a DOI. */
@@ -498,10 +495,8 @@ static void
 run_once(struct store_fixture *fixture, int64_t now)
 {
 	struct match_report report = {0};
-	g_autoptr(GError) error = NULL;
 
-	match_run(fixture->store, now, &report, &error);
-	g_assert_no_error(error);
+	NO_ERROR(match_run(fixture->store, now, &report, &error));
 }
 
 /* The text that a filter matched may be the one that is replaced. */
@@ -639,26 +634,10 @@ TEST(cross_lists_and_new_versions_are_for_those_who_want_them)
 
 TEST(dois_are_read_in_their_dresses)
 {
-	static const struct {
-		const char *text, *doi;
-	} table[] = {
-	    {"10.1000/ABC", "10.1000/abc"},
-	    {" https://doi.org/10.1000/x\n", "10.1000/x"},
-	    {"http://dx.doi.org/10.1000/x", "10.1000/x"},
-	    {"doi:10.1000.10/x", "10.1000.10/x"},
-	    {"10.1000", NULL},
-	    {"10./x", NULL},
-	    {"10.1000/a b", NULL},
-	    {"10.1000/\"x", NULL},
-	    {"https://example.org/10.1000/x", NULL},
-	    {"", NULL},
-	    {NULL, NULL},
-	};
+	CASES_FOREACH(row, "paper_dedup_dois", *text, *doi) {
+		g_autofree char *doi = paper_id_parse_doi(row->text);
 
-	for (size_t i = 0; i < G_N_ELEMENTS(table); i++) {
-		g_autofree char *doi = paper_id_parse_doi(table[i].text);
-
-		g_assert_cmpstr(doi, ==, table[i].doi);
+		g_assert_cmpstr(doi, ==, row->doi);
 	}
 }
 
@@ -791,7 +770,6 @@ save_random(struct store_fixture *fixture, GRand *rand, int64_t now)
 	    .fetched_at = now,
 	    .status = SOURCE_FETCH_OK,
 	    .is_rolling = i >= 2};
-	g_autoptr(GError) error = NULL;
 	struct papers_saved saved;
 
 	for (int left = g_rand_int_range(rand, 1, 4); left > 0; left--) {
@@ -803,8 +781,7 @@ save_random(struct store_fixture *fixture, GRand *rand, int64_t now)
 			listing->listing_type = LISTING_REPLACE;
 		g_ptr_array_add(listings, listing);
 	}
-	papers_save_fetch(fixture->store, &fetch, listings, &saved, &error);
-	g_assert_no_error(error);
+	NO_ERROR(papers_save_fetch(fixture->store, &fetch, listings, &saved, &error));
 }
 
 static void

@@ -13,11 +13,10 @@ import re
 import resource
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
-
+import lib  # the path
 import parser_output
 from mime_bombs import BOMBS, CONTROLS, HEAD, multipart, zip_of_bombs
-from tap import Skip, Tap
+from tap import Skip, Tap, read
 
 PEAK_KIB = 64 * 1024
 UNSCANNED = "tests/helper_parser_unscanned"
@@ -25,8 +24,7 @@ UNSCANNED = "tests/helper_parser_unscanned"
 
 def is_sanitized():
     """Builds with sanitizers limit neither memory nor system calls."""
-    with open(parser_output.program(), "rb") as file:
-        return b"__asan_init" in file.read()
+    return b"__asan_init" in read(parser_output.program())
 
 
 def test_bomb(make, refusal):
@@ -109,8 +107,7 @@ def test_cut():
     path = os.path.join(os.environ.get("top_srcdir", "."), "tests", "messages")
     chosen = random.Random(6)
     for name in ("gmail-japanese.eml", "related-html.eml", "outlook-web-plain.eml"):
-        with open(os.path.join(path, name), "rb") as file:
-            raw = file.read()
+        raw = read(os.path.join(path, name))
         for _ in range(10):
             result = parser_output.run(raw[: chosen.randrange(len(raw))])
             assert result.code == 0

@@ -4,7 +4,6 @@
  */
 #include <dirent.h>
 #include <fcntl.h>
-#include <glib.h>
 #include <glib/gstdio.h>
 #include <signal.h>
 #include <string.h>
@@ -49,10 +48,8 @@ read_well(const char *raw, size_t size)
 	g_autofree char *program = find_program("paperboy-parser");
 	struct parser_process_options options = {.program = program};
 	struct inmail *mail = NULL;
-	g_autoptr(GError) error = NULL;
 
-	g_assert_true(parser_process_run(raw, size, &options, &mail, &error));
-	g_assert_no_error(error);
+	g_assert_true(NO_ERROR(parser_process_run(raw, size, &options, &mail, &error)));
 	check_nothing_left();
 	return mail;
 }
@@ -206,12 +203,10 @@ ask_script(const char *script)
 	        script);
 	struct parser_process_options options = {0};
 	pb_auto(inmail) mail = NULL;
-	g_autoptr(GError) error = NULL;
 
 	program = write_script(fixture, whole);
 	options.program = program;
-	parser_process_run(MAIL, strlen(MAIL), &options, &mail, &error);
-	g_assert_no_error(error);
+	NO_ERROR(parser_process_run(MAIL, strlen(MAIL), &options, &mail, &error));
 	return g_strdup(mail->subject);
 }
 

@@ -1,7 +1,6 @@
 /*
  * test_parser_proto.c - output of a hostile parser.
  */
-#include <glib.h>
 #include <string.h>
 
 #include "base/bounds.h"

@@ -2,7 +2,6 @@
  * test_parser_text.c - HTML, flowed text, charsets, encoded words and quotes, one by
  * one.
  */
-#include <glib.h>
 #include <string.h>
 
 #include "base/bounds.h"

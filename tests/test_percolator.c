@@ -4,10 +4,10 @@
  *
  * PAPERBOY_LONG=1: more than 20,000 filters and 500 papers instead of a few.
  */
-#include <glib.h>
 #include <sqlite3.h>
 #include <string.h>
 
+#include "lib/cases.h"
 #include "lib/store_fixture.h"
 #include "lib/unit.h"
 #include "query/query.h"
@@ -499,11 +499,9 @@ list_candidates(
     struct percolator *percolator, struct store_fixture *fixture, int64_t last)
 {
 	g_autoptr(GString) text = g_string_new(NULL);
-	g_autoptr(GError) error = NULL;
 	int64_t id = 0;
 
-	percolator_look_up(percolator, fixture->store, 0, last, &error);
-	g_assert_no_error(error);
+	NO_ERROR(percolator_look_up(percolator, fixture->store, 0, last, &error));
 	while (percolator_find_next(percolator, &id))
 		g_string_append_printf(text, "%d:%x ", (int)id,
 		    (unsigned)percolator_get_papers(percolator, id)->bits[0]);
@@ -541,22 +539,11 @@ STORE_TEST(candidates_have_one_of_the_terms)
 
 TEST(new_filter_joins_only_between_batches)
 {
-	static const struct {
-		const char *cursors; /* paper 2 is the newest */
-		const char *through;
-	} rows[] = {
-	    {"('matched', 2)", ""},
-	    {"('matched', 2), ('matching', 2)", ""},
-	    {"('matched', 1), ('matching', 1)", "2"},
-	    {"('matched', 1), ('matching', 2)", "2"},
-	    {"('matched', 2), ('matching', 3)", "2"},
-	};
-
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+	CASES_FOREACH(row, "percolator_cursors", *cursors, *through) {
 		pb_auto(store_fixture) fixture = store_fixture_new();
 		int64_t now = store_fixture_time(NOW);
 		g_autofree char *sql =
-		    g_strconcat("INSERT INTO cursor VALUES ", rows[i].cursors, NULL);
+		    g_strconcat("INSERT INTO cursor VALUES ", row->cursors, NULL);
 		struct match_report report = {0};
 		unsigned count;
 
@@ -566,7 +553,7 @@ TEST(new_filter_joins_only_between_batches)
 		store_fixture_subscribe(
 		    fixture, "ada@example.org", "UTC", "diffusion", now);
 		assert_rows(fixture, "SELECT ifnull(matched_revision, '') FROM filter",
-		    rows[i].through);
+		    row->through);
 		g_assert_true(
 		    filter_progress_join_batch(fixture->store, 5, &count, NULL));
 		g_assert_cmpuint(count, ==, 0);

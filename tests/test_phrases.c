@@ -3,7 +3,6 @@
  */
 #include "model/phrases.h"
 
-#include <glib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -95,10 +94,8 @@ TEST(a_pattern_covers_its_sentence_but_for_fillers)
 	    {"end it", ""},
 	    {"", ""},
 	};
-	g_autoptr(GError) error = NULL;
-	pb_auto(phrases) phrases = phrases_parse("xx", file, &error);
+	pb_auto(phrases) phrases = NO_ERROR(phrases_parse("xx", file, &error));
 
-	g_assert_no_error(error);
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		g_autofree char *found = match_intent(phrases, false, rows[i][0]);
 
@@ -120,10 +117,8 @@ TEST(a_cue_is_enough_unless_a_word_refuses)
 	    {"could they give graph theory my dog likes", "ask topics=graph theory"},
 	    {"ask on Monday", ""},
 	};
-	g_autoptr(GError) error = NULL;
-	pb_auto(phrases) phrases = phrases_parse("xx", file, &error);
+	pb_auto(phrases) phrases = NO_ERROR(phrases_parse("xx", file, &error));
 
-	g_assert_no_error(error);
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		g_autofree char *found = match_intent(phrases, true, rows[i][0]);
 

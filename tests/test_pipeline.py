@@ -2,10 +2,8 @@
 """test_pipeline.py - the first messages are sent while other digests are built."""
 
 import os
-import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
-
+import lib  # the path
 from clock import DAY
 from daemon import Instance
 from peers import SmtpSink
@@ -61,11 +59,6 @@ def test_daemon(tap):
         assert instance.value(DIGESTS) == PEOPLE
 
 
-def main():
-    with Tap() as tap:
-        for test in (test_once, test_sent_meanwhile, test_daemon):
-            tap.run(test, tap)
-
-
-if __name__ == "__main__":
-    main()
+with Tap() as tap:
+    for test in (test_once, test_sent_meanwhile, test_daemon):
+        tap.run(test, tap)

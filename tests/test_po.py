@@ -8,12 +8,11 @@ import os
 import re
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
-
+import lib  # the path
 import conversations
 from daemon import EVERYTHING, Instance, at_hour, days_after, parse
 from po import CLOSE, LISTS, OPEN, read_entries, write_test_language
-from tap import Tap, need_programs, run, top_builddir, top_srcdir
+from tap import Tap, need_programs, read, read_text, run, save, top_builddir, top_srcdir
 
 PO = os.path.join(top_srcdir(), "po")
 TEMPLATE = os.path.join(PO, "paperboy.pot")
@@ -49,8 +48,7 @@ def test_format(path):
     "msgfmt --check accepts a catalogue, and msgcat writes the same file"
     need_programs("msgfmt", "msgcat")
     run(["msgfmt", "--check", "-o", "/dev/null", path])
-    with open(path, encoding="utf-8") as file:
-        text = file.read()
+    text = read_text(path)
     assert run(["msgcat", "--width=88", path]) == text, "not as msgcat writes it"
 
 
@@ -117,9 +115,8 @@ def key(entry):
 def read_by_program(path, entries, counts, directory):
     """The translations of each entry: for each count if it has plural forms."""
     keys = os.path.join(directory, "keys")
-    with open(keys, "w", encoding="utf-8") as file:
-        file.write("\1".join(key(one) + ("\2" + one.plural if one.plural else "")
-                             for one in entries))
+    save(keys, "\1".join(key(one) + ("\2" + one.plural if one.plural else "")
+                         for one in entries))
     with open(keys, "rb") as file:
         output = run([os.path.join(top_builddir(), "tests/helper_po"), path, counts],
                      stdin=file)
@@ -184,8 +181,7 @@ def send(inbox, number, text, subject="question"):
     raw = (f"From: Reader <{READER}>\nTo: {conversations.HOME}\n"
            f"Delivered-To: {conversations.HOME}\nSubject: {subject}\n"
            f"Message-ID: <{number}@home.example>\n\n{text}\n")
-    with open(os.path.join(inbox, "new", f"{number:03}"), "w", encoding="utf-8") as file:
-        file.write(raw)
+    save(os.path.join(inbox, "new", f"{number:03}"), raw)
 
 
 def untranslated(text):
@@ -214,16 +210,14 @@ def test_mails(tap):
     with open(os.path.join(instance.papers, f"daily_papers-{DAY}.json"), encoding="utf-8") as file:
         data = json.dumps(json.load(file)) + " ".join(
             QUESTIONS + CHANGES) + EVERYTHING + " set when weekly"
-    with open(COMMANDS, encoding="utf-8") as file:
-        data += file.read()
+    data += read_text(COMMANDS)
     for number, text in enumerate(QUESTIONS + CHANGES):
         send(inbox, number, text)
         # No more than ten replies go to one address in a day.
         instance.once(at_hour(days_after(DAY, number // 8), 9 + number % 8), wanted=0)
     mails, problems = 0, set()
     for path in glob.glob(os.path.join(outbox, "new", "*")):
-        with open(path, "rb") as file:
-            mail = parse(file.read())
+        mail = parse(read(path))
         mails += 1
         for part in mail.walk():
             if part.get_content_type() == "text/plain":
@@ -237,24 +231,18 @@ def test_operator(directory):
     "a wrong file of the operator is an error of po_dir, with file and line"
     instance = Instance(os.path.join(directory, "operator"), maildir=directory, po_dir=directory)
     path = os.path.join(directory, "de.po")
-    with open(path, "w", encoding="utf-8") as file:
-        file.write('msgid "nevr"\nmsgstr "nie"\n')
+    save(path, 'msgid "nevr"\nmsgstr "nie"\n')
     said = run([instance.daemon, "-c", instance.config, "--check"], check=False)
     assert f"po_dir: {path}:2: the program has no text: nevr" in said, said
 
 
-def main():
-    with Tap() as tap:
-        directory = tap.subdirectory("po")
-        tap.run(test_template)
-        for path in catalogs():
-            for test in (test_format, test_complete, test_lint):
-                tap.run(test, path)
-        tap.run(test_lint_finds)
-        tap.run(test_gettext, directory)
-        tap.run(test_mails, tap)
-        tap.run(test_operator, tap.subdirectory("operator"))
-
-
-if __name__ == "__main__":
-    main()
+with Tap() as tap:
+    directory = tap.subdirectory("po")
+    tap.run(test_template)
+    for path in catalogs():
+        for test in (test_format, test_complete, test_lint):
+            tap.run(test, path)
+    tap.run(test_lint_finds)
+    tap.run(test_gettext, directory)
+    tap.run(test_mails, tap)
+    tap.run(test_operator, tap.subdirectory("operator"))

@@ -3,11 +3,9 @@
  */
 #include "service/people/policy.h"
 
-#include <glib.h>
 #include <sqlite3.h>
 #include <string.h>
 
-#include "base/error.h"
 #include "lib/cases.h"
 #include "lib/unit.h"
 #include "lib/web_fixture.h"

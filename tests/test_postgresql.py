@@ -12,16 +12,14 @@ import os
 import random
 import re
 import sqlite3
-import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
-
+import lib  # the path
 from postgresql import NAME, Server, migrate, translate_statement
 from postgresql_schema import (
     LOCAL, find_checks, load_schema, quote, translate, translate_migration,
     translate_schema,
 )
-from tap import Skip, Tap, top_builddir, top_srcdir
+from tap import Skip, Tap, read, top_builddir, top_srcdir
 
 
 # ---- keys and columns -------------------------------------------------------
@@ -332,8 +330,7 @@ def load_statements():
         path = os.path.relpath(source, top_srcdir())[:-2] + ".o"
         if os.path.basename(source)[:-2] in FILES:
             continue
-        with open(os.path.join(top_builddir(), path), "rb") as file:
-            data = file.read()
+        data = read(os.path.join(top_builddir(), path))
         found |= {match[0].decode() for match in re.finditer(
             rb"(?<!" + TEXT + rb")" + VERBS + TEXT + rb"*(?=\0)", data)
             if LOCAL_PART not in match[0]}
@@ -546,15 +543,14 @@ def test_same_results(tap, server, store):
     assert len(with_rows) > len(statements) / 2
 
 
-if __name__ == "__main__":
-    with Tap() as tap:
-        store = migrate()
-        try:
-            server = tap.enter(Server(tap.subdirectory("postgresql")))
-        except Skip as reason:
-            tap.skip("the schema and the statements on a server", reason)
-        else:
-            server.run(translate_schema(store))
-            for test in (test_same_schema, test_migration, test_same_checks, test_same_triggers,
-                         test_statements, test_same_results):
-                tap.run(test, tap, server, store)
+with Tap() as tap:
+    store = migrate()
+    try:
+        server = tap.enter(Server(tap.subdirectory("postgresql")))
+    except Skip as reason:
+        tap.skip("the schema and the statements on a server", reason)
+    else:
+        server.run(translate_schema(store))
+        for test in (test_same_schema, test_migration, test_same_checks, test_same_triggers,
+                     test_statements, test_same_results):
+            tap.run(test, tap, server, store)

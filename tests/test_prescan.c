@@ -1,11 +1,11 @@
 /*
  * test_prescan.c - each limit of a message at its bound and one beyond.
  */
-#include <glib.h>
 #include <string.h>
 
 #include "base/bounds.h"
 #include "base/error.h"
+#include "lib/cases.h"
 #include "lib/unit.h"
 #include "parser/prescan.h"
 
@@ -147,26 +147,13 @@ test_bound(const void *data)
 
 TEST(line_ends_are_normalized)
 {
-	static const struct {
-		const char *raw, *text;
-	} cases[] = {
-	    {"", ""},
-	    {"A: b\r\n\r\nx\r\n", "A: b\n\nx\n"},
-	    {"A: b\n\nx\ry\r", "A: b\n\nx\ny\n"},
-	    {"A: b\r\r\n\nx", "A: b\n\nx"},
-	    {"From a b\r\nA: b\n", "A: b\n"},
-	    {"From a b", ""},
-	    {"\nx\r\r\ry", "\nx\n\n\ny"},
-	    {"From: a\n\n", "From: a\n\n"},
-	};
-
-	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+	CASES_FOREACH(row, "prescan_line_ends", *raw, *text) {
 		size_t size = 0;
 		g_autofree char *text =
-		    prescan_normalize(cases[i].raw, strlen(cases[i].raw), &size, NULL);
+		    prescan_normalize(row->raw, strlen(row->raw), &size, NULL);
 
-		g_assert_cmpstr(text, ==, cases[i].text);
-		g_assert_cmpuint(size, ==, strlen(cases[i].text));
+		g_assert_cmpstr(text, ==, row->text);
+		g_assert_cmpuint(size, ==, strlen(row->text));
 	}
 }
 

@@ -3,12 +3,12 @@
  */
 #include "service/people/profile.h"
 
-#include <glib.h>
 #include <string.h>
 
 #include "base/bounds.h"
 #include "base/day.h"
 #include "base/error.h"
+#include "lib/cases.h"
 #include "lib/store_fixture.h"
 #include "lib/unit.h"
 #include "service/people/person.h"
@@ -80,30 +80,16 @@ assert_due(struct store_fixture *fixture, const char *wanted)
 
 TEST(frequencies_are_parsed_and_formatted)
 {
-	static const struct {
-		const char *text, *wanted;
-	} rows[] = {
-	    {"daily", "daily"},
-	    {"WEEKDAYS", "weekdays"},
-	    {"weekly", "weekly:mon"},
-	    {"weekly:thu,mon", "weekly:mon,thu"},
-	    {"Weekly:Sunday", "weekly:sun"},
-	    {"weekly:", NULL},
-	    {"weekly:noday", NULL},
-	    {"daily:mon", NULL},
-	    {"", NULL},
-	};
-
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+	CASES_FOREACH(row, "profile_frequencies", *text, *wanted) {
 		struct schedule schedule = {.minute = 77};
 		g_autoptr(GError) error = NULL;
-		bool is_ok = profile_parse_frequency(rows[i].text, &schedule, &error);
+		bool is_ok = profile_parse_frequency(row->text, &schedule, &error);
 		g_autofree char *text = profile_format_frequency(&schedule);
 
-		g_assert_true(is_ok == (rows[i].wanted != NULL));
+		g_assert_true(is_ok == (row->wanted != NULL));
 		g_assert_cmpint(schedule.minute, ==, 77);
 		if (is_ok)
-			g_assert_cmpstr(text, ==, rows[i].wanted);
+			g_assert_cmpstr(text, ==, row->wanted);
 		else
 			g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
 	}
@@ -149,15 +135,13 @@ PROFILE_TEST(preferences_are_stored)
 
 		for (char **word = parts; *word; word++) {
 			struct profile_change change = {.language = "de"};
-			g_autoptr(GError) error = NULL;
 			pb_auto(subscriber) after = NULL;
 
 			if (!**word || strcmp(*word, "or") == 0)
 				continue;
 			change.words[i] = *word;
 			g_assert_null(set(fixture, change, NOW));
-			after = person_load(fixture->store, ADA, &error);
-			g_assert_no_error(error);
+			after = NO_ERROR(person_load(fixture->store, ADA, &error));
 			g_assert_cmpstr(
 			    preferences_get_word(&after->preferences, preference), ==,
 			    *word);
@@ -303,26 +287,15 @@ PROFILE_TEST(day_of_suspend_gives_one_digest)
 
 TEST(the_day_is_that_of_the_persons_zone_and_schedule)
 {
-	static const struct {
-		const char *zone, *frequency, *until, *due;
-	} rows[] = {
-	    {"Pacific/Kiritimati", "daily", "2026-12-01", "2026-11-30T17:30:00Z"},
-	    {"Pacific/Niue", "daily", "2026-12-01", "2026-12-01T18:30:00Z"},
-	    {"UTC", "weekly:wed", "2026-12-01", "2026-12-02T07:30:00Z"},
-	    {"UTC", "weekdays", "2026-12-05", "2026-12-07T07:30:00Z"},
-	    /* The clock changed at midnight there: the day begins at one. */
-	    {"Africa/Cairo", "daily", "2027-04-30", "2027-04-30T04:30:00Z"},
-	};
-
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+	CASES_FOREACH(row, "profile_days", *zone, *frequency, *until, *due) {
 		pb_auto(store_fixture) fixture = new_fixture();
 
 		g_assert_null(set(fixture,
 		    (struct profile_change){
-		        .zone = rows[i].zone, .frequency = rows[i].frequency},
+		        .zone = row->zone, .frequency = row->frequency},
 		    NOW));
-		g_assert_null(try_pause(fixture, rows[i].until, NOW));
-		assert_due(fixture, rows[i].due);
+		g_assert_null(try_pause(fixture, row->until, NOW));
+		assert_due(fixture, row->due);
 	}
 }
 
@@ -377,7 +350,6 @@ TEST(days_that_cannot_end_a_pause_are_refused)
 
 PROFILE_TEST(only_paused_resume_and_only_active_pause)
 {
-	g_autoptr(GError) error = NULL;
 	g_autofree char *says = resume(fixture, NOW);
 
 	g_assert_nonnull(strstr(says, "is not paused: its state is active"));
@@ -387,9 +359,8 @@ PROFILE_TEST(only_paused_resume_and_only_active_pause)
 	g_assert_nonnull(strstr(says, "state is suspended"));
 	store_fixture_run(fixture, "UPDATE subscriber SET state = 'active'");
 	g_assert_null(try_pause(fixture, "5d", NOW));
-	g_assert_true(subscribe_remove(
-	    fixture->store, ADA, "test", store_fixture_time(NOW), &error));
-	g_assert_no_error(error);
+	g_assert_true(NO_ERROR(subscribe_remove(
+	    fixture->store, ADA, "test", store_fixture_time(NOW), &error)));
 	assert_rows(fixture, "SELECT state, paused_until FROM subscriber", "gone|-");
 	assert_digests_at(fixture, "2026-12-20T09:00:00Z", 0);
 	g_free(says);

@@ -10,13 +10,12 @@ import json
 import os
 import re
 import shutil
-import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+import lib  # the path
 from daemon import Instance, at_hour
 from relays import unpack
 from smtp_fixture import Server
-from tap import Skip, Tap, run, top_srcdir
+from tap import Skip, Tap, read, read_text, run, top_srcdir
 
 CONTRIB = os.path.join(top_srcdir(), "contrib")
 RULES = os.path.join(CONTRIB, "prometheus", "paperboy.rules")
@@ -30,8 +29,7 @@ BEFORE, AFTER = 10, 30  # minutes without a problem
 
 def load_rules():
     """(name, expression, minutes, severity, summary, runbook) of each rule"""
-    with open(RULES, encoding="ascii") as file:
-        text = file.read()
+    text = read_text(RULES)
     rules = [(name, expr, int(number) * MINUTES[unit], *more)
              for name, expr, number, unit, *more in RULE.findall(text)]
     assert len(rules) == text.count("- alert:"), "a rule has another form"
@@ -97,8 +95,7 @@ def rules_fire_and_clear(promtool, _metrics, directory):
 
 def dashboard_uses_metrics_that_exist(promtool, metrics, directory):
     "the dashboard has expressions that Prometheus reads, of metrics that there are"
-    with open(os.path.join(CONTRIB, "grafana", "paperboy.json"), encoding="ascii") as file:
-        board = json.load(file)
+    board = json.loads(read(os.path.join(CONTRIB, "grafana", "paperboy.json")))
     known = set(re.findall(r"^# TYPE (\w+)", metrics, re.M))
     expressions = [target["expr"].replace("$__rate_interval", "5m")
                    for panel in board["panels"] for target in panel["targets"]]
@@ -129,15 +126,14 @@ def load_metrics(tap):
     return metrics
 
 
-if __name__ == "__main__":
-    with Tap() as tap:
-        try:
-            promtool = shutil.which("promtool") or os.path.join(
-                unpack("prometheus"), "usr", "bin", "promtool")
-        except Skip as reason:
-            tap.skip("promtool", reason)
-        else:
-            metrics = load_metrics(tap)
-            for test in (metrics_are_valid, each_check_has_a_rule, rules_fire_and_clear,
-                         dashboard_uses_metrics_that_exist):
-                tap.run(test, promtool, metrics, tap.subdirectory(test.__name__))
+with Tap() as tap:
+    try:
+        promtool = shutil.which("promtool") or os.path.join(
+            unpack("prometheus"), "usr", "bin", "promtool")
+    except Skip as reason:
+        tap.skip("promtool", reason)
+    else:
+        metrics = load_metrics(tap)
+        for test in (metrics_are_valid, each_check_has_a_rule, rules_fire_and_clear,
+                     dashboard_uses_metrics_that_exist):
+            tap.run(test, promtool, metrics, tap.subdirectory(test.__name__))

@@ -1,9 +1,6 @@
 /*
  * test_proposals.c - proposals are applied, refused and undone by mail.
  */
-#include <glib.h>
-#include <string.h>
-
 #include "lib/conversation.h"
 #include "lib/unit.h"
 #include "store/subscriber/proposals.h"

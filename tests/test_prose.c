@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-#include "base/bounds.h"
 #include "lib/unit.h"
 
 static bool

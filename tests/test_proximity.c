@@ -2,9 +2,7 @@
  * test_proximity.c - NEAR agrees with FTS5 and stays within one text.
  */
 #include <sqlite3.h>
-#include <string.h>
 
-#include "base/bounds.h"
 #include "test_query.h"
 
 static bool

@@ -18,11 +18,8 @@ struct query_fixture {
 static inline void
 query_fixture_init(struct query_fixture *fixture)
 {
-	g_autoptr(GError) error = NULL;
-
 	g_assert_cmpint(sqlite3_open(":memory:", &fixture->db), ==, SQLITE_OK);
-	fixture->tokenizer = tokenizer_new(fixture->db, &error);
-	g_assert_no_error(error);
+	fixture->tokenizer = NO_ERROR(tokenizer_new(fixture->db, &error));
 }
 
 static inline void
@@ -70,13 +67,12 @@ static inline struct query_document *
 make_document(const struct query_fixture *fixture, const char *title,
     const char *abstract, const char *authors, int64_t upvotes)
 {
-	g_autoptr(GError) error = NULL;
 	pb_auto(paper) paper = make_text_paper(title, abstract, authors);
 	struct query_document *document;
 
 	paper->upvotes = upvotes;
-	document = query_document_new(paper, NULL, fixture->tokenizer, &error);
-	g_assert_no_error(error);
+	document =
+	    NO_ERROR(query_document_new(paper, NULL, fixture->tokenizer, &error));
 	return document;
 }
 

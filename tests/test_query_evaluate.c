@@ -86,7 +86,6 @@ QUERY_TEST(hits_have_places)
 /* Each form of a word is listed once per text, for marks. */
 QUERY_TEST(stored_hits_include_other_forms_and_the_summary)
 {
-	g_autoptr(GError) error = NULL;
 	pb_auto(paper) paper =
 	    make_text_paper("Mamba: State Space", "state spaces, mamba", "");
 	pb_auto(query_document) document = NULL;
@@ -97,8 +96,8 @@ QUERY_TEST(stored_hits_include_other_forms_and_the_summary)
 	g_autofree char *line = NULL;
 
 	paper->summary = g_strdup("MAMBA has State spaces");
-	document = query_document_new(paper, NULL, fixture->tokenizer, &error);
-	g_assert_no_error(error);
+	document =
+	    NO_ERROR(query_document_new(paper, NULL, fixture->tokenizer, &error));
 	hits = query_list_hits(query, document);
 	hits_append(stored, hits);
 	g_assert_cmpstr(stored->str, ==,

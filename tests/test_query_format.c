@@ -51,7 +51,6 @@ QUERY_TEST(longest_typed_filter_has_a_canonical_text_within_bounds)
 	g_autoptr(GString) text = g_string_new("abs:(");
 	g_autoptr(GString) wide = g_string_new("a");
 	g_autoptr(GString) long_text = g_string_new(NULL);
-	g_autoptr(GError) error = NULL;
 
 	for (int i = 0; i < BOUNDS_QUERY_TERMS; i++)
 		g_string_append_printf(text, "%c.%cabc%c%c|", 'b' + i % 20,
@@ -68,18 +67,16 @@ QUERY_TEST(longest_typed_filter_has_a_canonical_text_within_bounds)
 		g_autofree char *once = i < 2 ? canonical(fixture, typed[i]->str)
 		                              : g_strdup(long_text->str);
 		pb_auto(query) query =
-		    query_parse_canonical(once, fixture->tokenizer, &error);
+		    NO_ERROR(query_parse_canonical(once, fixture->tokenizer, &error));
 		g_autofree char *twice = NULL;
 
-		g_assert_no_error(error);
 		g_assert_cmpuint(strlen(once), >, BOUNDS_QUERY_BYTES);
 		twice = query_format(query);
 		g_assert_cmpstr(once, ==, twice);
 	}
 	g_string_append_c(long_text, 'a');
-	g_assert_null(
+	FAILS(PB_ERROR_LIMIT,
 	    query_parse_canonical(long_text->str, fixture->tokenizer, &error));
-	g_assert_error(error, PB_ERROR, PB_ERROR_LIMIT);
 }
 
 /* Find a clause by its canonical text. */
@@ -101,32 +98,17 @@ find_clause(const struct node *node, const char *text)
 
 QUERY_TEST(a_clause_gets_an_alternative)
 {
-	static const struct {
-		const char *text;
-		const char *clause;
-		const char *alternative;
-		const char *widened; /* NULL: refused */
-	} rows[] = {
-	    {"rag", "rag", "\"retrieval generation\"",
-	        "\"retrieval generation\" OR rag"},
-	    {"rag answers", "rag", "x", "answer AND (rag OR x)"},
-	    {"a OR b c NOT d", "b", "x", "(b OR x) AND c NOT d OR a"},
-	    {"(rag OR x) answers", "rag", "x", "answer AND (rag OR x)"},
-	    {"title:rag^3", "title:rag", "x", "title:rag^3 OR title:x^3"},
-	    {"rag", "rag", "", NULL},
-	    {"rag", "rag", "x y", NULL},
-	};
-
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		pb_auto(query) query = must_parse(fixture, rows[i].text);
-		const struct node *clause = find_clause(query->root, rows[i].clause);
+	CASES_FOREACH(
+	    row, "query_format_widened", *text, *clause, *alternative, *widened) {
+		pb_auto(query) query = must_parse(fixture, row->text);
+		const struct node *clause = find_clause(query->root, row->clause);
 		g_autofree char *before = query_format(query);
 		pb_auto(query) widened = query_widen(
-		    query, clause, clause, rows[i].alternative, fixture->tokenizer);
+		    query, clause, clause, row->alternative, fixture->tokenizer);
 		g_autofree char *text = widened ? query_format(widened) : NULL;
 		g_autofree char *after = query_format(query);
 
-		g_assert_cmpstr(text, ==, rows[i].widened);
+		g_assert_cmpstr(text, ==, row->widened);
 		g_assert_cmpstr(after, ==, before);
 	}
 }
@@ -134,27 +116,15 @@ QUERY_TEST(a_clause_gets_an_alternative)
 /* People see the accents that they typed. */
 QUERY_TEST(accents_are_shown)
 {
-	static const struct {
-		const char *text;
-		const char *shown;
-	} rows[] = {
-	    {"author:hernández", "author:hernández"},
-	    {"au:\"José HERNÁNDEZ\"", "author:\"josé hernández\""},
-	    {"author:\"Hernández, J.\" -café", "author:\"j hernández\" NOT café"},
-	    {"(naïve OR org:Zürich) MODELS", "model AND (naïve OR org:zürich)"},
-	    {"=Café title:mamba títle", "=Café AND títle AND title:mamba"},
-	    {"mamba", "mamba"},
-	};
-
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		g_autofree char *before = canonical(fixture, rows[i].text);
+	CASES_FOREACH(row, "query_format_accents", *text, *shown) {
+		g_autofree char *before = canonical(fixture, row->text);
 		g_autofree char *shown =
-		    query_format_accented(before, rows[i].text, fixture->tokenizer);
+		    query_format_accented(before, row->text, fixture->tokenizer);
 		g_autofree char *after = canonical(fixture, shown);
 
 		g_assert_cmpstr(after, ==, before);
-		if (strcmp(shown, rows[i].shown) != 0)
-			g_test_fail_printf("%s: %s", rows[i].text, shown);
+		if (strcmp(shown, row->shown) != 0)
+			g_test_fail_printf("%s: %s", row->text, shown);
 	}
 }
 

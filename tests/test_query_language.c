@@ -12,7 +12,6 @@
 static struct query_document *
 make_settled(const struct query_fixture *fixture)
 {
-	g_autoptr(GError) error = NULL;
 	pb_auto(paper) paper = paper_new();
 	struct query_document *document;
 
@@ -48,8 +47,8 @@ make_settled(const struct query_fixture *fixture)
 	g_ptr_array_add(paper->mesh, g_strdup("Humans"));
 	paper_add_listing(paper, "hf", "2026-07-30", LISTING_NEW);
 	paper_add_listing(paper, "arxiv", "2026-08-03", LISTING_CROSS);
-	document = query_document_new(paper, "2026-08-05", fixture->tokenizer, &error);
-	g_assert_no_error(error);
+	document = NO_ERROR(
+	    query_document_new(paper, "2026-08-05", fixture->tokenizer, &error));
 	return document;
 }
 
@@ -128,11 +127,9 @@ read_manual(void)
 	    g_build_filename(top ? top : ".", "man", "paperboy-filters.7.in", NULL);
 	g_autofree char *page = NULL;
 	g_auto(GStrv) lines = NULL;
-	g_autoptr(GError) error = NULL;
 	GPtrArray *items = g_ptr_array_new_with_free_func(g_free);
 
-	g_file_get_contents(path, &page, NULL, &error);
-	g_assert_no_error(error);
+	NO_ERROR(g_file_get_contents(path, &page, NULL, &error));
 	lines = g_strsplit(page, "\n", -1);
 	for (guint i = 0; lines[i]; i++)
 		if (g_str_has_prefix(lines[i], ".It Cm ") && !strstr(lines[i], " Ta "))

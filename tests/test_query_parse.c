@@ -124,12 +124,10 @@ QUERY_TEST(limits_hold_exactly)
 QUERY_TEST(lower_case_operators_are_words_with_a_warning)
 {
 	CASES_FOREACH(row, "query_parse_lower_case", *text, *warning) {
-		g_autoptr(GError) error = NULL;
 		g_autoptr(GPtrArray) warnings = NULL;
-		pb_auto(query) query =
-		    query_parse(row->text, fixture->tokenizer, &warnings, NULL, &error);
+		pb_auto(query) query = NO_ERROR(query_parse(
+		    row->text, fixture->tokenizer, &warnings, NULL, &error));
 
-		g_assert_no_error(error);
 		g_assert_nonnull(query);
 		g_assert_cmpuint(warnings->len, ==, row->warning ? 1 : 0);
 		if (row->warning)
@@ -222,18 +220,15 @@ QUERY_TEST(failing_tokenizer_is_a_temporary_error)
 	static const char *const texts[] = {"a", "author:a"};
 	const struct tokenizer broken = {broken_tokenizer_split, NULL};
 	pb_auto(paper) paper = paper_new();
-	g_autoptr(GError) error = NULL;
 
 	for (size_t i = 0; i < G_N_ELEMENTS(texts); i++) {
-		g_assert_null(query_parse(texts[i], &broken, NULL, NULL, &error));
-		g_assert_error(error, PB_ERROR, PB_ERROR_TEMPORARY);
-		g_clear_error(&error);
+		FAILS(PB_ERROR_TEMPORARY,
+		    query_parse(texts[i], &broken, NULL, NULL, &error));
 	}
 	paper->id = g_strdup("1");
 	paper->title = g_strdup("a");
 	paper->abstract = g_strdup("");
-	g_assert_null(query_document_new(paper, NULL, &broken, &error));
-	g_assert_error(error, PB_ERROR, PB_ERROR_TEMPORARY);
+	FAILS(PB_ERROR_TEMPORARY, query_document_new(paper, NULL, &broken, &error));
 }
 
 QUERY_TEST(random_text_is_parsed_or_rejected)

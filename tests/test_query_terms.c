@@ -78,10 +78,9 @@ QUERY_TEST(failing_frequency_is_an_error)
 	for (unsigned steps = 0; steps < 5; steps++) {
 		unsigned left = steps;
 		const struct document_frequency frequency = {refuse, &left};
-		g_autoptr(GError) error = NULL;
 
-		g_assert_null(terms_select_required(query, &frequency, &error));
-		g_assert_error(error, PB_ERROR, PB_ERROR_TEMPORARY);
+		FAILS(PB_ERROR_TEMPORARY,
+		    terms_select_required(query, &frequency, &error));
 	}
 }
 

@@ -7,13 +7,12 @@ import glob
 import json
 import os
 import subprocess
-import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+import lib  # the path
 from daemon import Instance, at_hour, days_after, papers_of
 from peers import SmtpSink, write
 from smtp_fixture import Server
-from tap import Tap
+from tap import Tap, read, save
 
 OK, USAGE, DATA, NOUSER, TEMPFAIL = 0, 64, 65, 67, 75
 DAY = "2026-11-20"
@@ -276,8 +275,7 @@ def content(tap):
                     assert message.raw == raw, (message.raw, raw)
                 else:
                     (path,) = glob.glob(os.path.join(maildir, "new", "*"))
-                    with open(path, "rb") as file:
-                        lines = file.read().split(b"\n", 2)
+                    lines = read(path).split(b"\n", 2)
                     assert lines[0].startswith(b"Return-Path: ")
                     assert lines[1].startswith(b"Delivered-To: ")
                     assert lines[2].replace(b"\n", b"\r\n") == raw
@@ -388,8 +386,7 @@ def replays(tap):
     instance.once(at_hour(days_after(DAY, 1)), wanted=OK)
     mails = []
     for path in glob.glob(os.path.join(maildir, "new", "*")):
-        with open(path, "rb") as file:
-            mails.append(papers_of(file.read()))
+        mails.append(papers_of(read(path)))
     assert sorted(mails) == [[0], [1]], mails
     instance.once(at_hour(days_after(DAY, 2)), wanted=OK)
     assert len(glob.glob(os.path.join(maildir, "new", "*"))) == 2
@@ -446,8 +443,7 @@ def bad_replays(tap):
     """an invalid day or file is reported, and nothing is recorded"""
     instance = Instance(tap.subdirectory("bad-replays"))
     bad = os.path.join(tap.directory, "bad.json")
-    with open(bad, "w", encoding="utf-8") as file:
-        file.write("[{")
+    save(bad, "[{")
     instance.ctl("queue")
     for arguments, status, words in (
         (["hf", "2026-11-21"], DATA, "is not a past day"),

@@ -6,12 +6,10 @@ NAME.txt what its writer typed.
 """
 
 import os
-import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
-
+import lib  # the path
 import parser_output
-from tap import Tap, top_srcdir
+from tap import Tap, read, read_text, top_srcdir
 
 DIRECTORY = os.path.join(top_srcdir(), "tests", "messages")
 LEAST = 60
@@ -22,10 +20,8 @@ def main(tap):
     tap.ok(len(names) >= LEAST, f"there are at least {LEAST} replies")
     for name in names:
         path = os.path.join(DIRECTORY, name)
-        with open(path + ".eml", "rb") as file:
-            result = parser_output.run(file.read())
-        with open(path + ".txt", encoding="utf-8") as file:
-            wanted = file.read()
+        result = parser_output.run(read(path + ".eml"))
+        wanted = read_text(path + ".txt")
         try:
             tap.equal(result.one("text"), wanted, name.replace("-", " "))
         except ValueError as wrong:

@@ -1,7 +1,6 @@
 /*
  * test_rank.c - ranking, against values computed by hand.
  */
-#include <glib.h>
 #include <math.h>
 #include <string.h>
 
@@ -113,12 +112,10 @@ QUERY_TEST(failing_lexicon_is_an_error)
 {
 	struct rank_corpus broken = corpus;
 	pb_auto(query) query = NULL;
-	g_autoptr(GError) error = NULL;
 
 	query = query_parse("(a NEAR b) OR c", fixture->tokenizer, NULL, NULL, NULL);
 	broken.count = fail;
-	g_assert_null(rank_new(query, &broken, &error));
-	g_assert_error(error, PB_ERROR, PB_ERROR_TEMPORARY);
+	FAILS(PB_ERROR_TEMPORARY, rank_new(query, &broken, &error));
 }
 
 UNIT_MAIN

@@ -15,17 +15,18 @@ import re
 import shlex
 import smtplib
 import subprocess
-import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
-
+import lib  # the path
 from clock import DAY
 from daemon import Instance, days_after, parse
 from paperserver import element
 from nginx import nginx_of_readme
 from peers import PASSWORD, Ca, Dovecot, Postfix
 from readme import adapt, blocks
-from tap import Child, Tap, free_port, need_programs, run, top_builddir, top_srcdir
+from tap import (
+    Child, Tap, free_port, need_programs, read_text, run, save, top_builddir,
+    top_srcdir,
+)
 from web_server import WebServer
 
 EVA = "eva@example.org"
@@ -187,8 +188,7 @@ def signed_by_opendkim(tap):
     # Of a directory that others can write to, such as /tmp, it refuses the key.
     text = adapt(find_block("SignHeaders"), here | {"UserID            opendkim":
                                                     "RequireSafeKeys no"})
-    with open(config, "w", encoding="ascii") as file:
-        file.write(text)
+    save(config, text)
     runners = {"opendkim-genkey": run, "postconf": postconf,
                "systemctl": lambda words: {
                    "opendkim": lambda: tap.enter(Child(
@@ -310,8 +310,7 @@ def flooded_form(tap):
 
 
 def read_source(*path):
-    with open(os.path.join(top_srcdir(), *path), encoding="utf-8") as file:
-        return file.read()
+    return read_text(os.path.join(top_srcdir(), *path))
 
 
 def pipe_of_the_manual(tap):
@@ -421,19 +420,14 @@ def page_behind_nginx(tap):
     statuses = [request("GET", "/", **forged)[0].status for _ in range(50)]
     assert statuses[:20] == [200] * 20 and 429 in statuses, statuses
     assert request("GET", "/", client="127.0.5.2")[0].status == 200
-    with open(nginx.access_log, encoding="utf-8") as file:
-        assert file.read() == "", "tokens are logged"
+    assert read_text(nginx.access_log) == "", "tokens are logged"
 
 
-def main():
-    with Tap() as tap:
-        tap.run(page_behind_nginx, tap)
-        tap.run(flooded_form, tap)
-        tap.run(signed_by_opendkim, tap)
-        tap.run(postfix_beside_it, tap)
-        tap.run(pipe_of_the_manual, tap)
-        tap.run(maildir_of_the_configuration, tap)
-        tap.run(mailbox_at_a_host, tap)
-
-
-main()
+with Tap() as tap:
+    tap.run(page_behind_nginx, tap)
+    tap.run(flooded_form, tap)
+    tap.run(signed_by_opendkim, tap)
+    tap.run(postfix_beside_it, tap)
+    tap.run(pipe_of_the_manual, tap)
+    tap.run(maildir_of_the_configuration, tap)
+    tap.run(mailbox_at_a_host, tap)

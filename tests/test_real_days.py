@@ -8,10 +8,8 @@ import collections
 import datetime
 import os
 import re
-import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
-
+import lib  # the path
 import messages
 import plain_scan
 from normalize import normalize

@@ -8,10 +8,8 @@ Maildir; equal mails become equal rows.
 import os
 import re
 import smtplib
-import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
-
+import lib  # the path
 from conversations import PARSER
 from daemon import Instance
 from sample_mail import sample_mails

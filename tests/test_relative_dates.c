@@ -2,9 +2,6 @@
  * test_relative_dates.c - relative dates beside clauses that wait: matcher, search and
  * explanation agree with a plain evaluation on every day.
  */
-#include <glib.h>
-#include <string.h>
-
 #include "lib/store_fixture.h"
 #include "lib/unit.h"
 #include "query/query.h"
@@ -231,14 +228,12 @@ static void
 assert_explained(struct store_fixture *fixture, const char *text,
     const struct expression *expression, const struct story *story, int day)
 {
-	g_autoptr(GError) error = NULL;
 	pb_auto(stored_paper) stored =
-	    papers_load_id(fixture->store, story->id, &error);
+	    NO_ERROR(papers_load_id(fixture->store, story->id, &error));
 	struct why_filter *filter;
 
-	g_assert_no_error(error);
-	filter = why_explain(fixture->store, text, stored, at(day), NULL, NULL, &error);
-	g_assert_no_error(error);
+	filter = NO_ERROR(
+	    why_explain(fixture->store, text, stored, at(day), NULL, NULL, &error));
 	if ((int)filter->truth != read_plainly(expression, story, day))
 		g_error("%s: why says %d of %s on day %d", text, filter->truth,
 		    story->id, day);
@@ -261,13 +256,11 @@ assert_searched(struct store_fixture *fixture, const char *text,
 	g_autoptr(GHashTable) found =
 	    g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	const struct search_scope scope = {.now = at(DAYS)};
-	g_autoptr(GError) error = NULL;
-	pb_auto(query) query =
-	    query_parse(text, store_get_tokenizer(fixture->store), NULL, NULL, &error);
+	pb_auto(query) query = NO_ERROR(
+	    query_parse(text, store_get_tokenizer(fixture->store), NULL, NULL, &error));
 
-	g_assert_no_error(error);
-	search_foreach(fixture->store, query, &scope, note_id, found, NULL, &error);
-	g_assert_no_error(error);
+	NO_ERROR(search_foreach(
+	    fixture->store, query, &scope, note_id, found, NULL, &error));
 	for (int i = 0; i < PAPERS; i++)
 		if (g_hash_table_contains(found, stories[i].id) !=
 		    (read_plainly(expression, &stories[i], DAYS + WAIT) == QUERY_TRUE))
@@ -323,12 +316,10 @@ live_a_day(struct store_fixture *fixture, GRand *random, struct trial *trials,
     struct story *stories, int day)
 {
 	struct match_report report = {0};
-	g_autoptr(GError) error = NULL;
 
 	for (int i = 0; i < PAPERS; i++)
 		save_story(fixture, &stories[i], day);
-	match_run(fixture->store, at(day), &report, &error);
-	g_assert_no_error(error);
+	NO_ERROR(match_run(fixture->store, at(day), &report, &error));
 	for (int i = 0; i < ROUNDS; i++) {
 		const struct expression *expression = trials[i].expression;
 		int asked = g_rand_int_range(random, 0, PAPERS);
@@ -420,7 +411,6 @@ STORE_TEST(papers_without_code_are_delivered_when_the_deadline_passes)
 {
 	const struct backtest_request request = {
 	    .text = "diffusion date:7d.. NOT has:code", .now = at(20)};
-	g_autoptr(GError) error = NULL;
 	pb_auto(backtest) backtest = NULL;
 
 	store_fixture_subscribe(fixture, ADA, "UTC", request.text, at(-1));
@@ -432,8 +422,7 @@ STORE_TEST(papers_without_code_are_delivered_when_the_deadline_passes)
 	              " NOT NULL OR last_day > '2026-11-07')",
 	    "0");
 	/* A backtest of the filter shows the papers that are delivered in the end. */
-	backtest = backtest_run(fixture->store, &request, NULL, &error);
-	g_assert_no_error(error);
+	backtest = NO_ERROR(backtest_run(fixture->store, &request, NULL, &error));
 	g_assert_cmpuint(backtest->found, ==, 24);
 }
 

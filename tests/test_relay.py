@@ -10,17 +10,14 @@ import os
 import re
 import signal
 import socket
-import sqlite3
-import subprocess
-import sys
 import threading
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+import lib  # the path
 from daemon import Instance, at_hour, days_after, papers_of, parse
 from peers import Ca, SmtpSink
 from smalldisk import fill, small_disk
 from smtp_fixture import DROP, Relay
-from tap import Skip, Tap, free_port, top_srcdir, wait_until
+from tap import Skip, Tap, free_port, read_text, save, top_srcdir, wait_until
 
 DAY = "2026-11-20"
 AHEAD = 4  # messages that two connections may have in flight after one is sent
@@ -145,8 +142,7 @@ def login_refused(tap):
 
 
 def write_secret(path, text):
-    with open(path, "w", encoding="ascii") as file:
-        file.write(text + "\n")
+    save(path, text + "\n")
     os.chmod(path, 0o600)
 
 
@@ -217,11 +213,9 @@ def later_at_the_dot(tap):
 def change_words(instance):
     """The source changes the text of all papers."""
     path = os.path.join(instance.papers, f"daily_papers-{DAY}.json")
-    with open(path, encoding="utf-8") as file:
-        text = file.read().replace("It was made up.", "New words.")
+    text = read_text(path).replace("It was made up.", "New words.")
     text = text.replace("Ada Example", "Ada Other").replace("Made-up", "Made up")
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(text)
+    save(path, text)
 
 
 def check_copies(relay, people, copies):
@@ -552,8 +546,7 @@ def unit_waits_longer(tap):
     instance = Instance(tap.subdirectory("unit"))
     waits = re.search(r"smtp\.shutdown_timeout_s\D+(\d+)", instance.ctl("config"))
     unit = os.path.join(top_srcdir(), "systemd", "paperboyd.service.in")
-    with open(unit, encoding="utf-8") as file:
-        stops = re.search(r"^TimeoutStopSec=(\d+)s$", file.read(), re.MULTILINE)
+    stops = re.search(r"^TimeoutStopSec=(\d+)s$", read_text(unit), re.MULTILINE)
     assert int(waits[1]) + 20 <= int(stops[1]), (waits, stops)
 
 

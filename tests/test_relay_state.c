@@ -1,7 +1,6 @@
 /*
  * test_relay_state.c - circuit breaker of a relay.
  */
-#include <glib.h>
 #include <string.h>
 
 #include "lib/unit.h"

@@ -9,15 +9,14 @@ import re
 import shutil
 import signal
 import socket
-import sys
 import threading
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+import lib  # the path
 from clock import DAY
 from daemon import Instance, at_hour, parse
 from peers import Ca
 from smtp_fixture import DROP, Relay
-from tap import IS_LONG, Skip, Tap, run, top_srcdir, wait_until
+from tap import IS_LONG, Skip, Tap, read_text, run, save, top_srcdir, wait_until
 
 RELOADS = 200 if IS_LONG else 50
 PEOPLE = 300 if IS_LONG else 75
@@ -53,12 +52,10 @@ def edit(instance, mark):
     """Add a mark to all templates of the digest."""
     for name in ("digest.txt", "digest.html", "digest.subject"):
         source = os.path.join(top_srcdir(), "etc", "templates", name)
-        with open(source, encoding="utf-8") as file:
-            text = file.read()
-        with open(os.path.join(instance.settings["template_dir"], name), "w",
-                  encoding="utf-8") as file:
-            file.write(f"{text.rstrip()} {mark}\n" if name == "digest.subject"
-                       else f"{text}{mark}\n")
+        text = read_text(source)
+        save(os.path.join(instance.settings["template_dir"], name),
+             f"{text.rstrip()} {mark}\n" if name == "digest.subject"
+             else f"{text}{mark}\n")
 
 
 def marks_of(raw):
@@ -217,8 +214,7 @@ def password(tap):
     secret = os.path.join(directory, "password")
 
     def write_secret(text):
-        with open(secret, "w", encoding="ascii") as file:
-            file.write(text + "\n")
+        save(secret, text + "\n")
         os.chmod(secret, 0o600)
 
     write_secret("wrong")
@@ -314,10 +310,8 @@ def mistakes(tap):
     with Relay() as relay:
         instance = make_instance(tap, "bad", relay.port)
         with started(instance) as child:
-            with open(instance.config, encoding="utf-8") as file:
-                good_text = file.read()
-            with open(instance.config, "w", encoding="utf-8") as file:
-                file.write("\n".join([*MISTAKES, instance.db.config]) + "\n")
+            good_text = read_text(instance.config)
+            save(instance.config, "\n".join([*MISTAKES, instance.db.config]) + "\n")
             child.signal(signal.SIGHUP)
             child.wait_line(f"error   config refused problems={MISTAKE_COUNT}: "
                             "the old configuration stays")
@@ -331,8 +325,7 @@ def mistakes(tap):
             assert answer[0] == "refused" and len(answer) == 1 + MISTAKE_COUNT, answer
             reported = instance.ctl("reload", wanted=78)
             assert all(line in reported for line in answer[1:]), reported
-            with open(instance.config, "w", encoding="utf-8") as file:
-                file.write(good_text)
+            save(instance.config, good_text)
             check_unchanged(instance, relay, child, "ada")
             assert ask(instance, "reload") == "ok\n"
             wait_in_force(child)
@@ -529,10 +522,9 @@ def at_birth(tap):
     """a SIGHUP before main() is handled later: libraries take time to load"""
     directory = tap.subdirectory("birth")
     source, library = (os.path.join(directory, name) for name in ("hup.c", "hup.so"))
-    with open(source, "w", encoding="ascii") as file:
-        file.write("#include <signal.h>\n#include <unistd.h>\n"
-                   "__attribute__((constructor)) static void hup(void)"
-                   " { kill(getpid(), SIGHUP); }\n")
+    save(source, "#include <signal.h>\n#include <unistd.h>\n"
+                 "__attribute__((constructor)) static void hup(void)"
+                 " { kill(getpid(), SIGHUP); }\n")
     run(["cc", "-shared", "-fPIC", "-o", library, source])
     with Relay() as relay:
         instance = make_instance(tap, "early-hup", relay.port)

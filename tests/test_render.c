@@ -1,25 +1,24 @@
 /*
  * test_render.c - digests as messages: output, caching, neutralised text, limits.
  */
-#include <glib.h>
 #include <glib/gstdio.h>
 #include <string.h>
 
 #include "base/bounds.h"
 #include "base/error.h"
 #include "base/token.h"
+#include "lib/cases.h"
 #include "lib/render_sample.h"
 #include "lib/unit.h"
 
 static char *
 compose(struct renderer *renderer, const struct digest *digest)
 {
-	g_autoptr(GError) error = NULL;
-	g_autoptr(GBytes) message = renderer_compose(renderer, digest, &error);
+	g_autoptr(GBytes) message =
+	    NO_ERROR(renderer_compose(renderer, digest, &error));
 	size_t size;
 	const char *data;
 
-	g_assert_no_error(error);
 	data = g_bytes_get_data(message, &size);
 	g_assert_null(memchr(data, '\0', size));
 	return g_strndup(data, size);
@@ -474,10 +473,8 @@ TEST(numbers_and_tokens_follow_the_template)
 	static const char template[] =
 	    "{{title}} {{title}} {{title}} {{title}} {{title}} {{title}} [{{number}}]\n"
 	    "{{number}}{{number}} {{like_url}}\n{{like_url}}{{number}}\n";
-	g_autoptr(GError) error = NULL;
-	pb_auto(renderer) renderer =
-	    new_with_template("paper.html", template, strlen(template), &error);
-	g_assert_no_error(error);
+	pb_auto(renderer) renderer = NO_ERROR(
+	    new_with_template("paper.html", template, strlen(template), &error));
 	/* Soft line breaks come at each place of the values. */
 	for (unsigned size = 1; size < 40; size++) {
 		pb_auto(digest) digest = render_sample_new_digest();
@@ -901,63 +898,26 @@ TEST(link_of_the_longest_base_is_one_word)
 
 TEST(invalid_template_is_reported_at_start)
 {
-	static const struct {
-		const char *name;
-		const char *text;
-		const char *message;
-	} rows[] = {
-	    {"digest.html", "{{#rest}}",
-	        "digest.html:1:1: section 'rest' is not closed"},
-	    {"digest.html", "no place", "digest.html: expected {{{papers}}}"},
-	    {"digest.html", "x {{{papers}}}\n", "digest.html: expected {{{papers}}}"},
-	    {"digest.html", "{{{papers}}} x\n", "digest.html: expected {{{papers}}}"},
-	    {"digest.txt", "{{{papers}}}\n{{{papers}}}\n",
-	        "digest.txt: expected {{{papers}}}"},
-	    {"paper.html", "for\n{{recipient}}",
-	        "paper.html:2:1: unknown name 'recipient'"},
-	    {"paper.txt", "{{owner}}", "paper.txt:1:1: unknown name 'owner'"},
-	    {"digest.subject", "{{abstract}}",
-	        "digest.subject:1:1: unknown name 'abstract'"},
-	    {"digest.subject", "", "digest.subject is empty"},
-	    {"digest.subject", " \n\t\n", "digest.subject is empty"},
-	    {"digest.subject", "{{! later }}\n{{#has_papers}}\n{{/has_papers}}\n",
-	        "digest.subject is empty"},
-	    {"digest.subject", "{{#_}}never", "digest.subject: {{#_}} without {{/_}}"},
-	};
-
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+	CASES_FOREACH(row, "render_template_errors", *name, *text, *message) {
 		g_autoptr(GError) error = NULL;
 
-		g_assert_null(new_with_template(
-		    rows[i].name, rows[i].text, strlen(rows[i].text), &error));
+		g_assert_null(
+		    new_with_template(row->name, row->text, strlen(row->text), &error));
 		g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
-		if (!g_str_has_prefix(error->message, rows[i].message))
+		if (!g_str_has_prefix(error->message, row->message))
 			g_error("%s", error->message);
 	}
 }
 
 TEST(each_template_changes_the_cache_key)
 {
-	static const struct {
-		const char *name;
-		const char *text;
-	} rows[] = {
-	    {"none", ""},
-	    {"digest.subject", "Other"},
-	    {"digest.txt", "{{{papers}}}\n"},
-	    {"digest.html", "{{{papers}}}\n"},
-	    {"paper.txt", "{{title}}"},
-	    {"paper.html", "{{title}}"},
-	};
 	g_autoptr(GHashTable) seen =
 	    g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		g_autoptr(GError) error = NULL;
-		pb_auto(renderer) renderer = new_with_template(
-		    rows[i].name, rows[i].text, strlen(rows[i].text), &error);
+	CASES_FOREACH(row, "render_templates", *name, *text) {
+		pb_auto(renderer) renderer = NO_ERROR(
+		    new_with_template(row->name, row->text, strlen(row->text), &error));
 
-		g_assert_no_error(error);
 		g_assert_true(
 		    g_hash_table_add(seen, g_strdup(renderer_get_cache_key(renderer))));
 	}
@@ -967,15 +927,13 @@ TEST(template_size_is_limited)
 {
 	g_autofree char *at = g_strnfill(BOUNDS_TEMPLATE_BYTES, 'x');
 	g_autofree char *over = g_strnfill(BOUNDS_TEMPLATE_BYTES + 1, 'x');
-	g_autoptr(GError) error = NULL;
 	g_autoptr(GError) zero_error = NULL;
 	pb_auto(renderer) renderer =
 	    new_with_template("digest.subject", at, BOUNDS_TEMPLATE_BYTES, NULL);
 
 	g_assert_nonnull(renderer);
-	g_assert_null(new_with_template(
-	    "digest.subject", over, BOUNDS_TEMPLATE_BYTES + 1, &error));
-	g_assert_error(error, PB_ERROR, PB_ERROR_LIMIT);
+	FAILS(PB_ERROR_LIMIT, new_with_template("digest.subject", over,
+	                          BOUNDS_TEMPLATE_BYTES + 1, &error));
 	g_assert_null(new_with_template("digest.subject", "a\0b", 3, &zero_error));
 	g_assert_error(zero_error, PB_ERROR, PB_ERROR_INPUT);
 }
@@ -984,13 +942,12 @@ TEST(template_size_is_limited)
 TEST(templates_without_room_for_papers_are_rejected)
 {
 	g_autoptr(GString) text = g_string_new(NULL);
-	g_autoptr(GError) error = NULL;
 
 	while (text->len < 60000)
 		g_string_append(text, "======================================\n");
 	g_string_append(text, "{{{papers}}}\n");
-	g_assert_null(new_with_template("digest.html", text->str, text->len, &error));
-	g_assert_error(error, PB_ERROR, PB_ERROR_LIMIT);
+	FAILS(PB_ERROR_LIMIT,
+	    new_with_template("digest.html", text->str, text->len, &error));
 }
 
 TEST(subject_length_is_limited)

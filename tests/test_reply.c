@@ -1,7 +1,6 @@
 /*
  * test_reply.c - replies are parsed within limits, and classified by the table.
  */
-#include <glib.h>
 #include <string.h>
 
 #include "lib/unit.h"

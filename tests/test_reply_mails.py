@@ -9,15 +9,13 @@ import email.message
 import html
 import os
 import re
-import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
-
+import lib  # the path
 import browser
 import mail_clients
 from conversations import COMMANDS, CONFIRMATION, HOME, Mailbox, make_step
 from daemon import days_after
-from tap import Tap, use_debian_python
+from tap import Tap, save, use_debian_python
 
 DAY = "2026-11-20"
 URL = "https://papers.example.org"
@@ -128,8 +126,7 @@ def test_browser(tap, chromium, replies):
     "axe-core finds nothing, light and dark, and nothing scrolls sideways"
     path = os.path.join(tap.directory, "reply.html")
     for name, mail in replies.items():
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(parts_of(mail)[1])
+        save(path, parts_of(mail)[1])
         for is_dark in (False, True):
             chromium.set_scheme(is_dark)
             for width in (320, 390, 640):
@@ -145,27 +142,23 @@ def test_browser(tap, chromium, replies):
     chromium.set_scheme(False)
 
 
-def main():
-    use_debian_python("selenium")
-    with Tap() as tap:
-        pages = {}
-        for language in STEPS:
-            mailbox, replies = play(tap, language)
-            pages |= {f"{name}-{language}": mail for name, mail in replies.items()}
-            tap.run(test_texts, language, replies)
-            tap.run(test_button, language, replies)
-            tap.run(test_escaping, language, replies)
-            tap.run(test_text_only, mailbox)
-        missing = mail_clients.find_missing()
-        if missing:
-            tap.skip("the table of supported features", missing)
-        else:
-            tap.run(test_features, pages.values())
-        missing = browser.find_missing()
-        if missing:
-            tap.skip("replies in Chromium", missing)
-        else:
-            tap.run(test_browser, tap, tap.enter(browser.Browser()), pages)
-
-
-main()
+use_debian_python("selenium")
+with Tap() as tap:
+    pages = {}
+    for language in STEPS:
+        mailbox, replies = play(tap, language)
+        pages |= {f"{name}-{language}": mail for name, mail in replies.items()}
+        tap.run(test_texts, language, replies)
+        tap.run(test_button, language, replies)
+        tap.run(test_escaping, language, replies)
+        tap.run(test_text_only, mailbox)
+    missing = mail_clients.find_missing()
+    if missing:
+        tap.skip("the table of supported features", missing)
+    else:
+        tap.run(test_features, pages.values())
+    missing = browser.find_missing()
+    if missing:
+        tap.skip("replies in Chromium", missing)
+    else:
+        tap.run(test_browser, tap, tap.enter(browser.Browser()), pages)

@@ -7,9 +7,8 @@ again.  With PAPERBOY_TEST_RERUN each one of these programs is rolled back once.
 
 import os
 import re
-import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+import lib  # the path
 from tap import IS_LONG, Tap, run, top_builddir
 
 DEADLINE_S = 900  # for a busy machine

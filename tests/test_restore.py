@@ -12,14 +12,13 @@ import signal
 import sqlite3
 import stat
 import subprocess
-import sys
 import threading
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+import lib  # the path
 import digest_views
 from daemon import Instance, at_hour, days_after, papers_of, parse
 from smtp_fixture import Server
-from tap import IS_LONG, Tap, need_strace, read, run
+from tap import IS_LONG, Tap, need_strace, read, read_text, save
 
 OK, FAILING, DATA, NOUSER, UNAVAILABLE, TEMPFAIL = 0, 2, 65, 67, 69, 75
 DAY = "2026-11-20"
@@ -97,8 +96,7 @@ def backup_replaces_nothing(tap):
     """a backup replaces a file only on request, and never one of the store"""
     instance = sent_instance(tap, "place", DAY, maildir=os.path.join(tap.directory, "place-mail"))
     path = os.path.join(tap.directory, "place.backup")
-    with open(path, "w", encoding="ascii") as file:
-        file.write("mine")
+    save(path, "mine")
     said = instance.ctl("backup", path, wanted=DATA)
     assert " exists: " in said and "--yes" in said, said
     assert read(path) == b"mine"
@@ -221,8 +219,7 @@ def restore_refuses(tap):
     def damage(change):
         content = bytearray(whole)
         change(content)
-        with open(broken, "wb") as file:
-            file.write(content)
+        save(broken, content)
 
     def cut(content):
         del content[-4096:]
@@ -443,10 +440,8 @@ def damaged_store(tap):
         if name == "log":
             os.unlink(instance.store)
         else:
-            with open(instance.store, "wb") as file:
-                file.write(b"\x55" * 9000 if name == "rubbish" else b"")
-        with open(instance.store + "-wal", "wb") as file:
-            file.write(name.encode() * 1000)
+            save(instance.store, b"\x55" * 9000 if name == "rubbish" else b"")
+        save(instance.store + "-wal", name.encode() * 1000)
         instance.ctl("queue", wanted=UNAVAILABLE)
         instance.ctl("restore", path, "--yes", now=at_hour(DAY, 10))
         instance.check_store()
@@ -497,8 +492,7 @@ def consent_carried_over(tap):
                              wanted=DATA)
             assert "suppressed since" in said, said
         instance.check_store()
-        with open(instance.store, "rb") as file:
-            assert name(3).encode() not in file.read()
+        assert name(3).encode() not in read(instance.store)
         assert "key" not in [row["check"] for row in json.loads(instance.ctl(
             "--json", "doctor", now=at_hour(DAY, 12), wanted=(OK, 1, DATA)))
             if not row["ok"]]
@@ -608,8 +602,7 @@ def try_points(tap, fault, calls):
                 strace, "-f", "-qq", "-o", trace, "-e", f"trace={call}", "-e",
                 f"inject={call}:{fault}:when={number}"])
             assert os.path.exists(trace), f"no trace: status {status}, {said}"
-            with open(trace, encoding="utf-8") as file:
-                is_hit = status == -signal.SIGKILL or "(INJECTED)" in file.read()
+            is_hit = status == -signal.SIGKILL or "(INJECTED)" in read_text(trace)
             where = f"{fault} at {call} number {number}: status {status}"
             try:
                 found = state_of(instance)

@@ -2,7 +2,6 @@
  * test_sandbox.c - system calls of a sandboxed process.
  */
 #include <fcntl.h>
-#include <glib.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>

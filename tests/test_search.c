@@ -1,7 +1,6 @@
 /*
  * test_search.c - a search agrees with evaluating every paper, in order.
  */
-#include <glib.h>
 #include <string.h>
 
 #include "base/bounds.h"
@@ -43,25 +42,12 @@ STORE_TEST(expression_has_the_words_of_the_filter)
 
 STORE_TEST(votes_that_every_match_has_are_known)
 {
-	static const struct {
-		const char *query;
-		int64_t wanted;
-	} rows[] = {
-	    {"a", -1},
-	    {"upvotes:>=3", 3},
-	    {"a upvotes:>=3", 3},
-	    {"a upvotes:3..7 upvotes:>=5", 5},
-	    {"a OR upvotes:>=3", -1},
-	    {"a -upvotes:>=3", -1},
-	    {"a stars:>=3", -1},
-	};
-
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		pb_auto(query) query = query_parse(rows[i].query,
-		    store_get_tokenizer(fixture->store), NULL, NULL, NULL);
+	CASES_FOREACH(row, "search_votes", *query, *wanted) {
+		pb_auto(query) query = query_parse(
+		    row->query, store_get_tokenizer(fixture->store), NULL, NULL, NULL);
 		pb_auto(fts_query) fts = fts_query_new(query);
 
-		g_assert_cmpint(fts->upvotes, ==, rows[i].wanted);
+		g_assert_cmpint(fts->upvotes, ==, cases_number(row->wanted));
 	}
 }
 
@@ -103,13 +89,11 @@ add_paper(struct everything *all, const struct stored_paper *stored)
 {
 	g_auto(GStrv) words = g_strsplit(stored->paper->title, " ", -1);
 	char first_day[DAY_BYTES];
-	g_autoptr(GError) error = NULL;
 	struct query_document *document;
 
 	day_format(stored->first_seen_at, first_day);
-	document = query_document_new(
-	    stored->paper, first_day, store_get_tokenizer(all->fixture->store), &error);
-	g_assert_no_error(error);
+	document = NO_ERROR(query_document_new(stored->paper, first_day,
+	    store_get_tokenizer(all->fixture->store), &error));
 	query_document_finalize(document, QUERY_FINALITY_ALL);
 	g_ptr_array_add(all->documents, document);
 	for (char **word = words; *word; word++)
@@ -254,11 +238,9 @@ compare_results(const struct everything *all, const char *text, const GArray *sc
     unsigned limit)
 {
 	const struct search_scope scope = {.now = NOW};
-	g_autoptr(GError) error = NULL;
-	pb_auto(search_answer) answer =
-	    search_run(all->fixture->store, text, &scope, limit, NULL, &error);
+	pb_auto(search_answer) answer = NO_ERROR(
+	    search_run(all->fixture->store, text, &scope, limit, NULL, &error));
 
-	g_assert_no_error(error);
 	g_assert_false(answer->is_cut);
 	if (answer->results->len != MIN(scores->len, limit)) {
 		g_test_fail_printf(
@@ -292,12 +274,10 @@ compare_newer(const struct everything *all, const struct query *query, const cha
 {
 	const struct search_scope scope = {.oldest_day = oldest->day, .now = NOW};
 	g_autoptr(GHashTable) seqs = new_seqs();
-	g_autoptr(GError) error = NULL;
 	unsigned newer = 0;
 
-	search_foreach(
-	    all->fixture->store, query, &scope, note_seq, seqs, NULL, &error);
-	g_assert_no_error(error);
+	NO_ERROR(search_foreach(
+	    all->fixture->store, query, &scope, note_seq, seqs, NULL, &error));
 	for (unsigned i = 0; i < scores->len; i++) {
 		const struct stored_paper *stored =
 		    g_array_index(scores, struct scored, i).stored;
@@ -321,13 +301,11 @@ compare(const struct everything *all, const char *text, unsigned *found)
 	const struct search_scope scope = {.now = NOW};
 	g_autoptr(GHashTable) seqs = new_seqs();
 	g_autoptr(GArray) scores = query ? evaluate_all(all, query) : NULL;
-	g_autoptr(GError) error = NULL;
 
 	if (!query)
 		return false;
-	search_foreach(
-	    all->fixture->store, query, &scope, note_seq, seqs, NULL, &error);
-	g_assert_no_error(error);
+	NO_ERROR(search_foreach(
+	    all->fixture->store, query, &scope, note_seq, seqs, NULL, &error));
 	for (unsigned i = 0; i < scores->len; i++) {
 		const struct stored_paper *stored =
 		    g_array_index(scores, struct scored, i).stored;
@@ -519,34 +497,18 @@ search(
 
 STORE_TEST(best_result_comes_first)
 {
-	static const struct {
-		const char *query;
-		unsigned limit;
-		const char *since;
-		const char *wanted;
-	} rows[] = {
-	    /* Title before abstract, then votes, then age. */
-	    {"mamba", 9, NULL, "4 3 2 1 of 4"},
-	    {"mamba", 2, NULL, "4 3 of 4"},
-	    {"mamba", 9, "2026-11-01", "3 2 1 of 3"},
-	    {"mamba OR trees^10", 9, NULL, "5 4 3 2 1 of 5"},
-	    {"mamba cat:cs.CV", 9, NULL, " of 0"},
-	    {"mamba NOT cat:cs.CV", 9, NULL, "4 3 2 1 of 4"},
-	    {"nothing", 9, NULL, " of 0"},
-	};
-
 	list(fixture, "2026-11-19", "1", "A paper", "on mamba it is", 0);
 	list(fixture, "2026-11-20", "2", "A paper", "on mamba it is", 0);
 	list(fixture, "2026-11-20", "3", "A paper", "on mamba it is", 40);
 	list(fixture, "2026-10-20", "4", "Mamba paper", "on and on it goes", 0);
 	list(fixture, "2026-10-20", "5", "Trees", "", 0);
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+	CASES_FOREACH(row, "search_best", *query, *limit, *since, *wanted) {
 		g_autofree char *got =
-		    search(fixture, rows[i].query, rows[i].limit, rows[i].since);
+		    search(fixture, row->query, cases_number(row->limit), row->since);
 
-		if (strcmp(got, rows[i].wanted) != 0)
+		if (strcmp(got, row->wanted) != 0)
 			g_test_fail_printf(
-			    "%s: %s, not %s", rows[i].query, got, rows[i].wanted);
+			    "%s: %s, not %s", row->query, got, row->wanted);
 	}
 }
 
@@ -619,11 +581,8 @@ STORE_TEST(invalid_searches_are_rejected)
 	g_autofree char *most = NULL;
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		g_autoptr(GError) error = NULL;
-
-		g_assert_null(search_run(fixture->store, rows[i].query, &scope,
-		    rows[i].limit, NULL, &error));
-		g_assert_error(error, PB_ERROR, rows[i].code);
+		FAILS(rows[i].code, search_run(fixture->store, rows[i].query, &scope,
+		                        rows[i].limit, NULL, &error));
 	}
 	most = search(fixture, "mamba", BOUNDS_SEARCH_RESULTS, NULL);
 	g_assert_cmpstr(most, ==, " of 0");

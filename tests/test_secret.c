@@ -3,7 +3,6 @@
  */
 #include "service/state/secret.h"
 
-#include <glib.h>
 #include <glib/gstdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -18,16 +17,14 @@ static const guint8 second[SECRET_KEY_BYTES + 1] = "fedcba9876543210fedcba987654
 STORE_TEST(key_is_created_once_and_stored)
 {
 	g_autofree char *path = g_build_filename(fixture->directory, "key", NULL);
-	g_autoptr(GError) error = NULL;
 	GStatBuf status;
 	GDir *dir;
 	const char *name;
 
 	for (int i = 0; i < 2; i++) {
-		g_autoptr(GBytes) key =
-		    secret_load_key(fixture->directory, i ? second : first, &error);
+		g_autoptr(GBytes) key = NO_ERROR(
+		    secret_load_key(fixture->directory, i ? second : first, &error));
 
-		g_assert_no_error(error);
 		g_assert_cmpmem(g_bytes_get_data(key, NULL), g_bytes_get_size(key),
 		    first, SECRET_KEY_BYTES);
 	}

@@ -12,10 +12,9 @@ import os
 import smtplib
 import socketserver
 import ssl
-import sys
 import threading
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+import lib  # the path
 from clock import DAY
 from daemon import Instance, at_hour, days_after, parse
 from nginx import nginx_of_readme

@@ -3,7 +3,6 @@
  */
 #include "service/delivery/send_limits.h"
 
-#include <glib.h>
 #include <inttypes.h>
 
 #include "lib/store_fixture.h"

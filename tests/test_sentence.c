@@ -1,7 +1,6 @@
 /*
  * test_sentence.c - the key sentence of an abstract, and the abstracts of a digest.
  */
-#include <glib.h>
 #include <string.h>
 
 #include "lib/cases.h"
@@ -36,7 +35,6 @@ format_text(enum preference_abstract abstract, const char *summary)
 {
 	pb_auto(renderer) renderer = render_sample_new_renderer();
 	pb_auto(digest) digest = render_sample_new_digest();
-	g_autoptr(GError) error = NULL;
 	char *text;
 
 	digest->style.abstract = abstract;
@@ -50,8 +48,7 @@ format_text(enum preference_abstract abstract, const char *summary)
 		    g_strdup_printf("It is hard %u. We propose a way %u.", i, i);
 		entry->paper->summary = g_strdup(summary);
 	}
-	text = renderer_format_text(renderer, digest, &error);
-	g_assert_no_error(error);
+	text = NO_ERROR(renderer_format_text(renderer, digest, &error));
 	return text;
 }
 

@@ -12,14 +12,16 @@ import json
 import os
 import re
 import shutil
-import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+import lib  # the path
 from container import Container, make_root, need_root
 from paperserver import element
 from readme import blocks
 from stopped import Stopped, find_thread
-from tap import IS_LONG, Skip, Tap, need_programs, read_process, run, top_builddir
+from tap import (
+    IS_LONG, Skip, Tap, need_programs, read, read_process, read_text, run, save,
+    top_builddir,
+)
 
 EXPOSURE = 1.1  # maximum, as computed by systemd-analyze security
 UNIT = "paperboyd.service"
@@ -57,10 +59,8 @@ def renamed(package, directory):
     tree = os.path.join(directory, "later")
     run(["dpkg-deb", "-R", package, tree], 60)
     path = os.path.join(tree, "DEBIAN", "control")
-    with open(path, encoding="utf-8") as file:
-        text = file.read()
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(re.sub(r"^Version: (.*)$", r"Version: \1+later", text, flags=re.M))
+    text = read_text(path)
+    save(path, re.sub(r"^Version: (.*)$", r"Version: \1+later", text, flags=re.M))
     later = os.path.join(directory, "later.deb")
     run(["dpkg-deb", "--root-owner-group", "-b", tree, later], 60)
     return later
@@ -115,8 +115,7 @@ def mails(machine, user="reader"):
     """The mails in a user's Maildir."""
     found = []
     for path in sorted(glob.glob(machine.path(f"/home/{user}/Maildir/new/*"))):
-        with open(path, "rb") as file:
-            found.append(email.message_from_bytes(file.read(), policy=email.policy.default))
+        found.append(email.message_from_bytes(read(path), policy=email.policy.default))
     return found
 
 

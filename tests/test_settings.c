@@ -3,7 +3,6 @@
  */
 #include "config/settings.h"
 
-#include <glib.h>
 #include <glib/gstdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -52,10 +51,8 @@ static char *
 write_file(const struct directory *directory, const char *name, const char *text)
 {
 	char *path = g_build_filename(directory->path, name, NULL);
-	g_autoptr(GError) error = NULL;
 
-	g_file_set_contents(path, text, -1, &error);
-	g_assert_no_error(error);
+	NO_ERROR(g_file_set_contents(path, text, -1, &error));
 	return path;
 }
 
@@ -227,10 +224,9 @@ SETTINGS_TEST(included_files_are_found_beside_the_file)
 TEST(a_missing_file_is_reported)
 {
 	g_autoptr(GPtrArray) problems = g_ptr_array_new_with_free_func(g_free);
-	g_autoptr(GError) error = NULL;
 
-	g_assert_null(settings_load("/nonexistent/paperboy.conf", problems, &error));
-	g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
+	FAILS(PB_ERROR_INPUT,
+	    settings_load("/nonexistent/paperboy.conf", problems, &error));
 	g_assert_cmpuint(problems->len, ==, 1);
 	g_assert_cmpstr(problems->pdata[0], ==,
 	    "/nonexistent/paperboy.conf: cannot read the file: No such file or "

@@ -14,19 +14,18 @@ import select
 import shutil
 import signal
 import subprocess
-import sys
 import termios
 import time
 import urllib.request
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+import lib  # the path
 from clock import DAY
 from conversations import EVA, PARSER
 from daemon import at_hour
 from mail_network import BOX, HostedNetwork
 from paperserver import FEED, feed_item
 from peers import PASSWORD, Ca, write
-from tap import Child, Tap, free_port, run, top_builddir, top_srcdir
+from tap import Child, Tap, free_port, read_text, run, top_builddir, top_srcdir
 from token_server import CLIENT_ID, CLIENT_SECRET, TokenServer
 
 CTL = os.path.join(top_builddir(), "paperboyctl")
@@ -241,8 +240,7 @@ def a_login_with_a_code(tap):
     assert terminal.close() == 0
     assert sorted(os.listdir(site.directory)) == ["paperboy.conf", "state"]
     the_first_digest_comes(site, server.seen)
-    with open(site.config, encoding="utf-8") as file:
-        assert "tenant" not in file.read()
+    assert "tenant" not in read_text(site.config)
 
 
 def a_login_with_a_browser(tap):
@@ -285,12 +283,10 @@ def a_login_with_a_browser(tap):
         terminal.read_until(shown + ".*\n")
     terminal.read_until(r"subscribe.* to " + re.escape(BOX) + "\n")
     assert terminal.close() == 0
-    with open(site.config, encoding="utf-8") as file:
-        text = file.read()
+    text = read_text(site.config)
     assert "password_file" not in text and 'provider = "gmail"' in text, text
     secret = os.path.join(site.directory, "client-secret")
-    with open(secret, encoding="ascii") as file:
-        assert file.read() == CLIENT_SECRET + "\n"
+    assert read_text(secret) == CLIENT_SECRET + "\n"
     assert os.stat(secret).st_mode & 0o777 == 0o600
     assert sorted(os.listdir(site.directory)) == ["client-secret", "paperboy.conf", "state"]
     run([os.path.join(top_builddir(), "paperboyd"), "-c", site.config, "--check"])
@@ -311,8 +307,7 @@ def the_first_digest_comes(site, secrets=(PASSWORD,)):
     network = site.network
     (test,) = network.read(1)
     assert test["Subject"] == "paperboyctl setup" and test["From"].endswith(f"{BOX}>")
-    with open(site.config, encoding="utf-8") as file:
-        text = file.read()
+    text = read_text(site.config)
     assert not [secret for secret in secrets if secret in text], text
     # The daemon's user has to read it.
     assert os.stat(site.config).st_mode & 0o777 == 0o644
@@ -359,8 +354,7 @@ def answers_can_come_from_a_file(tap):
     assert text == "paperboyctl: template_dir: no such directory: '/nowhere'\n", text
     status, text = site.answer(lines)
     assert status == 0 and "paperboyctl subscriber add" in text, text
-    with open(site.config, encoding="utf-8") as file:
-        written = file.read()
+    written = read_text(site.config)
     os.unlink(site.config)
     site.settings += ["smtp.host=localhost", f"smtp.port={site.network.postfix.port}"]
     status, text = site.answer(lines + ["servers: google", "password_file: /nowhere"])
@@ -400,8 +394,7 @@ def nothing_is_left_of_an_attempt(tap):
 def nothing_is_replaced_without_asking(tap):
     """an existing configuration is replaced only if the operator says so, and then kept"""
     site = Site(tap, "replace")
-    with open(SHIPPED, encoding="utf-8") as file:
-        changed = file.read() + 'log_level = "debug";\n'
+    changed = read_text(SHIPPED) + 'log_level = "debug";\n'
     for mine in (changed, "# mine\n"):
         write(site.config, mine)
         status, text = site.answer([f"owner: {EVA}"])
@@ -410,8 +403,7 @@ def nothing_is_replaced_without_asking(tap):
     terminal.type("Replace .*", "no")
     terminal.read_until("not done")
     assert terminal.close() == INPUT
-    with open(site.config, encoding="utf-8") as file:
-        assert file.read() == "# mine\n"
+    assert read_text(site.config) == "# mine\n"
     secret = write(os.path.join(site.directory, "secret"), PASSWORD + "\n", 0o600)
     for number in (1, 2):
         status, text = site.answer([
@@ -419,8 +411,7 @@ def nothing_is_replaced_without_asking(tap):
             f"password_file: {secret}", f"time: {number}0:00 UTC"], "--yes")
         assert status == 0 and f"The old one is {site.config}.old" in text, text
     for name, text in ((".old", "# mine"), (".old2", '"10:00"'), ("", '"20:00"')):
-        with open(site.config + name, encoding="utf-8") as file:
-            assert text in file.read()
+        assert text in read_text(site.config + name)
         os.unlink(site.config + name)
     # Found before the first question.
     missing = os.path.join(site.directory, "no", "paperboy.conf")

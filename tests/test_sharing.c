@@ -3,7 +3,6 @@
  */
 #include "service/people/sharing.h"
 
-#include <glib.h>
 #include <string.h>
 
 #include "base/bounds.h"
@@ -57,11 +56,9 @@ follow(struct store_fixture *fixture, const char *address, int version)
 {
 	const struct sharing_actor actor = act(fixture, address);
 	pb_auto(subscription) before = NULL;
-	g_autoptr(GError) error = NULL;
 	pb_auto(subscription) filter =
-	    sharing_follow(&actor, NAME, version, &before, &error);
+	    NO_ERROR(sharing_follow(&actor, NAME, version, &before, &error));
 
-	g_assert_no_error(error);
 	g_assert_nonnull(filter);
 	store_fixture_assert_idle(fixture);
 }
@@ -71,11 +68,8 @@ edit(struct store_fixture *fixture, const char *address, int number, const char 
 {
 	const struct filters_change change = {
 	    .address = address, .number = number, .text = text, .who = "test"};
-	g_autoptr(GError) error = NULL;
-	pb_auto(subscription) after = filters_edit(
-	    fixture->store, &change, store_fixture_time(NOW), NULL, NULL, &error);
-
-	g_assert_no_error(error);
+	pb_auto(subscription) after = NO_ERROR(filters_edit(
+	    fixture->store, &change, store_fixture_time(NOW), NULL, NULL, &error));
 }
 
 /* Filters of Eve, with what they follow: number, name, text, version, fork, news. */
@@ -244,10 +238,8 @@ assert_not_shared(struct store_fixture *fixture, const char *address, int number
 {
 	const struct sharing_actor actor = act(fixture, address);
 	g_autofree char *name = NULL;
-	g_autoptr(GError) error = NULL;
 
-	g_assert_false(sharing_share(&actor, number, wanted, &name, &error));
-	g_assert_error(error, PB_ERROR, (int)code);
+	FAILS((int)code, sharing_share(&actor, number, wanted, &name, &error));
 	store_fixture_assert_idle(fixture);
 }
 
@@ -255,7 +247,6 @@ SHARING_TEST(what_cannot_be_shared_is_refused)
 {
 	const struct sharing_actor ada = act(fixture, ADA), bob = act(fixture, BOB);
 	g_autofree char *name = NULL;
-	g_autoptr(GError) error = NULL;
 	int number;
 
 	follow(fixture, EVE, 0);
@@ -266,8 +257,7 @@ SHARING_TEST(what_cannot_be_shared_is_refused)
 	assert_not_shared(fixture, BOB, 1, "other", PB_ERROR_INPUT);
 	store_fixture_add_filter(fixture, BOB, "ssm", ada.now);
 	assert_not_shared(fixture, BOB, 2, "DIFFUSION-NEWS", PB_ERROR_INPUT);
-	g_assert_false(sharing_unshare(&bob, NAME, &number, &error));
-	g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
+	FAILS(PB_ERROR_INPUT, sharing_unshare(&bob, NAME, &number, &error));
 	for (int i = 1; i <= BOUNDS_SHARES_PERSON; i++) {
 		g_autofree char *text = g_strdup_printf("word%d", i);
 		g_autofree char *shared = NULL;
@@ -285,10 +275,8 @@ SHARING_TEST(owner_does_not_follow_the_own_filter)
 {
 	const struct sharing_actor ada = act(fixture, ADA);
 	pb_auto(subscription) before = NULL;
-	g_autoptr(GError) error = NULL;
 
-	g_assert_null(sharing_follow(&ada, NAME, 0, &before, &error));
-	g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
+	FAILS(PB_ERROR_INPUT, sharing_follow(&ada, NAME, 0, &before, &error));
 }
 
 static bool
@@ -323,12 +311,10 @@ SHARING_TEST(nobody_learns_of_the_other_side)
 	for (size_t i = 0; i < G_N_ELEMENTS(addresses); i++) {
 		g_autofree char *sql = g_strdup_printf(
 		    "SELECT id FROM subscriber WHERE address = '%s'", addresses[i]);
-		g_autoptr(GError) error = NULL;
-		g_autofree char *text = data_export_format(fixture->store, fixture->key,
-		    store_fixture_number(fixture, sql), i, store_fixture_time(NOW),
-		    &error);
+		g_autofree char *text = NO_ERROR(data_export_format(fixture->store,
+		    fixture->key, store_fixture_number(fixture, sql), i,
+		    store_fixture_time(NOW), &error));
 
-		g_assert_no_error(error);
 		g_assert_nonnull(strstr(text, addresses[i]));
 		g_assert_nonnull(strstr(text, NAME));
 		g_assert_null(strstr(text, addresses[!i]));
@@ -348,11 +334,9 @@ SHARING_TEST(nobody_learns_of_the_other_side)
 static void
 report_news(struct store_fixture *fixture, int64_t now)
 {
-	g_autoptr(GError) error = NULL;
 	unsigned count;
 
-	g_assert_true(share_news_run(fixture->store, now, &count, &error));
-	g_assert_no_error(error);
+	g_assert_true(NO_ERROR(share_news_run(fixture->store, now, &count, &error)));
 	store_fixture_assert_idle(fixture);
 }
 

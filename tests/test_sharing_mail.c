@@ -2,7 +2,6 @@
  * test_sharing_mail.c - two people share and follow a filter by mail.
  */
 #include <glib.h>
-#include <string.h>
 
 #include "base/token.h"
 #include "lib/conversation.h"

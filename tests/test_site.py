@@ -5,8 +5,7 @@ import os
 import re
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
-
+import lib  # the path
 from browser import Browser, find_missing
 from tap import Tap, need_programs, run, skip_all, top_srcdir, use_debian_python
 

@@ -1,7 +1,6 @@
 /*
  * test_smtp.c - faults of a relay at each stage, and the result for the message.
  */
-#include <glib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -397,31 +396,17 @@ SMTP_TEST(noop_is_the_first_command_and_its_421_counts)
 
 TEST(wire_format_is_exact)
 {
-	static const struct {
-		const char *message;
-		const char *wire;
-	} rows[] = {
-	    {"", ".\r\n"},
-	    {".", "..\r\n.\r\n"},
-	    {"a", "a\r\n.\r\n"},
-	    {"a\r\n", "a\r\n.\r\n"},
-	    {".\r\n", "..\r\n.\r\n"},
-	    {"a\r\n.\r\nMAIL FROM:<x@y.example>\r\n",
-	        "a\r\n..\r\nMAIL FROM:<x@y.example>\r\n.\r\n"},
-	    {"..\r\na.b\r\n.c\r\n\r\n", "...\r\na.b\r\n..c\r\n\r\n.\r\n"},
-	};
-
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+	CASES_FOREACH(row, "smtp_wire", *message, *wire) {
 		g_autofree char *wanted =
 		    g_strdup_printf("EHLO client.example\r\nNOOP\r\nMAIL "
 		                    "FROM:<from@a.example> SIZE=%zu\r\n"
 		                    "RCPT TO:<to@b.example>\r\nDATA\r\n%s",
-		        strlen(rows[i].message), rows[i].wire);
+		        strlen(row->message), row->wire);
 		g_autofree char *found = NULL;
 		pb_local(smtp_test) test;
 
 		smtp_test_init(&test);
-		deliver_as(&test, "from@a.example", "to@b.example", rows[i].message);
+		deliver_as(&test, "from@a.example", "to@b.example", row->message);
 		g_assert_cmpint(test.result.outcome, ==, DELIVERY_SENT);
 		found = fakesmtp_dup_transcript(test.server);
 		g_assert_cmpstr(found, ==, wanted);

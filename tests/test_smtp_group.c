@@ -1,7 +1,6 @@
 /*
  * test_smtp_group.c - pipelined messages, some of them rejected.
  */
-#include <glib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>

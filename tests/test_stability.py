@@ -10,12 +10,10 @@ import glob
 import json
 import os
 import re
-import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
-
+import lib  # the path
 from daemon import Instance
-from tap import Tap, run, top_builddir, top_srcdir
+from tap import Tap, read_text, run, top_builddir, top_srcdir
 
 GOLDEN = os.path.join(top_srcdir(), "tests", "golden", "stability")
 DAY = "2026-11-20"
@@ -29,8 +27,7 @@ READING = (
 
 
 def read(*names):
-    with open(os.path.join(top_srcdir(), *names), encoding="utf-8") as file:
-        return file.read()
+    return read_text(os.path.join(top_srcdir(), *names))
 
 
 def list_members(value, path=""):

@@ -6,13 +6,12 @@ import json
 import os
 import shutil
 import signal
-import sys
 import threading
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+import lib  # the path
 from daemon import Instance, at_hour, days_after, papers_of, parse
 from smtp_fixture import Server
-from tap import Tap, wait_until
+from tap import Tap, save, wait_until
 
 DAY = "2026-11-20"
 NEXT = days_after(DAY, 1)
@@ -207,15 +206,13 @@ def no_false_alarm(tap):
         if damage == "empty":
             os.truncate(counter, 0)
         elif damage == "behind":
-            with open(counter, "w", encoding="ascii") as file:
-                file.write(f"{value - 1:020}\n")
+            save(counter, f"{value - 1:020}\n")
         else:
             os.unlink(counter)
         instance.once(at_hour(DAY, 9), wanted=0)
         assert set(instance.states()) == {"SENT"}
         assert int(open(counter, encoding="ascii").read()) >= value
-    with open(counter, "w", encoding="ascii") as file:
-        file.write("rubbish")
+    save(counter, "rubbish")
     run = instance.once(at_hour(DAY, 10))
     assert run.status == 69 and "remove it" in run.output, run
     relay.close()

@@ -3,9 +3,7 @@
  */
 #include "service/health/status.h"
 
-#include <glib.h>
 #include <sqlite3.h>
-#include <string.h>
 
 #include "daemon/status_line.h"
 #include "lib/store_fixture.h"
@@ -78,17 +76,14 @@ static unsigned
 measure_steps(struct store_fixture *fixture, const struct settings *settings)
 {
 	const struct status_daemon daemon = {.is_running = true};
-	g_autoptr(GError) error = NULL;
 	g_autofree char *text = NULL;
 	int64_t next_at, waiting;
 	unsigned steps = 0;
 
 	sqlite3_progress_handler(fixture->store->db, 1, count_step, &steps);
-	text = metrics_format(
-	    fixture->store, settings, &daemon, NULL, store_fixture_time(NOW), &error);
-	g_assert_no_error(error);
-	status_line_load(fixture->store, &next_at, &waiting, &error);
-	g_assert_no_error(error);
+	text = NO_ERROR(metrics_format(
+	    fixture->store, settings, &daemon, NULL, store_fixture_time(NOW), &error));
+	NO_ERROR(status_line_load(fixture->store, &next_at, &waiting, &error));
 	sqlite3_progress_handler(fixture->store->db, 0, NULL, NULL);
 	return steps;
 }
@@ -148,11 +143,10 @@ static void
 assert_counts(struct store_fixture *fixture, const char *change)
 {
 	pb_auto(settings) settings = settings_new();
-	g_autoptr(GError) error = NULL;
 	pb_local(status) status;
 
-	status_load(fixture->store, settings, store_fixture_time(NOW), &status, &error);
-	g_assert_no_error(error);
+	NO_ERROR(status_load(
+	    fixture->store, settings, store_fixture_time(NOW), &status, &error));
 	for (size_t i = 0; i < G_N_ELEMENTS(counts); i++) {
 		g_test_message("%s after %s", counts[i].sql, change);
 		g_assert_cmpint(G_STRUCT_MEMBER(int64_t, &status, counts[i].field), ==,

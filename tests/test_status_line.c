@@ -3,8 +3,6 @@
  */
 #include "daemon/status_line.h"
 
-#include <glib.h>
-
 #include "lib/store_fixture.h"
 #include "lib/unit.h"
 

@@ -1,7 +1,6 @@
 /*
  * test_stem.c - plurals are folded to singulars, other words are not changed.
  */
-#include <glib.h>
 #include <string.h>
 
 #include "lib/cases.h"

@@ -4,10 +4,8 @@
 import glob
 import os
 import random
-import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
-
+import lib  # the path
 from normalize import normalize
 from programs import fold_words, load_days
 from tap import Tap, real_files, top_srcdir
@@ -64,11 +62,6 @@ def test_plurals_of_real_papers(tap):
     tap.diag(f"{fold_alike(words)} words of real papers folded alike")
 
 
-def main():
-    with Tap() as tap:
-        tap.run(test_plurals_of_tables, tap)
-        tap.run(test_plurals_of_real_papers, tap)
-
-
-if __name__ == "__main__":
-    main()
+with Tap() as tap:
+    tap.run(test_plurals_of_tables, tap)
+    tap.run(test_plurals_of_real_papers, tap)

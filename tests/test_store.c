@@ -6,7 +6,6 @@
 #include <glib/gstdio.h>
 #include <sqlite3.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,7 +19,6 @@
 #include "store/core/migrate.h"
 #include "store/core/sql.h"
 #include "store/mail/outbox.h"
-#include "store/subscriber/audit.h"
 #include "store/subscriber/subscribers.h"
 
 #define NOW "2026-11-20T09:00:00Z"
@@ -50,7 +48,6 @@ STORE_TEST(new_store_is_complete_and_private)
 
 STORE_TEST(commits_survive_reopening)
 {
-	g_autoptr(GError) error = NULL;
 	g_autofree char *before = NULL, *after = NULL;
 
 	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 3);
@@ -58,8 +55,7 @@ STORE_TEST(commits_survive_reopening)
 	    fixture, "ada@example.org", "UTC", "diffusion", store_fixture_time(NOW));
 	before = store_fixture_hash(fixture);
 	store_free(fixture->store);
-	fixture->store = store_open(fixture->path, &error);
-	g_assert_no_error(error);
+	fixture->store = NO_ERROR(store_open(fixture->path, &error));
 	after = store_fixture_hash(fixture);
 	g_assert_cmpstr(before, ==, after);
 }
@@ -86,10 +82,7 @@ STORE_TEST(two_handles_work_on_one_store)
 static void
 write_file(const char *path, const void *data, gsize size)
 {
-	g_autoptr(GError) error = NULL;
-
-	g_file_set_contents(path, data, (gssize)size, &error);
-	g_assert_no_error(error);
+	NO_ERROR(g_file_set_contents(path, data, (gssize)size, &error));
 }
 
 static void
@@ -651,7 +644,6 @@ STORE_TEST(snapshot_does_not_change_until_its_end)
 
 FILLED_TEST(rejected_row_leaves_no_statement_open)
 {
-	g_autoptr(GError) error = NULL;
 	struct subscriber subscriber = {
 	    .address = (char *)"a\n@b.example",
 	    .address_key = (char *)"key",
@@ -663,8 +655,7 @@ FILLED_TEST(rejected_row_leaves_no_statement_open)
 	    .next_due_at = -1,
 	};
 
-	g_assert_false(subscribers_insert(fixture->store, &subscriber, &error));
-	g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
+	FAILS(PB_ERROR_INPUT, subscribers_insert(fixture->store, &subscriber, &error));
 	g_assert_cmpint(subscriber.id, ==, 0);
 	store_fixture_assert_idle(fixture);
 }

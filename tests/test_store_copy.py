@@ -15,15 +15,13 @@ import resource
 import signal
 import sqlite3
 import subprocess
-import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
-
+import lib  # the path
 from daemon import Instance
 from postgresql import Server
 from postgresql_schema import find_checks, load_schema
 from stores import unindexed
-from tap import Child, Skip, Tap, read, top_builddir, wait_until
+from tap import Child, Skip, Tap, read, read_text, save, top_builddir, wait_until
 
 ROWS = 4
 TRIES = 400000
@@ -383,10 +381,8 @@ def test_full_disk(tap, stores):
 def test_password(tap, stores, server):
     "a password is that of the configuration for its URL, or as libpq finds it"
     path = os.path.join(server.data, "pg_hba.conf")
-    with open(path, encoding="ascii") as file:
-        rules = file.read()
-    with open(path, "w", encoding="ascii") as file:
-        file.write("local all locked scram-sha-256\n" + rules)
+    rules = read_text(path)
+    save(path, "local all locked scram-sha-256\n" + rules)
     server.run("CREATE ROLE locked LOGIN PASSWORD 'secret'; SELECT pg_reload_conf()",
                "postgres")
     directory = tap.subdirectory("password")
@@ -426,8 +422,7 @@ def test_search(tap, stores, server):
     wanted = [plain.ctl("--json", "search", query) for query in queries]
     assert [machine.ctl("--json", "search", query) for query in queries] == wanted
     assert all(json.loads(text)["results"] for text in wanted), wanted
-    with open(archive, "wb") as file:
-        file.write(b"x" * 100000)
+    save(archive, b"x" * 100000)
     os.chmod(archive, 0o600)
     assert [machine.ctl("--json", "search", query) for query in queries] == wanted
     server.run("UPDATE paper SET title = 'Zebras', revision = 99 WHERE seq = 1")
@@ -474,17 +469,16 @@ def test_at_once(tap, stores, server):
     assert server.run("SELECT count(*) FROM store_version", "fresh") == "1\n"
 
 
-if __name__ == "__main__":
-    with Tap() as tap:
-        stores = Stores(tap)
-        for test in (test_to_sqlite, test_not_empty, test_nul, test_running, test_full_disk):
-            tap.run(test, tap, stores)
-        try:
-            server = tap.enter(Server(tap.subdirectory("postgresql")))
-        except Skip as reason:
-            tap.skip("copies in PostgreSQL", reason)
-        else:
-            for test in (test_to_server, test_parts, test_killed_to_server,
-                         test_killed_to_sqlite, test_password, test_search, test_leases,
-                         test_schema, test_at_once):
-                tap.run(test, tap, stores, server)
+with Tap() as tap:
+    stores = Stores(tap)
+    for test in (test_to_sqlite, test_not_empty, test_nul, test_running, test_full_disk):
+        tap.run(test, tap, stores)
+    try:
+        server = tap.enter(Server(tap.subdirectory("postgresql")))
+    except Skip as reason:
+        tap.skip("copies in PostgreSQL", reason)
+    else:
+        for test in (test_to_server, test_parts, test_killed_to_server,
+                     test_killed_to_sqlite, test_password, test_search, test_leases,
+                     test_schema, test_at_once):
+            tap.run(test, tap, stores, server)

@@ -6,7 +6,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "lib"))
 from peers import Ca
 from smtp_fixture import Server, contains, equal, send
-from tap import Tap
+from tap import Tap, save
 
 MODES = ("starttls", "implicit")
 
@@ -27,8 +27,7 @@ class Bench:
 
     def write(self, name, content):
         path = os.path.join(self.directory, name)
-        with open(path, "wb") as file:
-            file.write(content)
+        save(path, content)
         return path
 
     def server(self, mode, certificate=None):

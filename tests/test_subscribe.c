@@ -5,7 +5,6 @@
 #include "service/people/person.h"
 #include "service/people/subscribe.h"
 
-#include <glib.h>
 #include <string.h>
 
 #include "base/bounds.h"
@@ -145,15 +144,13 @@ STORE_TEST(rejected_filter_is_identified)
 	    {.text = "good"}, {.text = "diffusion upvotes:>=ten"}};
 	struct subscribe_request request = model;
 	pb_local(query_error) problem = {0};
-	g_autoptr(GError) error = NULL;
 	unsigned refused = 99;
 
 	request.filters = filters;
 	request.filter_count = 2;
 	request.key = fixture->key;
-	g_assert_null(subscribe_add(fixture->store, &request, store_fixture_time(NOW),
-	    &problem, &refused, &error));
-	g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
+	FAILS(PB_ERROR_INPUT, subscribe_add(fixture->store, &request,
+	                          store_fixture_time(NOW), &problem, &refused, &error));
 	g_assert_cmpuint(refused, ==, 1);
 	g_assert_cmpuint(problem.column, ==, 21);
 	g_assert_nonnull(problem.message);
@@ -242,7 +239,6 @@ STORE_TEST(filters_take_the_smallest_free_number)
 
 STORE_TEST(number_of_filters_is_limited)
 {
-	g_autoptr(GError) error = NULL;
 	const struct subscribe_filter more = {.text = "more"};
 
 	store_fixture_subscribe(fixture, ADA, "UTC", NULL, store_fixture_time(NOW));
@@ -251,23 +247,20 @@ STORE_TEST(number_of_filters_is_limited)
 
 		store_fixture_add_filter(fixture, ADA, text, store_fixture_time(NOW));
 	}
-	g_assert_null(subscribe_add_filter(fixture->store, ADA, &more, "test",
-	    store_fixture_time(NOW), NULL, NULL, &error));
-	g_assert_error(error, PB_ERROR, PB_ERROR_LIMIT);
+	FAILS(PB_ERROR_LIMIT, subscribe_add_filter(fixture->store, ADA, &more, "test",
+	                          store_fixture_time(NOW), NULL, NULL, &error));
 	store_fixture_assert_idle(fixture);
 }
 
 STORE_TEST(ambiguous_filter_gives_a_warning)
 {
-	g_autoptr(GError) error = NULL;
 	g_autoptr(GPtrArray) warnings = NULL;
 	const struct subscribe_filter filter = {.text = "cat or dog"};
 	pb_auto(subscription) subscription = NULL;
 
 	store_fixture_subscribe(fixture, ADA, "UTC", NULL, store_fixture_time(NOW));
-	subscription = subscribe_add_filter(fixture->store, ADA, &filter, "test",
-	    store_fixture_time(NOW), NULL, &warnings, &error);
-	g_assert_no_error(error);
+	subscription = NO_ERROR(subscribe_add_filter(fixture->store, ADA, &filter,
+	    "test", store_fixture_time(NOW), NULL, &warnings, &error));
 	g_assert_cmpuint(warnings->len, ==, 1);
 	g_assert_nonnull(strstr(((struct msg *)warnings->pdata[0])->text, "OR"));
 }

@@ -7,12 +7,12 @@ import re
 import select
 import stat
 import subprocess
-import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
-
-from programs import Paperboy, built  # noqa: E402
-from tap import DEADLINE_S, Child, Tap, top_builddir, top_srcdir  # noqa: E402
+import lib  # the path
+from programs import Paperboy, built
+from tap import (
+    DEADLINE_S, Child, Tap, read_text, top_builddir, top_srcdir,
+)
 
 CTL = built("paperboyctl")
 NOW = "2026-11-20T18:00:00Z"
@@ -328,9 +328,7 @@ def test_config(instance):
     assert settings["mail.owner"]["is_default"] is False
     assert settings["smtp.port"] == {"name": "smtp.port", "value": "25", "default": "25",
                                      "is_default": True}
-    with open(os.path.join(top_builddir(), "man", "paperboy.conf.5"),
-              encoding="utf-8") as file:
-        page = file.read()
+    page = read_text(os.path.join(top_builddir(), "man", "paperboy.conf.5"))
     for name in settings:
         assert name.split(".")[-1] in page, name
     assert instance.say("config", "mail.from") == "paperboy@news.example\n"
@@ -408,14 +406,9 @@ def find_in_files(directory, word):
     return found
 
 
-def main():
-    with Tap() as tap:
-        tap.run(test_asking, tap)
-        tap.run(test_round_trip, tap, Instance(tap, "round-trip"))
-        for test in (test_no_terminal, test_import, test_suspended, test_schedule, test_filters, test_config,
-                     test_log, test_erase):
-            tap.run(test, Instance(tap, test.__name__))
-
-
-if __name__ == "__main__":
-    main()
+with Tap() as tap:
+    tap.run(test_asking, tap)
+    tap.run(test_round_trip, tap, Instance(tap, "round-trip"))
+    for test in (test_no_terminal, test_import, test_suspended, test_schedule, test_filters, test_config,
+                 test_log, test_erase):
+        tap.run(test, Instance(tap, test.__name__))

@@ -3,7 +3,6 @@
  */
 #include "service/advice/suggest.h"
 
-#include <glib.h>
 #include <string.h>
 
 #include "base/clock.h"

@@ -7,16 +7,14 @@
 #include "base/bounds.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "lib/cases.h"
 #include "query/taste/taste.h"
 #include "test_query.h"
 
 static void
 must_add(struct matrix *matrix, const char *title, const char *abstract)
 {
-	g_autoptr(GError) error = NULL;
-
-	matrix_add(matrix, title, abstract, &error);
-	g_assert_no_error(error);
+	NO_ERROR(matrix_add(matrix, title, abstract, &error));
 }
 
 /* "term title+abstract" of the first paper, sorted. */
@@ -42,28 +40,14 @@ list_counts(const struct matrix *matrix)
 
 QUERY_TEST(words_and_pairs_are_counted)
 {
-	static const struct {
-		const char *title;
-		const char *abstract;
-		bool folds_plurals;
-		const char *counts;
-	} rows[] = {
-	    {"State Space Models", "A state, space.", false,
-	        "models 1+0; space 1+1; space models 1+0; state 1+1; state space 1+0"},
-	    {"Models", "the model of models", true, "model 1+2"},
-	    {"Self-play in Go", "", false, "go 1+0; play 1+0; self 1+0; self play 1+0"},
-	    {"BERT 大模型 BERT", "", false, "bert 2+0; 大模 1+0; 模型 1+0"},
-	    {"", "", false, ""},
-	};
-
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+	CASES_FOREACH(row, "taste_words", *title, *abstract, *folds_plurals, *counts) {
 		pb_auto(matrix) matrix =
-		    matrix_new(fixture->tokenizer, rows[i].folds_plurals);
+		    matrix_new(fixture->tokenizer, cases_is_yes(row->folds_plurals));
 		g_autofree char *counts = NULL;
 
-		must_add(matrix, rows[i].title, rows[i].abstract);
+		must_add(matrix, row->title, row->abstract);
 		counts = list_counts(matrix);
-		g_assert_cmpstr(counts, ==, rows[i].counts);
+		g_assert_cmpstr(counts, ==, row->counts);
 	}
 }
 
@@ -89,19 +73,13 @@ QUERY_TEST(a_matrix_has_limits)
 	g_autofree char *longer = g_strnfill(BOUNDS_PAPER_TITLE_BYTES + 1, 'x');
 	g_autofree char *abstract = g_strnfill(BOUNDS_PAPER_ABSTRACT_BYTES, 'x');
 	g_autofree char *more = g_strnfill(BOUNDS_PAPER_ABSTRACT_BYTES + 1, 'x');
-	g_autoptr(GError) error = NULL;
 
 	must_add(matrix, title, abstract);
-	g_assert_false(matrix_add(matrix, longer, "", &error));
-	g_assert_error(error, PB_ERROR, PB_ERROR_LIMIT);
-	g_clear_error(&error);
-	g_assert_false(matrix_add(matrix, "", more, &error));
-	g_assert_error(error, PB_ERROR, PB_ERROR_LIMIT);
-	g_clear_error(&error);
+	FAILS(PB_ERROR_LIMIT, matrix_add(matrix, longer, "", &error));
+	FAILS(PB_ERROR_LIMIT, matrix_add(matrix, "", more, &error));
 	while (matrix_count_papers(matrix) < BOUNDS_MATRIX_PAPERS)
 		must_add(matrix, "", "");
-	g_assert_false(matrix_add(matrix, "", "", &error));
-	g_assert_error(error, PB_ERROR, PB_ERROR_LIMIT);
+	FAILS(PB_ERROR_LIMIT, matrix_add(matrix, "", "", &error));
 }
 
 /* Add a paper with 5 words of one of two subjects, and words of its own. */

@@ -1,7 +1,6 @@
 /*
  * test_taste_vector.c - the packed form of words that raise and lower papers.
  */
-#include <glib.h>
 #include <string.h>
 
 #include "base/bounds.h"
@@ -50,13 +49,12 @@ TEST(packed_vectors_are_unpacked_unchanged)
 	for (unsigned count = 0; count <= BOUNDS_TASTE_TERMS; count += 50) {
 		pb_local(taste_vector) vector = {0}, again = {0};
 		g_autoptr(GByteArray) packed = NULL;
-		g_autoptr(GError) error = NULL;
 
 		make_vector(rand, count, &vector);
 		packed = taste_vector_pack(&vector);
 		taste_vector_init(&again);
-		taste_vector_unpack(&again, packed->data, packed->len, &error);
-		g_assert_no_error(error);
+		NO_ERROR(
+		    taste_vector_unpack(&again, packed->data, packed->len, &error));
 		assert_same(&vector, &again);
 	}
 	g_rand_free(rand);

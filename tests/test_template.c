@@ -1,13 +1,9 @@
 /*
  * test_template.c - templates: output and errors.
  */
-#include <glib.h>
-#include <string.h>
-
 #include "base/bounds.h"
 #include "base/error.h"
 #include "lib/cases.h"
-#include "lib/render_sample.h"
 #include "lib/unit.h"
 #include "render/locale_format.h"
 #include "render/template.h"
@@ -132,21 +128,6 @@ TEST(days_and_counts_read_as_english)
 {
 	pb_auto(catalog) catalog = catalog_load(NULL, NULL);
 	const struct locale_format words = {catalog, "en"};
-	static const struct {
-		const char *day;
-		const char *acronym;
-		const char *long_form;
-	} rows[] = {
-	    {"2026-11-21", "Sat 21 Nov 2026", "Saturday 21 November 2026"},
-	    {"2024-02-29", "Thu 29 Feb 2024", "Thursday 29 February 2024"},
-	    {"2026-09-01", "Tue 1 Sep 2026", "Tuesday 1 September 2026"},
-	    {"2025-02-29", NULL, NULL},
-	    {"2026-13-01", NULL, NULL},
-	    {"0000-01-01", NULL, NULL},
-	    {"2026-1-01", NULL, NULL},
-	    {"2026-11-21T", NULL, NULL},
-	    {"", NULL, NULL},
-	};
 	g_autofree char *one =
 	    locale_format_count(&words, 1, PL_("1 vote", "{count} votes"));
 	g_autofree char *many =
@@ -154,14 +135,14 @@ TEST(days_and_counts_read_as_english)
 
 	g_assert_cmpstr(one, ==, "1 vote");
 	g_assert_cmpstr(many, ==, "0 votes");
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+	CASES_FOREACH(row, "template_english", *day, *acronym, *long_form) {
 		g_autofree char *brief =
-		    locale_format_day(&words, rows[i].day, LOCALE_FORMAT_SHORT);
+		    locale_format_day(&words, row->day, LOCALE_FORMAT_SHORT);
 		g_autofree char *full =
-		    locale_format_day(&words, rows[i].day, LOCALE_FORMAT_LONG);
+		    locale_format_day(&words, row->day, LOCALE_FORMAT_LONG);
 
-		g_assert_cmpstr(brief, ==, rows[i].acronym);
-		g_assert_cmpstr(full, ==, rows[i].long_form);
+		g_assert_cmpstr(brief, ==, row->acronym);
+		g_assert_cmpstr(full, ==, row->long_form);
 	}
 }
 

@@ -1,7 +1,6 @@
 /*
  * test_tex_display.c - TeX that is left in stored text, as people see it.
  */
-#include <glib.h>
 #include <string.h>
 
 #include "base/bounds.h"

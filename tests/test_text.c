@@ -1,7 +1,6 @@
 /*
  * test_text.c - normalisation of external text and links.
  */
-#include <glib.h>
 #include <string.h>
 
 #include "base/bounds.h"
@@ -166,48 +165,21 @@ TEST(a_link_has_a_greatest_length)
 
 TEST(line_is_checked_unmodified)
 {
-	static const struct {
-		const char *text, *says;
-	} rows[] = {
-	    {NULL, NULL},
-	    {"12345", NULL},
-	    {"123456", "the name is too long"},
-	    {"", "the name is empty"},
-	    {"a\nb", "the name contains a control character"},
-	    {"a\xc2\x9b", "the name contains a control character"},
-	    {"a\xc3", "the name is not UTF-8"},
-	    {"\xc3\xa4\xc3\xa4", NULL},
-	};
-
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+	CASES_FOREACH(row, "text_lines", *text, *says) {
 		g_autoptr(GError) error = NULL;
-		bool is_ok = text_check_line("name", rows[i].text, 5, &error);
+		bool is_ok = text_check_line("name", row->text, 5, &error);
 
-		g_assert_cmpstr(error ? error->message : NULL, ==, rows[i].says);
-		g_assert_true(is_ok == !rows[i].says);
+		g_assert_cmpstr(error ? error->message : NULL, ==, row->says);
+		g_assert_true(is_ok == !row->says);
 	}
 }
 
 TEST(user_input_is_shown_on_one_line)
 {
-	static const struct {
-		const char *text, *shown;
-	} rows[] = {
-	    {"", ""},
-	    {"12345678", "12345678"},
-	    {"123456789", "12345678..."},
-	    {"\xc3\xa4\xc3\xa4\xc3\xa4", "\xc3\xa4\xc3\xa4\xc3\xa4"},
-	    {"a\nb\tc\x7f", "a\xef\xbf\xbd"
-	                    "b\xef\xbf\xbd"
-	                    "c\xef\xbf\xbd"},
-	    {"\xff", "\xef\xbf\xbd"},
-	    {"\\'e  ", "\\'e  "},
-	};
+	CASES_FOREACH(row, "text_shown", *text, *shown) {
+		g_autofree char *shown = text_quote(row->text, 8);
 
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		g_autofree char *shown = text_quote(rows[i].text, 8);
-
-		g_assert_cmpstr(shown, ==, rows[i].shown);
+		g_assert_cmpstr(shown, ==, row->shown);
 	}
 }
 

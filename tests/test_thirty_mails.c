@@ -4,7 +4,6 @@
  * They are in tests/golden/thirty-mails.txt.  GOLDEN_WRITE=1 in the environment
  * writes them; read the difference before you commit it.
  */
-#include <glib.h>
 #include <string.h>
 
 #include "lib/cases.h"

@@ -1,7 +1,6 @@
 /*
  * test_token.c - derived tokens: their input, and separation by purpose.
  */
-#include <glib.h>
 #include <string.h>
 
 #include "base/token.h"

@@ -217,13 +217,11 @@ set_limits(struct mailer_fixture *mailing, unsigned per_second, unsigned per_hou
     unsigned domain_per_hour)
 {
 	struct mailer_options options = mailer_fixture_options(mailing);
-	g_autoptr(GError) error = NULL;
 
 	options.per_second = per_second;
 	options.per_hour = per_hour;
 	options.domain_per_hour = domain_per_hour;
-	mailer_reload(mailing->mailer, &options, false, &error);
-	g_assert_no_error(error);
+	NO_ERROR(mailer_reload(mailing->mailer, &options, false, &error));
 }
 
 /* @return time until the queue was empty, s */

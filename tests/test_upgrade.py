@@ -13,10 +13,8 @@ import json
 import os
 import re
 import sqlite3
-import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
-
+import lib  # the path
 from daemon import Instance, at_hour
 from filled import ADA, NEXT, make_filled
 from tap import Tap, read, run, top_builddir, top_srcdir

@@ -4,12 +4,11 @@
 
 import os
 import socket
-import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+import lib  # the path
 from daemon import Instance
 from stopped import Stopped, find_thread
-from tap import Skip, Tap
+from tap import Skip, Tap, save
 
 WATCHDOG_US = 6_000_000  # one heartbeat a second; three missed are overdue
 THREADS = (
@@ -51,8 +50,7 @@ def mailbox_of(thread, directory):
         return {"receive__maildir": os.path.join(directory, "Maildir")}
     if thread == "imap":
         secret = os.path.join(directory, "password")
-        with open(secret, "w", encoding="ascii") as file:
-            file.write("secret\n")
+        save(secret, "secret\n")
         os.chmod(secret, 0o600)
         return {"receive__imap_host": "127.0.0.1", "receive__imap_port": 1,
                 "receive__imap_tls": "off", "receive__imap_user": "paperboy",

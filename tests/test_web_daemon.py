@@ -9,15 +9,13 @@ import socket
 import stat
 import struct
 import subprocess
-import sys
 import threading
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
-
+import lib  # the path
 from clock import DAY
 from daemon import Instance, at_hour, days_after, parse
 from smtp_fixture import Relay
-from tap import Tap, free_port, top_builddir, wait_until
+from tap import Tap, free_port, read, save, top_builddir, wait_until
 
 URL = "https://papers.example.org"
 PERSON = "person-0001@example.org"
@@ -68,8 +66,7 @@ class Page(Instance):
         mails = []
         directory = os.path.join(self.out, "new")
         for name in os.listdir(directory) if os.path.isdir(directory) else ():
-            with open(os.path.join(directory, name), "rb") as file:
-                mails.append(parse(file.read()))
+            mails.append(parse(read(os.path.join(directory, name))))
         return [mail for mail in mails if "+check-" not in mail["To"]]
 
     def leave_token(self):
@@ -120,8 +117,7 @@ def socket_errors(tap):
         stale.bind(page.socket)
     with page.running(at_hour(DAY)):
         assert page.ask(HEALTH).status == OK
-    with open(page.socket, "w", encoding="ascii") as file:
-        file.write("not a socket")
+    save(page.socket, "not a socket")
     with page.start(at_hour(DAY, 9)) as child:
         assert child.wait_exit() != 0
         assert f"web.socket: '{page.socket}' exists and is not a socket" in child.output

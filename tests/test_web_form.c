@@ -150,25 +150,10 @@ TEST(the_language_with_the_highest_weight_wins)
 
 TEST(tags_are_read_without_quotes)
 {
-	static const struct {
-		const char *value, *wanted;
-	} rows[] = {
-	    {NULL, ""},
-	    {"", ""},
-	    {"*", ""},
-	    {"abc", ""},
-	    {"\"abc\"", "abc"},
-	    {"W/\"abc\"", "abc"},
-	    {"\"abc\", \"d\"", "abc"},
-	    {"\"abc", ""},
-	    {"\"a b\"", ""},
-	    {"\"\xc3\xa4\"", ""},
-	};
+	CASES_FOREACH(row, "web_form_tags", *value, *wanted) {
+		g_autofree char *tag = negotiate_tag(row->value);
 
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		g_autofree char *tag = negotiate_tag(rows[i].value);
-
-		g_assert_cmpstr(tag, ==, rows[i].wanted);
+		g_assert_cmpstr(tag, ==, row->wanted);
 	}
 }
 

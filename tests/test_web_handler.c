@@ -1,7 +1,6 @@
 /*
  * test_web_handler.c - requests of the page, with the real commands and texts.
  */
-#include <glib.h>
 #include <sqlite3.h>
 #include <string.h>
 

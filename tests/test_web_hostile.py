@@ -14,14 +14,12 @@ import resource
 import select
 import socket
 import struct
-import sys
 import threading
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
-
+import lib  # the path
 from clock import DAY
 from daemon import Instance
-from tap import DEADLINE_S, IS_LONG, Tap, top_srcdir, wait_until
+from tap import DEADLINE_S, IS_LONG, Tap, read_text, top_srcdir, wait_until
 from web_server import ORIGIN, WebServer, is_sanitized, parse_response, read_all
 
 HELD = 5000 if IS_LONG else 500
@@ -74,8 +72,7 @@ HOSTILE = [
 
 def bound(name):
     path = os.path.join(top_srcdir(), "src", "base", "bounds.h")
-    with open(path, encoding="utf-8") as file:
-        return int(re.search(rf"define BOUNDS_{name}\s+(\d+)", file.read())[1])
+    return int(re.search(rf"define BOUNDS_{name}\s+(\d+)", read_text(path))[1])
 
 
 def smuggles_nothing(web):

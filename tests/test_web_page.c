@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "lib/cases.h"
 #include "lib/unit.h"
 #include "lib/web_sample.h"
 
@@ -17,10 +18,8 @@ load_pages(void)
 {
 	g_autofree char *dir =
 	    g_build_filename(g_getenv("top_srcdir"), TEMPLATES, NULL);
-	g_autoptr(GError) error = NULL;
-	struct web_pages *pages = web_pages_load(dir, NULL, BASE, &error);
+	struct web_pages *pages = NO_ERROR(web_pages_load(dir, NULL, BASE, &error));
 
-	g_assert_no_error(error);
 	return pages;
 }
 
@@ -29,13 +28,11 @@ static char *
 render(struct web_reply *reply, const char *path, char **policy)
 {
 	pb_auto(web_pages) pages = load_pages();
-	g_autoptr(GError) error = NULL;
 	struct web_body body = {0};
 	char *text;
 	gsize size;
 
-	web_page_render(pages, reply, path, &body, &error);
-	g_assert_no_error(error);
+	NO_ERROR(web_page_render(pages, reply, path, &body, &error));
 	size = g_bytes_get_size(body.bytes);
 	text = g_strndup(g_bytes_get_data(body.bytes, NULL), size);
 	g_assert_cmpuint(strlen(text), ==, size);
@@ -146,30 +143,15 @@ TEST(hostile_values_stay_text)
 
 TEST(error_has_its_caret_below_the_column)
 {
-	static const struct {
-		const char *line;
-		const char *column;
-		const char *excerpt;
-	} cases[] = {
-	    {"a OR", "5", "<pre>a OR\n    ^</pre>"},
-	    {"\346\227\245\346\234\254 (x", "4",
-	        "<pre>\346\227\245\346\234\254 (x\n     ^</pre>"},
-	    {"0123456789012345678901234567890123456789 )", "42",
-	        "<pre>\342\200\246234567890123456789 )\n                    ^</pre>"},
-	    {"a b", "9", NULL},
-	    {"a b", "0", NULL},
-	    {"\342\200\256a )", "4", "<pre>\357\277\275a )\n   ^</pre>"},
-	};
-
-	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+	CASES_FOREACH(row, "web_page_carets", *line, *column, *excerpt) {
 		g_autofree char *values = g_strdup_printf(
 		    "{'messages': <[{'kind': <'error'>, 'field': <'filter'>, 'text': "
 		    "<'no'>, 'line': <'%s'>, 'column': <'%s'>}]>}",
-		    cases[i].line, cases[i].column);
+		    row->line, row->column);
 		g_autofree char *text = render_values(WEB_PAGE_HOME, values);
 
-		if (cases[i].excerpt)
-			assert_has(text, cases[i].excerpt);
+		if (row->excerpt)
+			assert_has(text, row->excerpt);
 		else
 			assert_lacks(text, "<pre>");
 	}

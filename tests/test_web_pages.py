@@ -13,15 +13,16 @@ import http.server
 import json
 import os
 import re
-import sys
 import threading
 import xml.parsers.expat
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
-
+import lib  # the path
 import browser
 import po
-from tap import IS_LONG, Skip, Tap, run, top_builddir, top_srcdir, use_debian_python
+from tap import (
+    IS_LONG, Skip, Tap, read, read_text, run, top_builddir, top_srcdir,
+    use_debian_python,
+)
 
 WIDTHS = (320, 390, 1280)
 RFC3339 = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"
@@ -48,10 +49,8 @@ def serve(directory):
             if not os.path.exists(stem + ".html"):
                 self.send_error(404)
                 return
-            with open(stem + ".html", "rb") as file:
-                body = file.read()
-            with open(stem + ".policy", encoding="ascii") as file:
-                policy = file.read()
+            body = read(stem + ".html")
+            policy = read_text(stem + ".policy")
             self.send_response(200)
             self.send_header("Content-Type", "text/html; charset=utf-8")
             self.send_header("Content-Security-Policy", policy)
@@ -167,8 +166,7 @@ def test_lynx(directory, names):
     "lynx shows title, labels and buttons of each page, in order"
     for name in names:
         path = os.path.join(directory, name + ".html")
-        with open(path, encoding="utf-8") as file:
-            source = file.read()
+        source = read_text(path)
         shown = " ".join(browser.read_in_lynx(path).split())
         wanted = re.findall(
             r'<h[12][^>]*>(.*?)</h[12]>|<label[^>]*>(.*?)</label>|type="submit".* value="(.*?)">',
@@ -235,8 +233,7 @@ def test_translated(directory, names):
 def test_atom(directory):
     "an Atom feed is well-formed and complete (RFC 4287)"
     path = os.path.join(directory, "feed-atom.en.feed")
-    with open(path, "rb") as file:
-        source = file.read()
+    source = read(path)
     parser = xml.parsers.expat.ParserCreate(namespace_separator=" ")
     names = []
     parser.StartElementHandler = lambda name, _: names.append(name)
@@ -265,8 +262,7 @@ def test_atom(directory):
 
 def test_json_feed(directory):
     "a JSON feed has what version 1.1 requires"
-    with open(os.path.join(directory, "feed-json.en.feed"), encoding="utf-8") as file:
-        feed = json.load(file)
+    feed = json.loads(read(os.path.join(directory, "feed-json.en.feed")))
     assert feed["version"] == "https://jsonfeed.org/version/1.1"
     assert feed["title"] == "paperboy: all filters"
     for key in ("home_page_url", "feed_url"):

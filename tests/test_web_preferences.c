@@ -1,7 +1,6 @@
 /*
  * test_web_preferences.c - preferences, digests and feeds on the page.
  */
-#include <glib.h>
 #include <string.h>
 
 #include "base/bounds.h"

@@ -6,11 +6,9 @@ import re
 import signal
 import socket
 import subprocess
-import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
-
-from tap import Child, Skip, Tap, need_programs, run, wait_until
+import lib  # the path
+from tap import Child, Skip, Tap, need_programs, read_text, run, save, wait_until
 from web_server import (ORIGIN, WebServer, parse_response, program, read_all,
                         write_config)
 
@@ -274,8 +272,7 @@ def finishes_requests(tap):
 
 
 def is_stopped(pid):
-    with open(f"/proc/{pid}/stat", encoding="ascii") as file:
-        return file.read().rpartition(")")[2].split()[0] == "T"
+    return read_text(f"/proc/{pid}/stat").rpartition(")")[2].split()[0] == "T"
 
 
 def finishes_unread_requests(tap):
@@ -306,15 +303,13 @@ def checks_its_configuration(tap):
         assert done.returncode == 78 and words in done.stderr, (listen, done)
     path = write_config(directory, "127.0.0.1:8080")
     assert run([program(), "-c", path, "--check"]) == ""
-    with open(path, encoding="utf-8") as file:
-        text = file.read()
+    text = read_text(path)
     for url, words in (("", "web.url is not set"), ("javascript:x", "the base of links"),
                        ("https://", "the base of links"),
                        ("https://h/?a=b", "the base of links"),
                        ("https://h/", "the base of links"),
                        ("http://papers.example.org", "web.url: https:// is needed")):
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text.replace(ORIGIN, url))
+        save(path, text.replace(ORIGIN, url))
         done = subprocess.run([program(), "-c", path, "--check"], capture_output=True,
                               text=True)
         assert done.returncode == 78 and words in done.stderr, (url, done)

@@ -9,14 +9,11 @@ import json
 import os
 import re
 import shutil
-import subprocess
-import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
-
+import lib  # the path
 from container import Container, make_shared_root
 from paperserver import element
-from tap import Skip, Tap, need_programs, run, top_builddir
+from tap import Skip, Tap, need_programs, read_text, run, save, top_builddir
 from web_server import is_sanitized
 
 UNIT = "paperboy-web.service"
@@ -44,8 +41,7 @@ def has_little_exposure(tap):
     # A unit refers to installed programs.
     names = [*EXPOSURES, "paperboy-web.socket"]
     for name in names:
-        with open(os.path.join(top_builddir(), "systemd", name), encoding="utf-8") as file:
-            text = file.read()
+        text = read_text(os.path.join(top_builddir(), "systemd", name))
         with open(os.path.join(tap.directory, name), "w", encoding="utf-8") as file:
             file.write(re.sub(r"(?m)^ExecStart=.*$", "ExecStart=/bin/true",
                               re.sub(r"(?m)^ExecReload=.*\n", "", text)))
@@ -78,8 +74,7 @@ def install(directory):
     if not os.path.exists(os.path.join(installed, "usr/local/sbin/paperboy-web")):
         raise Skip("configured for another prefix than /usr/local")
     path = os.path.join(installed, "usr/local/etc/paperboy/paperboy.conf")
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(CONFIG)
+    save(path, CONFIG)
     return installed
 
 

@@ -7,12 +7,10 @@ known by the header that it returns.  The user's mail program replies as all do,
 """
 
 import email.utils
-import os
 import re
-import sys
 import urllib.parse
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+import lib  # the path
 from clock import DAY
 from conversations import EVA
 from daemon import at_hour, days_after

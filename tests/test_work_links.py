@@ -10,13 +10,12 @@ import json
 import os
 import random
 import re
-import sys
 import unicodedata
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+import lib  # the path
 from clock import DAY
 from daemon import Instance, at_hour
-from tap import Tap, real_data
+from tap import Tap, read, real_data
 
 RECORDS = 3000 if os.environ.get("PAPERBOY_LONG", "") in ("", "0") else 100000
 BATCH = 1500
@@ -133,8 +132,7 @@ def no_false_link(tap):
 def recorded_pairs(tap):
     """recorded preprints are linked with the articles that bioRxiv names, with any title"""
     path = real_data("sources/fastpaper-cli/biorxiv_search.json")
-    with open(path, encoding="utf-8") as file:
-        answer = json.load(file)
+    answer = json.loads(read(path))
     pairs = {one["doi"].lower(): one["published"].lower() for one in answer["collection"]
              if one["published"] != "NA"}
     for is_article_first in (True, False):

@@ -5,7 +5,6 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <glib.h>
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
@@ -155,7 +154,6 @@ wait_steps(struct log *log, int steps, int64_t wait_ms)
 static struct worker *
 start(struct log *log, const struct clock *clock)
 {
-	g_autoptr(GError) error = NULL;
 	const struct worker_options options = {
 	    .name = "made-up",
 	    .clock = clock,
@@ -163,9 +161,8 @@ start(struct log *log, const struct clock *clock)
 	    .data = log,
 	    .step_s = 600,
 	};
-	struct worker *worker = worker_new(&options, &error);
+	struct worker *worker = NO_ERROR(worker_new(&options, &error));
 
-	g_assert_no_error(error);
 	return worker;
 }
 

@@ -3,7 +3,6 @@
  */
 #include "base/zone.h"
 
-#include <glib.h>
 #include <string.h>
 
 #include "base/bounds.h"
@@ -21,10 +20,8 @@ TEST(installed_zones_are_loaded)
 	    "US/Eastern", "GB-Eire", "Asia/Calcutta"};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
-		g_autoptr(GError) error = NULL;
-		g_autoptr(GTimeZone) zone = zone_load(names[i], &error);
+		g_autoptr(GTimeZone) zone = NO_ERROR(zone_load(names[i], &error));
 
-		g_assert_no_error(error);
 		g_assert_nonnull(zone);
 		g_assert_cmpstr(g_time_zone_get_identifier(zone), ==, names[i]);
 	}

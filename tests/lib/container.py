@@ -16,7 +16,7 @@ import signal
 import subprocess
 import time
 
-from tap import Child, Skip, need_programs, read_process, wait_until
+from tap import Child, Skip, need_programs, read_process, save, wait_until
 
 BOOT_S = 300
 RUN_S = 600
@@ -62,8 +62,7 @@ def make_root(directory, packages):
     )
     if done.returncode != 0:
         raise Skip(f"{NO_CONTAINER}: {done.stdout.strip()[-300:]}")
-    with open(os.path.join(root, "etc", "hostname"), "w", encoding="utf-8") as file:
-        file.write("container\n")
+    save(os.path.join(root, "etc", "hostname"), "container\n")
     return root
 
 
@@ -88,8 +87,7 @@ def make_shared_root(directory, installed):
             ("passwd", "root:x:0:0:root:/root:/bin/sh\nmessagebus:x:100:100::/:/bin/false\n"
                        "nobody:x:65534:65534::/:/bin/false\n"),
             ("group", "root:x:0:\nmessagebus:x:100:\nnogroup:x:65534:\n")):
-        with open(os.path.join(root, "etc", name), "w", encoding="utf-8") as file:
-            file.write(text)
+        save(os.path.join(root, "etc", name), text)
     return root, ["--bind-ro=/usr", f"--bind-ro={installed}/usr/local:/usr/local",
                   "--bind-ro=/etc/ld.so.cache"]
 
@@ -176,8 +174,7 @@ class Container:
 
     def write(self, inside, text):
         os.makedirs(os.path.dirname(self.path(inside)), exist_ok=True)
-        with open(self.path(inside), "w", encoding="utf-8") as file:
-            file.write(text)
+        save(self.path(inside), text)
 
     def power_off(self):
         if self.child.is_running and self.leader:

@@ -10,7 +10,7 @@ import os
 import shutil
 
 from daemon import Instance, parse
-from tap import top_builddir
+from tap import read, save, top_builddir
 
 EVA = "eva@example.org"
 HOME = "paperboy@news.example"
@@ -129,8 +129,7 @@ class Mailbox:
         mail["Delivered-To"] = mail["To"]
         mail["Return-Path"] = f"<{EVA}>"
         name = f"{1000000000 + number}.M{number}P1.mail"
-        with open(os.path.join(self.inbox, "tmp", name), "wb") as file:
-            file.write(mail.as_bytes())
+        save(os.path.join(self.inbox, "tmp", name), mail.as_bytes())
         os.rename(os.path.join(self.inbox, "tmp", name),
                   os.path.join(self.inbox, "new", name))
 
@@ -150,8 +149,7 @@ class Mailbox:
         mails = []
         directory = os.path.join(self.out, "new")
         for name in os.listdir(directory) if os.path.isdir(directory) else ():
-            with open(os.path.join(directory, name), "rb") as file:
-                mails.append(parse(file.read()))
+            mails.append(parse(read(os.path.join(directory, name))))
         return mails
 
     def subjects(self):

@@ -23,7 +23,7 @@ import stores
 from clock import Clock
 from paperserver import element
 from programs import install
-from tap import Child, top_builddir, top_srcdir
+from tap import Child, save, top_builddir, top_srcdir
 
 EVERYTHING = "paper"  # a filter that matches each made-up paper
 RUN_S = 300  # deadline of a run
@@ -95,8 +95,7 @@ class Instance:
         sources = [f'{{ name = "{name.partition(".")[2]}"; {" ".join(rows)} }}'
                    for name, rows in groups.items() if name.startswith("sources.")]
         lines.append(f"sources = ( {', '.join(sources)} );")
-        with open(self.config, "w", encoding="utf-8") as file:
-            file.write("\n".join(lines) + "\n")
+        save(self.config, "\n".join(lines) + "\n")
 
     def set_state(self, directory):
         """Use another state directory, which is created."""

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "errors.h"
 #include "model/digest_contents.h"
 #include "store/core/sql.h"
 
@@ -73,29 +74,26 @@ load_digest(struct store *store, struct sql_statement *row)
 	struct sql_bytes packed = sql_get_bytes(row, 1);
 	struct sql_value id = SQL_INT(sql_get_int(row, 0));
 	pb_local(digest_contents) contents = {0};
-	g_autoptr(GError) error = NULL;
 	g_autofree char *filters = NULL;
 
 	digest_contents_init(&contents);
-	digest_contents_unpack(&contents, packed.data, packed.size, &error);
-	g_assert_no_error(error);
+	NO_ERROR(digest_contents_unpack(&contents, packed.data, packed.size, &error));
 	filters = format_filters(&contents);
-	sql_exec(store, "INSERT INTO digest_head VALUES (?1, ?2, ?3, ?4)", &error, id,
-	    SQL_TEXT(contents.coverage), SQL_TEXT(contents.notices), SQL_TEXT(filters));
-	g_assert_no_error(error);
+	NO_ERROR(sql_exec(store, "INSERT INTO digest_head VALUES (?1, ?2, ?3, ?4)",
+	    &error, id, SQL_TEXT(contents.coverage), SQL_TEXT(contents.notices),
+	    SQL_TEXT(filters)));
 	for (unsigned i = 0; i < contents.papers->len; i++) {
 		const struct digest_contents_paper *paper =
 		    digest_contents_get_paper(&contents, i);
 		g_autofree char *reasons = format_reasons(&contents, paper);
 
-		sql_exec(store, insert_item, &error, id, SQL_INT(i + 1),
+		NO_ERROR(sql_exec(store, insert_item, &error, id, SQL_INT(i + 1),
 		    SQL_INT(paper->seq), SQL_TEXT(paper->day),
 		    SQL_INT_OR_NULL(paper->upvotes),
 		    SQL_INT_OR_NULL(paper->upvotes_before),
 		    SQL_INT_OR_NULL(paper->stars), SQL_TEXT(paper->venue),
 		    SQL_INT(paper->shown), SQL_TEXT(reasons),
-		    SQL_INT(paper->replacement));
-		g_assert_no_error(error);
+		    SQL_INT(paper->replacement)));
 	}
 }
 
@@ -105,10 +103,9 @@ unpack_papers(struct sql_bytes packed)
 {
 	GArray *papers =
 	    g_array_new(FALSE, FALSE, sizeof(struct digest_contents_version));
-	g_autoptr(GError) error = NULL;
 
-	digest_contents_unpack_papers(packed.data, packed.size, papers, NULL, &error);
-	g_assert_no_error(error);
+	NO_ERROR(digest_contents_unpack_papers(
+	    packed.data, packed.size, papers, NULL, &error));
 	return papers;
 }
 
@@ -116,16 +113,15 @@ static void
 load_delivered(struct store *store, struct sql_statement *row)
 {
 	g_autoptr(GArray) papers = unpack_papers(sql_get_bytes(row, 3));
-	g_autoptr(GError) error = NULL;
 
 	for (unsigned i = 0; i < papers->len; i++) {
 		const struct digest_contents_version *paper =
 		    &g_array_index(papers, struct digest_contents_version, i);
 
-		sql_exec(store, insert_delivered, &error, sql_get_value(row, 0),
-		    SQL_INT(paper->seq), SQL_INT(paper->replacement),
-		    sql_get_value(row, 1), sql_get_value(row, 2));
-		g_assert_no_error(error);
+		NO_ERROR(
+		    sql_exec(store, insert_delivered, &error, sql_get_value(row, 0),
+		        SQL_INT(paper->seq), SQL_INT(paper->replacement),
+		        sql_get_value(row, 1), sql_get_value(row, 2)));
 	}
 }
 
@@ -150,16 +146,12 @@ is_inserting(const char *sql)
 void
 digest_views_load(struct store *store, const char *sql)
 {
-	g_autoptr(GError) error = NULL;
-
 	if (!strstr(sql, "digest_item") && !strstr(sql, "digest_head") &&
 	    !strstr(sql, "delivered_paper"))
 		return;
 	for (unsigned i = 0; i < G_N_ELEMENTS(tables); i++) {
-		sql_exec(store, tables[i].create, &error);
-		g_assert_no_error(error);
-		sql_exec(store, tables[i].clear, &error);
-		g_assert_no_error(error);
+		NO_ERROR(sql_exec(store, tables[i].create, &error));
+		NO_ERROR(sql_exec(store, tables[i].clear, &error));
 	}
 	if (strstr(sql, "digest_item") || strstr(sql, "digest_head"))
 		foreach(store, "SELECT id, contents FROM digest", load_digest);

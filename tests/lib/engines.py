@@ -6,7 +6,7 @@ All scripts that use a store do, with $PAPERBOY_TEST_STORE, but for those listed
 import os
 import re
 
-from tap import top_builddir, top_srcdir
+from tap import read_text, top_builddir, top_srcdir
 
 OWN_SERVER = "has servers of its own"
 FILE = "is about the file of a store"
@@ -54,8 +54,7 @@ SQLITE_ONLY = {
 
 
 def has_libpq():
-    with open(os.path.join(top_builddir(), "Makefile"), encoding="utf-8") as file:
-        return "-DHAVE_POSTGRESQL=1" in file.read()
+    return "-DHAVE_POSTGRESQL=1" in read_text(os.path.join(top_builddir(), "Makefile"))
 
 
 def scripts():
@@ -66,8 +65,7 @@ def scripts():
 
 
 def load_text(*names):
-    with open(os.path.join(top_srcdir(), "tests", *names), encoding="utf-8") as file:
-        return file.read()
+    return read_text(os.path.join(top_srcdir(), "tests", *names))
 
 
 def find_modules(name):

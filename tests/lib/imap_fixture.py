@@ -7,11 +7,10 @@
 import glob
 import os
 import re
-import subprocess
 
 from peers import PASSWORD
 from programs import built
-from tap import DEADLINE_S, Child, top_srcdir
+from tap import DEADLINE_S, Child, read, top_srcdir
 
 LINE_END = re.compile(rb"\r\n|\r|\n")
 
@@ -42,8 +41,7 @@ class Reader(Child):
     def stored_messages(self):
         found = []
         for path in self.said("take"):
-            with open(path, "rb") as file:
-                found.append(file.read())
+            found.append(read(path))
         return found
 
     def wait_messages(self, count, deadline_s=DEADLINE_S):
@@ -87,8 +85,7 @@ def all_kinds(count):
     found = []
     for path in sorted(glob.glob(os.path.join(top_srcdir(), "tests", "messages",
                                               "*.eml"))):
-        with open(path, "rb") as file:
-            found.append(with_line_ends(file.read()))
+        found.append(with_line_ends(read(path)))
     shapes = [
         lambda n: b"Subject: plain %d\r\n\r\nhelp\r\n" % n,
         lambda n: b"Subject: no end %d\r\n\r\nlast line" % n,

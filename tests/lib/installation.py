@@ -28,8 +28,8 @@ from clock import Clock
 from machines import Site
 from programs import install
 from tap import (
-    DEADLINE_S, DEBIAN_PYTHON, Child, Skip, need_programs, read_process, top_builddir,
-    wait_until,
+    DEADLINE_S, DEBIAN_PYTHON, Child, Skip, need_programs, read_process, read_text,
+    save, top_builddir, wait_until,
 )
 
 DOMAIN = "example.org"
@@ -106,8 +106,7 @@ def is_there(pid):
 def read_service(programs):
     """SERVICE for the unit of the build."""
     path = os.path.join(top_builddir(), "systemd", "paperboyd.service")
-    with open(path, encoding="utf-8") as file:
-        settings = dict(re.findall(r"^(\w+)=(.*)$", file.read(), re.M))
+    settings = dict(re.findall(r"^(\w+)=(.*)$", read_text(path), re.M))
     assert settings["Restart"] == "on-failure", settings
     return SERVICE.format(
         program=os.path.join(programs, "paperboyd"), config=CONFIG,
@@ -258,13 +257,11 @@ class Installation:
         self.stack = contextlib.ExitStack()
 
     def write_time(self):
-        with open(os.path.join(self.directory, "now"), "w", encoding="ascii") as file:
-            file.write(self.clock.now())
+        save(os.path.join(self.directory, "now"), self.clock.now())
 
     def write_program(self, name, text):
         path = os.path.join(self.programs, name)
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
+        save(path, text)
         os.chmod(path, 0o755)
 
     def __enter__(self):

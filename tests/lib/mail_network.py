@@ -14,7 +14,7 @@ import conversations
 from conversations import EVA, HOME, PARSER
 from daemon import Instance, parse
 from peers import PASSWORD, Ca, Dovecot, Postfix
-from tap import free_port, wait_until
+from tap import free_port, save, wait_until
 
 
 class Network:
@@ -116,8 +116,7 @@ class HostedNetwork(Network):
             },
         )
         secret = os.path.join(self.instance.directory, "password")
-        with open(secret, "w", encoding="ascii") as file:
-            file.write(PASSWORD + "\n")
+        save(secret, PASSWORD + "\n")
         os.chmod(secret, 0o600)
         login = {
             f"{group}{name}": value

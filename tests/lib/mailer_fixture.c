@@ -6,7 +6,7 @@
 #include <glib.h>
 #include <string.h>
 
-#include "base/error.h"
+#include "errors.h"
 #include "render_sample.h"
 #include "service/people/erase.h"
 
@@ -146,10 +146,8 @@ void
 mailer_fixture_open(struct mailer_fixture *mailing)
 {
 	const struct mailer_options options = mailer_fixture_options(mailing);
-	g_autoptr(GError) error = NULL;
 
-	mailing->mailer = mailer_new(&options, &error);
-	g_assert_no_error(error);
+	mailing->mailer = NO_ERROR(mailer_new(&options, &error));
 }
 
 struct mailer_fixture *
@@ -202,11 +200,9 @@ struct mailer_report
 mailer_fixture_run_at(struct mailer_fixture *mailing, int64_t now, const int *stop)
 {
 	struct mailer_report report = {0};
-	g_autoptr(GError) error = NULL;
 
 	store_fixture_set_now(mailing->fixture, now);
-	mailer_run(mailing->mailer, stop, &report, &mailing->next, &error);
-	g_assert_no_error(error);
+	NO_ERROR(mailer_run(mailing->mailer, stop, &report, &mailing->next, &error));
 	store_fixture_assert_idle(mailing->fixture);
 	/* Nothing is in flight when it returns. */
 	assert_rows(mailing->fixture,

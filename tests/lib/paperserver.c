@@ -3,6 +3,8 @@
  */
 #include "paperserver.h"
 
+#include "errors.h"
+
 struct paperserver *
 paperserver_start(const char *directory, const char *pem)
 {
@@ -41,10 +43,9 @@ paperserver_mode_url(const struct paperserver *server, const char *mode)
 char *
 paperserver_read_line(struct paperserver *server)
 {
-	g_autoptr(GError) error = NULL;
-	char *line = g_data_input_stream_read_line(server->log, NULL, NULL, &error);
+	char *line =
+	    NO_ERROR(g_data_input_stream_read_line(server->log, NULL, NULL, &error));
 
-	g_assert_no_error(error);
 	g_assert_nonnull(line);
 	return line;
 }

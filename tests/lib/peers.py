@@ -19,7 +19,10 @@ import pwd
 import re
 import ssl
 
-from tap import DEADLINE_S, Child, Skip, free_port, is_listening, need_programs, run
+from tap import (
+    DEADLINE_S, Child, Skip, free_port, is_listening, need_programs, read_text, run,
+    save,
+)
 
 DOMAIN = "example.org"
 PASSWORD = "correct-horse"
@@ -39,8 +42,7 @@ def need_user(name):
 
 
 def write(path, text, mode=0o644):
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(text)
+    save(path, text)
     os.chmod(path, mode)
     return path
 
@@ -111,8 +113,7 @@ class Ca:
         path = key_and_cert.cert + ".pair"
         with open(path, "w", encoding="ascii") as out:
             for part in (key_and_cert.key, key_and_cert.cert):
-                with open(part, encoding="ascii") as file:
-                    out.write(file.read())
+                out.write(read_text(part))
         return path
 
     def make_chain(self, *names):
@@ -122,8 +123,7 @@ class Ca:
         path = write(os.path.join(self.directory, "fullchain.pem"), "")
         with open(path, "w", encoding="ascii") as out:
             for part in (own.cert, below.cert):
-                with open(part, encoding="ascii") as file:
-                    out.write(file.read())
+                out.write(read_text(part))
         return Cert(path, own.key)
 
     def client_context(self):

@@ -11,7 +11,7 @@ import re
 import signal
 import sys
 
-from tap import Child, Skip, need_programs, run, top_srcdir
+from tap import Child, Skip, need_programs, read_text, run, save, top_srcdir
 
 sys.path.insert(0, os.path.join(top_srcdir(), "src", "store"))
 
@@ -93,8 +93,7 @@ class Server:
 
     def signal_children(self, number):
         path = f"/proc/{self.child.pid}/task/{self.child.pid}/children"
-        with open(path, encoding="ascii") as file:
-            children = [int(pid) for pid in file.read().split()]
+        children = [int(pid) for pid in read_text(path).split()]
         for pid in children:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, number)
@@ -140,8 +139,7 @@ class Server:
     def run(self, sql, database=NAME, is_strict=True):
         """Run statements in one session.  @return rows and errors as text"""
         path = os.path.join(self.directory, "input.sql")
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(sql)
+        save(path, sql)
         return run([*self.client(), "-v", f"ON_ERROR_STOP={int(is_strict)}", "-f", path,
                     database], SLOW_S)
 

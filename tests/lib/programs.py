@@ -19,7 +19,7 @@ import time
 import stores
 from clock import Clock
 from papers import load_papers
-from tap import Child, run, top_builddir, top_srcdir
+from tap import Child, read, run, top_builddir, top_srcdir
 
 OWNER = "owner@example.org"
 FROM = "paperboy@news.example"
@@ -134,8 +134,7 @@ class Paperboy:
         names = set(os.listdir(place)) if os.path.isdir(place) else set()
         found = []
         for name in sorted(names - self._seen):
-            with open(os.path.join(place, name), "rb") as file:
-                found.append(file.read())
+            found.append(read(os.path.join(place, name)))
         self._seen = names
         return found
 

@@ -4,7 +4,7 @@ import os
 import re
 import textwrap
 
-from tap import top_srcdir
+from tap import read_text, top_srcdir
 
 
 def blocks(page):
@@ -27,8 +27,7 @@ def manual_blocks(page, section, subsection=None):
 
     The first line is a comment that says where a block belongs.
     """
-    with open(os.path.join(top_srcdir(), "man", page), encoding="utf-8") as file:
-        text = file.read()
+    text = read_text(os.path.join(top_srcdir(), "man", page))
     part = re.search(rf"\n\.Sh {section}\n(.*?)\n\.Sh ", text, re.S)[1]
     if subsection:
         part = re.search(rf"^\.Ss {subsection}\n(.*?)(?:^\.Ss |\Z)", part, re.S | re.M)[1]

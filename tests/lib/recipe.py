@@ -93,8 +93,7 @@ class Recipe:
         """[(recipient, bytes)] of the Maildir."""
         found = []
         for path in glob.glob(os.path.join(self.maildir, "new", "*")):
-            with open(path, "rb") as file:
-                raw = file.read()
+            raw = read(path)
             found.append((parse(raw)["To"], raw))
         return found
 

@@ -3,7 +3,7 @@
  */
 #include "render_sample.h"
 
-#include <string.h>
+#include "errors.h"
 
 char *
 render_sample_get_template_dir(void)
@@ -35,10 +35,8 @@ render_sample_new_renderer(void)
 	g_autoptr(GBytes) key =
 	    g_bytes_new_static("0123456789abcdef0123456789abcdef", 32);
 	struct renderer_settings settings = render_sample_settings(dir, key);
-	g_autoptr(GError) error = NULL;
-	struct renderer *renderer = renderer_new(&settings, &error);
+	struct renderer *renderer = NO_ERROR(renderer_new(&settings, &error));
 
-	g_assert_no_error(error);
 	return renderer;
 }
 

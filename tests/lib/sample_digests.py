@@ -15,7 +15,7 @@ import messages
 from oracle import Paper, parse
 from papers import paper_from_element
 from programs import FROM, Paperboy, as_sent
-from tap import real_files, top_srcdir
+from tap import read, real_files, top_srcdir
 
 READER = "reader@example.org"
 EXTRA = f"""commands: {{ address = "{FROM}"; }};
@@ -150,7 +150,6 @@ def build_shipped(directory):
     """A digest of the newest made-up day that ships."""
     path = sorted(glob.glob(os.path.join(top_srcdir(), "samples",
                                          "daily_papers-*.json")))[-1]
-    with open(path, encoding="utf-8") as file:
-        elements = json.load(file)
+    elements = json.loads(read(path))
     sample = Sample("shipped", len(elements), filters=(("", "upvotes:>=0"),))
     return build(sample, directory, elements)

@@ -12,7 +12,7 @@ import os
 import quopri
 import re
 
-from tap import top_srcdir
+from tap import read, top_srcdir
 
 LINE_BYTES = 998  # RFC 5322 section 2.1.1
 
@@ -75,8 +75,7 @@ MADE_UP = [
 def samples():
     """The replies in tests/messages."""
     for path in sorted(glob.glob(os.path.join(top_srcdir(), "tests", "messages", "*.eml"))):
-        with open(path, "rb") as file:
-            raw = file.read().replace(b"\r\n", b"\n")
+        raw = read(path).replace(b"\r\n", b"\n")
         if max(map(len, raw.split(b"\n"))) <= LINE_BYTES:
             yield raw
 

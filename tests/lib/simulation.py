@@ -16,7 +16,7 @@ import time
 import slots
 from daemon import Instance
 from slots import DAY_S
-from tap import top_builddir
+from tap import save, top_builddir
 
 HOUR_S = 3600
 
@@ -188,8 +188,7 @@ class Simulation:
             self.send("fetch " + self.scenario.source_order)
 
     def run(self):
-        with open(self.clock_path, "w", encoding="ascii") as file:
-            file.write(f"{self.clock:011}\n")
+        save(self.clock_path, f"{self.clock:011}\n")
         started = time.monotonic()
         events = sorted(self.scenario.get_events(), key=lambda event: event[:2])
         is_asleep = False

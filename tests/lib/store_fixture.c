@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "digest_views.h"
+#include "errors.h"
 #include "service/digest/digest_build.h"
 #include "service/match/match.h"
 #include "service/people/subscribe.h"
@@ -37,13 +38,10 @@ store_fixture_open(const struct store_fixture *fixture)
 {
 	g_autofree char *archive =
 	    g_build_filename(fixture->directory, "archive.db", NULL);
-	g_autoptr(GError) error = NULL;
-	struct store *store = store_open(fixture->path, &error);
+	struct store *store = NO_ERROR(store_open(fixture->path, &error));
 
-	g_assert_no_error(error);
 	if (store->postgresql) {
-		archive_cache_open(store, archive, &error);
-		g_assert_no_error(error);
+		NO_ERROR(archive_cache_open(store, archive, &error));
 	}
 	return store;
 }
@@ -52,10 +50,8 @@ struct store_fixture *
 store_fixture_new(void)
 {
 	struct store_fixture *fixture = g_new0(struct store_fixture, 1);
-	g_autoptr(GError) error = NULL;
 
-	fixture->directory = g_dir_make_tmp("pb-test-XXXXXX", &error);
-	g_assert_no_error(error);
+	fixture->directory = NO_ERROR(g_dir_make_tmp("pb-test-XXXXXX", &error));
 	fixture->path = store_server_create();
 	if (!fixture->path)
 		fixture->path =
@@ -161,10 +157,8 @@ save_fetch(struct store_fixture *fixture, const struct source_fetch *fetch,
     const GPtrArray *listings)
 {
 	struct fetched fetched = {fetch, listings};
-	g_autoptr(GError) error = NULL;
 
-	store_transact(fixture->store, save_fetched, &fetched, &error);
-	g_assert_no_error(error);
+	NO_ERROR(store_transact(fixture->store, save_fetched, &fetched, &error));
 }
 
 unsigned
@@ -183,18 +177,15 @@ store_fixture_fill_real(struct store_fixture *fixture)
 		g_autofree char *noon = g_strconcat(day, "T12:00:00Z", NULL);
 		g_autoptr(GPtrArray) listings = NULL;
 		g_autoptr(GBytes) bytes = NULL;
-		g_autoptr(GError) error = NULL;
 		struct source_fetch batch = {
 		    .source = "hf", .day = day, .status = SOURCE_FETCH_OK};
 		char *text = NULL;
 		struct json_page page = {.total = -1};
 		size_t size;
 
-		g_file_get_contents(path, &text, &size, &error);
-		g_assert_no_error(error);
+		NO_ERROR(g_file_get_contents(path, &text, &size, &error));
 		bytes = g_bytes_new_take(text, size);
-		listings = huggingface_parse(bytes, NULL, day, &page, &error);
-		g_assert_no_error(error);
+		listings = NO_ERROR(huggingface_parse(bytes, NULL, day, &page, &error));
 		g_free(page.next);
 		listings = source_merge_listings(listings);
 		batch.fetched_at = store_fixture_time(noon);
@@ -245,7 +236,6 @@ store_fixture_announce(struct store_fixture *fixture, const char *source,
 	struct listing *listing = listing_new(paper, day);
 	g_autoptr(GPtrArray) listings =
 	    g_ptr_array_new_with_free_func((GDestroyNotify)listing_free);
-	g_autoptr(GError) error = NULL;
 	struct source_fetch batch = {
 	    .source = source,
 	    .day = day,
@@ -267,16 +257,14 @@ store_fixture_enrich(
 	g_autoptr(GPtrArray) papers =
 	    g_ptr_array_new_with_free_func((GDestroyNotify)paper_free);
 	g_auto(GStrv) names = g_strsplit(categories, " ", -1);
-	g_autoptr(GError) error = NULL;
 	struct papers_saved saved;
 
 	paper->categories = g_ptr_array_new_with_free_func(g_free);
 	for (char **name = names; *name; name++)
 		g_ptr_array_add(paper->categories, g_strdup(*name));
 	g_ptr_array_add(papers, paper);
-	papers_save_lookup(
-	    fixture->store, PAPER_LOOKUP_ARXIV, papers, NULL, at, &saved, &error);
-	g_assert_no_error(error);
+	NO_ERROR(papers_save_lookup(
+	    fixture->store, PAPER_LOOKUP_ARXIV, papers, NULL, at, &saved, &error));
 	g_assert_cmpuint(saved.listed, ==, 1);
 }
 
@@ -307,11 +295,9 @@ store_fixture_subscribe(struct store_fixture *fixture, const char *address,
 	    .who = "test",
 	    .key = fixture->key,
 	};
-	g_autoptr(GError) error = NULL;
 	pb_auto(subscriber) subscriber =
-	    subscribe_add(fixture->store, &request, now, NULL, NULL, &error);
+	    NO_ERROR(subscribe_add(fixture->store, &request, now, NULL, NULL, &error));
 
-	g_assert_no_error(error);
 	return subscriber->id;
 }
 
@@ -320,11 +306,9 @@ add_filter(struct store_fixture *fixture, const char *address, const char *filte
     bool is_block, int64_t now)
 {
 	const struct subscribe_filter wanted = {.text = filter, .is_block = is_block};
-	g_autoptr(GError) error = NULL;
-	pb_auto(subscription) subscription = subscribe_add_filter(
-	    fixture->store, address, &wanted, "test", now, NULL, NULL, &error);
+	pb_auto(subscription) subscription = NO_ERROR(subscribe_add_filter(
+	    fixture->store, address, &wanted, "test", now, NULL, NULL, &error));
 
-	g_assert_no_error(error);
 	g_assert_nonnull(subscription);
 }
 
@@ -347,12 +331,10 @@ store_fixture_build_digests(struct store_fixture *fixture, int64_t now)
 {
 	struct match_report matched = {0};
 	struct digest_build_report made = {0};
-	g_autoptr(GError) error = NULL;
 
-	match_run(fixture->store, now, &matched, &error);
-	g_assert_no_error(error);
-	digest_build_run(fixture->store, fixture->key, NULL, now, &made, &error);
-	g_assert_no_error(error);
+	NO_ERROR(match_run(fixture->store, now, &matched, &error));
+	NO_ERROR(
+	    digest_build_run(fixture->store, fixture->key, NULL, now, &made, &error));
 	return made.digests;
 }
 
@@ -423,13 +405,11 @@ compare_with_rebuilt(struct store_fixture *fixture, const char *what, const char
 	    rows, rows);
 	struct store *archive = store_get_archive(fixture->store);
 	g_autofree char *wrong = NULL;
-	g_autoptr(GError) error = NULL;
 	pb_transaction transaction = {0};
 
 	g_assert_true(store_begin(archive, &transaction, NULL));
 	store_fixture_run(fixture, save);
-	archive_rebuild(archive, &error);
-	g_assert_no_error(error);
+	NO_ERROR(archive_rebuild(archive, &error));
 	wrong = store_fixture_text(fixture, count);
 	return g_str_equal(wrong, "0")
 	           ? NULL
@@ -441,11 +421,10 @@ store_fixture_check_archive(struct store_fixture *fixture)
 {
 	g_autofree char *damage = store_fixture_try(fixture,
 	    "INSERT INTO paper_fts (paper_fts, rank) VALUES ('integrity-check', 1)");
-	g_autoptr(GError) error = NULL;
 	char *problem = NULL;
 
-	archive_check_counts(store_get_archive(fixture->store), &problem, &error);
-	g_assert_no_error(error);
+	NO_ERROR(
+	    archive_check_counts(store_get_archive(fixture->store), &problem, &error));
 	if (!problem && damage)
 		problem =
 		    g_strdup("the index is damaged, or does not match the papers");

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "errors.h"
 #include "store/core/engine.h"
 
 #ifdef HAVE_POSTGRESQL
@@ -52,10 +53,8 @@ add_functions(const char *url)
 	g_autofree char *path =
 	    g_build_filename(top ? top : ".", "tests", "lib", "store_server.sql", NULL);
 	g_autofree char *sql = NULL;
-	g_autoptr(GError) error = NULL;
 
-	g_file_get_contents(path, &sql, NULL, &error);
-	g_assert_no_error(error);
+	NO_ERROR(g_file_get_contents(path, &sql, NULL, &error));
 	run_at(url, sql);
 }
 
@@ -65,12 +64,10 @@ create_template(gpointer data)
 {
 	char *name = g_strdup_printf("template_%08x", g_random_int());
 	g_autofree char *url = format_url(name);
-	g_autoptr(GError) error = NULL;
 
 	(void)data;
 	run("CREATE DATABASE", name, NULL);
-	store_free(store_open(url, &error));
-	g_assert_no_error(error);
+	store_free(NO_ERROR(store_open(url, &error)));
 	add_functions(url);
 	return name;
 }

@@ -63,6 +63,16 @@ def read(path):
         return file.read()
 
 
+def read_text(path):
+    return read(path).decode("utf-8")
+
+
+def save(path, data):
+    """Write text or bytes to a file."""
+    with open(path, "wb") as file:
+        file.write(data.encode("utf-8") if isinstance(data, str) else data)
+
+
 def one_line(text):
     return " ".join(str(text).split())
 

@@ -7,6 +7,7 @@
 #include <glib.h>
 
 #include "base/cleanup.h"
+#include "errors.h"
 
 struct unit_test {
 	const char *name;

@@ -13,7 +13,7 @@ import os
 import re
 import socket
 
-from tap import DEADLINE_S, Child, free_port, run, top_builddir, top_srcdir
+from tap import DEADLINE_S, Child, free_port, run, save, top_builddir, top_srcdir
 
 ORIGIN = "https://papers.example.org"
 CONFIG = """\
@@ -41,10 +41,9 @@ def helper():
 def write_config(directory, listen, name="paperboy.conf", proxies="127.0.0.1"):
     """Write a configuration.  @return its path"""
     path = os.path.join(directory, name)
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(CONFIG.format(
-            templates=os.path.join(top_srcdir(), "etc", "templates"), origin=ORIGIN,
-            listen=listen, socket=os.path.join(directory, "daemon"), proxies=proxies))
+    save(path, CONFIG.format(
+        templates=os.path.join(top_srcdir(), "etc", "templates"), origin=ORIGIN,
+        listen=listen, socket=os.path.join(directory, "daemon"), proxies=proxies))
     return path
 
 
