@@ -15,12 +15,11 @@ import json
 import os
 import random
 import re
-import sys
 import threading
 import time
 from urllib.parse import parse_qs, unquote, urlsplit
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+import lib  # the path
 import paperserver
 import slots
 from generate import generate

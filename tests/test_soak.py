@@ -19,10 +19,8 @@ import glob
 import os
 import random
 import re
-import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
-
+import lib  # the path
 import stores
 from simulation import HOUR_S, Event, Simulation, daily_checks
 from slots import DAY_S

@@ -10,7 +10,7 @@ import os
 import subprocess
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+import lib  # the path
 from daemon import Instance, at_hour, days_after, parse
 from clock import DAY
 from peers import Child, free_port, write

@@ -10,11 +10,10 @@ import json
 import os
 import re
 import subprocess
-import sys
 import unicodedata
 import xml.etree.ElementTree as tree
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+import lib  # the path
 from tap import Tap, real_data, top_builddir, top_srcdir
 
 DAY = "2026-11-20"

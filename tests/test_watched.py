@@ -14,7 +14,7 @@ import subprocess
 import sys
 import time
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+import lib  # the path
 import stores
 from copies import CONNECTIONS, Basket, pause
 from daemon import RUN_S, Instance, at_hour, days_after, parse

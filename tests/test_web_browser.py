@@ -11,11 +11,9 @@ import http.client
 import json
 import os
 import re
-import sys
 import threading
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
-
+import lib  # the path
 import browser
 from clock import DAY
 from daemon import Instance, days_after, parse
