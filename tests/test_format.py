@@ -128,13 +128,8 @@ def test_tidy():
     assert not problems, "\n".join(problems)
 
 
-def main():
-    with Tap() as tap:
-        tap.run(test_formatter_sees, tap)
-        tap.run(test_format)
-        tap.run(test_tidy_sees)
-        tap.run(test_tidy)
-
-
-if __name__ == "__main__":
-    main()
+with Tap() as tap:
+    tap.run(test_formatter_sees, tap)
+    tap.run(test_format)
+    tap.run(test_tidy_sees)
+    tap.run(test_tidy)

@@ -227,19 +227,14 @@ def test_clock():
                 raise AssertionError(f"{name} was started on the real clock")
 
 
-def main():
-    with Tap() as tap:
-        tap.run(test_clock)
-        tap.run(test_tables_of_cases)
-        tap.run(test_users_of_display)
-        tap.run(test_module)
-        tap.run(test_rules, tap)
-        tap.run(test_tables)
-        tap.run(test_graph)
-        tap.run(test_names, tap)
-        tap.run(test_repository_layers, tap)
-        tap.run(test_repository_names)
-
-
-if __name__ == "__main__":
-    main()
+with Tap() as tap:
+    tap.run(test_clock)
+    tap.run(test_tables_of_cases)
+    tap.run(test_users_of_display)
+    tap.run(test_module)
+    tap.run(test_rules, tap)
+    tap.run(test_tables)
+    tap.run(test_graph)
+    tap.run(test_names, tap)
+    tap.run(test_repository_layers, tap)
+    tap.run(test_repository_names)

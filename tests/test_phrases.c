@@ -77,6 +77,20 @@ match_intent(const struct phrases *phrases, bool is_cue, const char *line)
 	return g_string_free(found, FALSE);
 }
 
+/* @param rows  {sentence, its intent; "" for none} */
+static void
+check_intents(bool is_cue, const char *const rows[][2], size_t count)
+{
+	pb_auto(phrases) phrases = NO_ERROR(phrases_parse("xx", file, &error));
+
+	for (size_t i = 0; i < count; i++) {
+		g_autofree char *found = match_intent(phrases, is_cue, rows[i][0]);
+
+		if (strcmp(found, rows[i][1]) != 0)
+			g_error("'%s': '%s'", rows[i][0], found);
+	}
+}
+
 TEST(a_pattern_covers_its_sentence_but_for_fillers)
 {
 	static const char *const rows[][2] = {
@@ -94,14 +108,8 @@ TEST(a_pattern_covers_its_sentence_but_for_fillers)
 	    {"end it", ""},
 	    {"", ""},
 	};
-	pb_auto(phrases) phrases = NO_ERROR(phrases_parse("xx", file, &error));
 
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		g_autofree char *found = match_intent(phrases, false, rows[i][0]);
-
-		if (strcmp(found, rows[i][1]) != 0)
-			g_error("'%s': '%s'", rows[i][0], found);
-	}
+	check_intents(false, rows, G_N_ELEMENTS(rows));
 }
 
 TEST(a_cue_is_enough_unless_a_word_refuses)
@@ -117,14 +125,8 @@ TEST(a_cue_is_enough_unless_a_word_refuses)
 	    {"could they give graph theory my dog likes", "ask topics=graph theory"},
 	    {"ask on Monday", ""},
 	};
-	pb_auto(phrases) phrases = NO_ERROR(phrases_parse("xx", file, &error));
 
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		g_autofree char *found = match_intent(phrases, true, rows[i][0]);
-
-		if (strcmp(found, rows[i][1]) != 0)
-			g_error("'%s': '%s'", rows[i][0], found);
-	}
+	check_intents(true, rows, G_N_ELEMENTS(rows));
 }
 
 TEST(the_longest_phrase_at_a_start_is_skipped)

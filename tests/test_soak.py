@@ -352,11 +352,6 @@ def run_soak(tap, people, length):
     tap.diag(f"{simulation.seconds:.0f} s")
 
 
-def main():
-    with Tap() as tap:
-        for size in (os.environ.get("PAPERBOY_SOAK") or "100 14").split(","):
-            run_soak(tap, *map(int, size.split()))
-
-
-if __name__ == "__main__":
-    main()
+with Tap() as tap:
+    for size in (os.environ.get("PAPERBOY_SOAK") or "100 14").split(","):
+        run_soak(tap, *map(int, size.split()))

@@ -210,13 +210,8 @@ def test_written():
     assert compare("europepmc", os.path.join(data, "europepmc-mesh.json")) == 3
 
 
-def main():
-    with Tap() as tap:
-        tap.run(test_written)
-        tap.run(test_recorded_biorxiv)
-        tap.run(test_recorded_europepmc)
-        tap.run(test_recorded_crossref)
-
-
-if __name__ == "__main__":
-    main()
+with Tap() as tap:
+    tap.run(test_written)
+    tap.run(test_recorded_biorxiv)
+    tap.run(test_recorded_europepmc)
+    tap.run(test_recorded_crossref)
