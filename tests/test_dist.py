@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""test_dist.py - the archive is complete, and the programs are hardened."""
+"""test_dist.py - the archive is complete, its version is one, and programs are hardened."""
 
 import os
 import platform
@@ -7,7 +7,7 @@ import re
 import subprocess
 
 import lib  # the path
-from tap import Skip, Tap, need_programs, run, top_builddir, top_srcdir
+from tap import Skip, Tap, need_programs, read_text, run, top_builddir, top_srcdir
 
 # Only useful in a clone.
 LEFT_OUT = (".ci/run", ".gitignore", ".github/")
@@ -74,6 +74,17 @@ def programs_are_hardened():
         assert name != "paperboyd" or re.search(FORTIFIED, said), name
 
 
+def version_is_one():
+    """NEWS and the packages have the version that the programs print"""
+    (version,) = ask_make("$(PACKAGE_VERSION)")
+    for name, pattern in (("NEWS", r"^paperboy (\S+) "), ("debian/changelog", r"\((.+)-\d+\)"),
+                          ("contrib/rpm/paperboy.spec", r"^Version: +(\S+)"),
+                          ("contrib/rpm/paperboy.spec", r"%changelog\n.* (\S+)-\d+\n")):
+        found = re.search(pattern, read_text(os.path.join(top_srcdir(), name)), re.M)[1]
+        assert found == version, (name, found, version)
+
+
 with Tap() as tap:
+    tap.run(version_is_one)
     tap.run(programs_are_hardened)
     tap.run(every_file_goes_along, tap)

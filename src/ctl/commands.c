@@ -158,7 +158,8 @@ static const char setup_details[] =
     "  --answers FILE    answers instead of questions, as lines NAME: ANSWER; names:\n"
     "                    owner, mailbox, servers, user, login, password_file (its\n"
     "                    path), tenant, client_id, client_secret_file,\n"
-    "                    refresh_token_file, subscribers, time, categories\n"
+    "                    refresh_token_file, subscribers, time, sciences,\n"
+    "                    categories\n"
     "  --set NAME=VALUE  another setting, or sources.NAME.OPTION; may be repeated\n"
     "  --yes             replace files without asking";
 

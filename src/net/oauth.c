@@ -254,7 +254,8 @@ send_form(
 	body = g_bytes_get_data(response.body, &size);
 	object =
 	    parse_object(body ? body : "", size, response.status, host, name, error);
-	explicit_bzero((char *)body, size);
+	if (size)
+		explicit_bzero((char *)body, size);
 	return object;
 }
 
