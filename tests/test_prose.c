@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "lib/cases.h"
 #include "lib/unit.h"
 
 static bool
@@ -73,98 +74,16 @@ summarize(const struct prose *prose)
 	return g_string_free(text, FALSE);
 }
 
-static const struct {
-	const char *subject, *text, *expected;
-} rows[] = {
-    {"subscribe", "", "subscribe"},
-    {"", "Hello,\n\nplease sign me up for robots and graph theory.\n\nBest,\nAda",
-        "-salutation; subscribe=robots|graph theory; -closing; -closing"},
-    {"Subscribe", "- robot arms\n- protein design\n\nKind regards\nBob B.",
-        "subscribe; add=robot arms; add=protein design; -closing; -closing"},
-    {"", "robot arms", "?robot arms"},
-    {"", "add robots\nThanks\nAda", "!add robots; -closing; -name"},
-    {"Please take me off your list", "", "leave"},
-    {"", "stop sending papers about agents", "exclude=agents"},
-    {"", "Remove me. My phone is out of order.", "leave; ?My phone is out of order."},
-    {"", "unsubscribe me if it costs something", "??"},
-    {"", "Please pause until 7 December.", "pause=7|12"},
-    {"", "Add tax law, but no surveys", "add=tax law; exclude=surveys"},
-    {"subscribe", "swarm robots\n\nJane Roe\nTel. +49 30 1234567",
-        "subscribe; add=swarm robots; -contact; -contact"},
-    {"subscribe", "swarm robots\n-- \nJane Roe",
-        "subscribe; add=swarm robots; "
-        "-signature; -signature"},
-    {"", "Bitte künftig nur noch dienstags", "frequency=tue"},
-    {"", "Moechte mich bitte abmelden, danke!", "leave"},
-    {"", "Unsubscribe?", "??"},
-    {"", "Can you unsubscribe me?", "leave"},
-    {"subscribe", "topics=tax law\nlang=de", "subscribe; add=tax law; ?lang=de"},
-    {"", "remvoe flter 1", "remove=1"},
-    {"", "Remote sensing", "?Remote sensing"},
-    {"", "退订", "leave"},
-    {"", "请订阅强化学习和机器人的论文", "subscribe=强化学习|机器人"},
-    {"", "Je voudrais recevoir les articles sur l'optique", "subscribe=optique"},
-    {"", "My friend told me about neural operators, could I get those too?",
-        "add=neural operators"},
-    {"", "Track superconductivity for me too please", "add=superconductivity"},
-    {"", "I read about your service on a blog.",
-        "?I read about your service on a blog."},
-    {"", "What about arXiv?", "sources"},
-    {"", "Could you add the papers of Marie Curie and Lise Meitner?",
-        "?Could you add the papers of Marie Curie and Lise Meitner?"},
-    {"", "2: not relevant", "hide=2"},
-    {"", "Please don't bother me with robotics any more.", "exclude=robotics"},
-    {"", "Lass bitte alles weg, was mit Kryptow\u00e4hrungen zu tun hat.",
-        "exclude=Kryptow\u00e4hrungen"},
-    {"", "Mir reicht eine Mail am Freitag.", "frequency=fri"},
-    {"", "Every day is a bit much, what about Mondays and Thursdays?", "??"},
-    {"", "Ab morgen bin ich wandern und erst am 8. Dezember wieder da.", "??"},
-    {"", "Half past seven is too early for me, could it come at nine?",
-        "keep=7|+30; time=9"},
-    {"", "bitte neuheiten zu tiefsee, einmal die woche gen\u00fcgt",
-        "subscribe=tiefsee; frequency=weekly"},
-    {"", "No, I meant: please pause until 4 December.", "?No; pause=4|12"},
-    {"", "I read on Fridays. Could it come then?", "frequency=fri"},
-    {"", "The protein filter can be deleted.", "remove=protein"},
-    {"", "On the side, I am interested in robots", "subscribe=robots"},
-    {"", "Nummer 1 und 2 l\u00f6schen", "remove=1|2"},
-    {"", "Robots, but nothing about drones", "?Robots; exclude=drones"},
-    {"", "kann man bei euch auch ohne Studium mitmachen?",
-        "?kann man bei euch auch ohne Studium mitmachen?"},
-    {"", "Durchsucht ihr auch PubMed?", "sources"},
-    {"", "Mi interessano i buchi neri", "subscribe=buchi neri"},
-    /* By cues. */
-    {"", "Could somebody take me off this? I changed groups in September.",
-        "leave; ?I changed groups in September."},
-    {"", "Please don't take me off the list, I was only joking.",
-        "?Please don't take me off the list, I was only joking."},
-    {"", "Half of it is games. Could anything with Atari be kept out?",
-        "?Half of it is games.; exclude=Atari"},
-    {"", "I work on spin liquids and kagome magnets, so send it my way.",
-        "subscribe=spin liquids|kagome magnets; -filler"},
-    {"", "It would help to hear about any research on monsoon onset as it appears.",
-        "subscribe=monsoon onset"},
-    {"",
-        "Ich w\u00e4re verbunden, wenn Sie mir Schriften zu Moorb\u00f6den sowie zu "
-        "Torfmoosen zukommen lie\u00dfen.",
-        "subscribe=Moorb\u00f6den|Torfmoosen"},
-    {"", "Die 2 war ein Volltreffer!!", "like=2"},
-    {"",
-        "J'aimerais \u00eatre tenue au courant de ce qui se publie sur le cancer "
-        "du pancr\u00e9as.",
-        "subscribe=cancer du pancr\u00e9as"},
-};
-
 /* The order of what is cut before and after is of no interest. */
 TEST(mails_are_understood)
 {
 	unsigned wrong = 0;
 
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		pb_auto(prose) prose = read_mail(rows[i].subject, rows[i].text);
+	CASES_FOREACH(row, "prose_mails", *subject, *text, *expected) {
+		pb_auto(prose) prose = read_mail(row->subject, row->text);
 		g_autofree char *found = summarize(prose);
 		g_auto(GStrv) one = g_strsplit(found, "; ", -1);
-		g_auto(GStrv) two = g_strsplit(rows[i].expected, "; ", -1);
+		g_auto(GStrv) two = g_strsplit(row->expected, "; ", -1);
 		bool is_same = g_strv_length(one) == g_strv_length(two);
 
 		for (char **part = two; *part; part++)
@@ -172,8 +91,7 @@ TEST(mails_are_understood)
 			    is_same && g_strv_contains((const char *const *)one, *part);
 		if (is_same)
 			continue;
-		g_test_message(
-		    "'%s': %s, not %s", rows[i].text, found, rows[i].expected);
+		g_test_message("'%s': %s, not %s", row->text, found, row->expected);
 		wrong++;
 	}
 	g_assert_cmpuint(wrong, ==, 0);

@@ -17,9 +17,10 @@
 #define AUTHOR_WORDS    4  /* of the name of an author of papers */
 #define TITLE_WORDS     12 /* of the title of a paper */
 #define NAMED_WORDS     5  /* of a filter or place */
-#define STATED_WORDS    3  /* of a topic that ends like a sentence */
+#define STATED_WORDS    4  /* of a topic that ends like a sentence */
 #define GREETED_WORDS   5  /* of a name after a salutation */
 #define NAME_WORDS      4  /* of a name at the end of a mail */
+#define CLOSING_WORDS   3  /* of a closing formula before a name */
 /* A line of at least that length may go on in the next one. */
 #define WRAPPED_CHARS   45
 /* Words of a wish beside a telephone number, to be one. */
@@ -200,7 +201,9 @@ is_topic(const struct phrases *language, const struct phrases_span *span, bool i
 		         is_subject_word(language, span, at);
 		has_letter = has_letter || !strpbrk(word->plain, "0123456789");
 	}
-	return has_letter && is_new && weight > 1 && weight <= TOPIC_WEIGHT &&
+	/* "up to 30 % off" */
+	return !strchr(raw, '%') && has_letter && is_new && weight > 1 &&
+	       weight <= TOPIC_WEIGHT &&
 	       (strchr(raw, '(') != NULL) == (strchr(raw, ')') != NULL) &&
 	       get_word(span, span->to - 1)->end - get_word(span, span->from)->start <=
 	           TOPIC_CHARS &&
@@ -278,6 +281,22 @@ is_place(const struct phrases_span *span)
 	return false;
 }
 
+/* Whether a phrase of a section ends where a span begins: "thanks, Ann". */
+static bool
+is_after(const struct phrases_span *span, const char *section)
+{
+	unsigned least = span->from - MIN(span->from, CLOSING_WORDS);
+
+	for (unsigned at = least; at < span->from; at++) {
+		const struct phrases_span before =
+		    make_span(span->text, at, span->from);
+
+		if (phrases_skip_any(section, &before) == span->from)
+			return true;
+	}
+	return false;
+}
+
 static bool
 accept_value(
     const struct phrases *language, const char *slot, const struct phrases_span *span)
@@ -286,6 +305,7 @@ accept_value(
 
 	if (strcmp(slot, "topics") == 0)
 		return get_word(span, span->to - 1)->mark != ',' &&
+		       !is_after(span, "closing") &&
 		       split_topics(language, span, true, NULL);
 	for (unsigned at = span->from; !is_title && at < span->to; at++) {
 		const struct phrases_span rest = make_span(span->text, at, span->to);
@@ -380,20 +400,21 @@ add_topics(struct prose_item *item, const struct phrases_span *span)
 		    &item->wish, "topic", skip_elision(language, topics->pdata[i]));
 }
 
-/* "the protein filter": without the words around its name */
+/* "the topic protein", "the protein filter": without the words around its name */
 static void
 trim_filter(const struct phrases *language, struct phrases_text *text,
     struct phrases_value *value)
 {
-	const struct phrases_span first = make_span(text, value->from, value->from + 1);
-	const struct phrases_span last = make_span(text, value->to - 1, value->to);
+	struct phrases_span first = make_span(text, value->from, value->from + 1);
+	struct phrases_span last = make_span(text, value->to - 1, value->to);
 
-	if (value->to - value->from < 2)
-		return;
-	value->from += phrases_is_filler(language, &first);
-	if (value->to - value->from > 1 &&
-	    phrases_skip(language, "filter-word", &last) == last.to)
-		value->to--;
+	while (value->to - value->from > 1 &&
+	       (phrases_is_filler(language, &first) ||
+	           phrases_skip(language, "keyword", &first) == first.to))
+		first = make_span(text, ++value->from, first.to + 1);
+	while (value->to - value->from > 1 &&
+	       phrases_skip(language, "keyword", &last) == last.to)
+		last = make_span(text, last.from - 1, --value->to);
 	g_free(value->text);
 	value->text = phrases_copy(text, value->from, value->to);
 }
@@ -441,6 +462,7 @@ struct part {
 	struct phrases_match match; /* without intent: fillers, or not read */
 	unsigned unread;            /* words */
 	unsigned loose;             /* words beside a cue */
+	unsigned skipped;           /* words that "..." of a pattern stands for */
 };
 
 /* The best way to read a sentence, in one language. */
@@ -470,16 +492,43 @@ is_unused(const struct phrases *language, const struct phrases_span *span,
 	       !phrases_is_filler(language, &word);
 }
 
-/* The words beside a cue and its slots that may say something else. */
+/* The words beside those of a pattern and its slots that may say something else. */
 static unsigned
-count_loose(const struct phrases *language, const struct phrases_span *span,
+count_unused(const struct phrases *language, const struct phrases_span *span,
     const struct phrases_match *match)
 {
 	unsigned count = 0;
 
 	for (unsigned at = span->from; at < span->to; at++)
 		count += is_unused(language, span, match, at);
-	return MAX(count, 1);
+	return count;
+}
+
+static bool
+is_capitalised(const struct phrases_word *word)
+{
+	return word->mark || g_unichar_isupper(g_utf8_get_char(word->start)) ||
+	       is_unspaced(word);
+}
+
+/* "Danke! Fabi" */
+static bool
+is_name_like(const struct phrases_span *span)
+{
+	for (unsigned at = span->from; at < span->to; at++)
+		if (!is_capitalised(get_word(span, at)))
+			return false;
+	return count_words(span) <= NAME_WORDS;
+}
+
+/* "Kind regards", "best, Ann" in a sentence. */
+static bool
+is_formula(const struct phrases *language, const struct phrases_span *span)
+{
+	const struct phrases_span rest =
+	    make_span(span->text, phrases_skip(language, "closing", span), span->to);
+
+	return rest.from > span->from && is_name_like(&rest);
 }
 
 static void
@@ -491,14 +540,18 @@ read_part(const struct phrases *language, const struct phrases_span *span,
 		return;
 	if (span->to - span->from <= PART_WORDS) {
 		if (phrases_find_intent(
-		        language, span, false, accept_match, &part->match) ||
-		    phrases_is_filler(language, span) ||
+		        language, span, false, accept_match, &part->match)) {
+			part->skipped = count_unused(language, span, &part->match);
+			return;
+		}
+		if (phrases_is_filler(language, span) ||
 		    phrases_skip(language, "salutation", span) == span->to ||
-		    phrases_skip(language, "closing", span) == span->to)
+		    is_formula(language, span))
 			return;
 		if (has_cues && phrases_find_intent(
 		                    language, span, true, accept_match, &part->match)) {
-			part->loose = count_loose(language, span, &part->match);
+			part->loose =
+			    MAX(count_unused(language, span, &part->match), 1);
 			return;
 		}
 	}
@@ -608,7 +661,8 @@ parse_sentence(const struct phrases *language, const struct phrases_span *span,
 			read_part(language, &words, has_cues, &part);
 			cost = best[from].cost +
 			       (int)(part.unread * 2 + part.loose) * LOOSE_COST -
-			       (int)count_certain(&part) * CUTS_MAX + 1;
+			       (int)count_certain(&part) * CUTS_MAX +
+			       (int)part.skipped * 2 - (int)part.match.literal + 1;
 			/* Words that are not read are of one part only. */
 			if ((part.unread && from + 1 < to) || cost >= best[to].cost) {
 				phrases_match_clear(&part.match);
@@ -720,6 +774,15 @@ guess_language(const char *first, const struct phrases_span *span, unsigned leas
 	return best;
 }
 
+static bool
+has_topics(const struct parse *parse)
+{
+	for (unsigned i = 0; i < parse->count; i++)
+		if (phrases_get_value(&parse->parts[i].match, "topics", 0))
+			return true;
+	return false;
+}
+
 /* Whether one author of several was read: "papers of Marie Curie and Lise Meitner" */
 static bool
 has_one_of_authors(const struct parse *parse)
@@ -744,6 +807,7 @@ parse_by_cues(const char *first, const struct phrases_span *span, struct parse *
 	parse_sentence(language, span, true, &again);
 	is_better_read = again.wishes > parse->wishes ||
 	                 (again.wishes && again.wishes == parse->wishes &&
+	                     has_topics(&again) >= has_topics(parse) &&
 	                     again.unread + again.loose <= parse->unread);
 	if (is_better_read && !has_one_of_authors(&again)) {
 		parse_clear(parse);
@@ -1067,13 +1131,6 @@ is_own_name(const struct reading *reading, struct phrases_text *text)
 	return named > 0;
 }
 
-static bool
-is_capitalised(const struct phrases_word *word)
-{
-	return word->mark || g_unichar_isupper(g_utf8_get_char(word->start)) ||
-	       is_unspaced(word);
-}
-
 /* "Kind regards", "Danke und Gruß, Holger": a formula, and perhaps a name. */
 static bool
 is_closing(struct phrases_text *text)
@@ -1096,16 +1153,6 @@ is_closing(struct phrases_text *text)
 		words += !phrases_get_word(text, at)->mark;
 	}
 	return words <= NAME_WORDS;
-}
-
-/* "Danke! Fabi" */
-static bool
-is_name_like(const struct phrases_span *span)
-{
-	for (unsigned at = span->from; at < span->to; at++)
-		if (!is_capitalised(get_word(span, at)))
-			return false;
-	return count_words(span) <= NAME_WORDS;
 }
 
 /* A last paragraph of few capitalised words is a name, unless topics are expected. */
@@ -1248,6 +1295,16 @@ is_short_question(const struct phrases_span *span)
 	       count_words(span) <= QUESTION_WORDS && !phrases_has("courtesy", span);
 }
 
+/* "Last week", "two weeks ago": not when something is to be. */
+static bool
+is_in_past(const struct phrases_span *span, unsigned at)
+{
+	for (struct phrases_span rest = *span; rest.from <= at; rest.from++)
+		if (phrases_skip_any("past", &rest) > at)
+			return true;
+	return false;
+}
+
 /* Find the value of a section at the start of words that a reading makes no use of. */
 static bool
 has_value(const struct phrases *language, const struct phrases_span *rest,
@@ -1271,14 +1328,20 @@ has_unused_value(const struct parse *parse, const struct phrases_span *span)
 	static const char *const topics[] = {
 	    "subscribe", "add", "author", "fewer", NULL};
 	static const char *const sections[] = {
-	    "day", "unit", "filter-word", "every", "weekday", "hour", NULL};
+	    "unit", "day", "filter-word", "every", "weekday", "hour", NULL};
 	const char *const *wanted = NULL;
 
 	for (unsigned i = 0; i < parse->count; i++) {
-		const char *intent = parse->parts[i].match.intent;
+		const struct phrases_match *match = &parse->parts[i].match;
+		const char *intent = match->intent;
 
+		/* "One mail a week, on Mondays"; "In the coming weeks I am away, pause
+		 * until May." */
+		if (intent && phrases_get_value(match, "weekday", 0))
+			continue;
 		if (intent && g_strv_contains(intents, intent))
-			wanted = sections;
+			wanted = sections +
+			         (strcmp(intent, "pause") == 0 && match->values->len);
 		else if (intent && !wanted && g_strv_contains(topics, intent))
 			wanted = sections + 4;
 	}
@@ -1286,12 +1349,18 @@ has_unused_value(const struct parse *parse, const struct phrases_span *span)
 		const struct part *part = &parse->parts[i];
 		const struct phrases_span words =
 		    make_span(span->text, part->from, part->to);
+		const struct phrases_span until =
+		    make_span(span->text, span->from, part->to);
 		struct phrases_span rest = words;
 
+		/* "I do not read on Saturdays, only send on weekdays" */
+		if (!part->match.intent && phrases_has("no", &until))
+			continue;
 		for (; rest.from < rest.to && !is_after_instead(&words, rest.from);
 		     rest.from++)
 			if (is_unused(
 			        parse->language, &words, &part->match, rest.from) &&
+			    !is_in_past(&words, rest.from) &&
 			    (has_value(parse->language, &rest, wanted) ||
 			        (part->loose &&
 			            g_ascii_isdigit(
@@ -1304,9 +1373,8 @@ has_unused_value(const struct parse *parse, const struct phrases_span *span)
 /* A part of a sentence beside a cue that says something else is not read: "... and also
  * do this". */
 static void
-add_loose(struct reading *reading, const struct phrases *language,
-    const struct part *part, const struct phrases_span *sentence,
-    const struct unit *unit)
+add_loose(struct reading *reading, const struct phrases *language, struct part *part,
+    const struct phrases_span *sentence, const struct unit *unit)
 {
 	const struct phrases_span words =
 	    make_span(sentence->text, part->from, part->to);
@@ -1323,9 +1391,14 @@ add_loose(struct reading *reading, const struct phrases *language,
 			    is_used || part->match.used >> MIN(at - words.from, 63) & 1;
 			loose += is_unused(language, &words, &part->match, at);
 		}
-		if (!is_used && loose > 1)
+		/* "Robots, once a week", not "On the side, ..." */
+		if (!is_used &&
+		    loose > (unsigned)(i > 0 || piece.to > piece.from + 1)) {
 			add_item(
 			    reading, item_new(PROSE_UNREAD, copy_span(&piece)), unit);
+			if (i == 0)
+				part->start = cuts[1];
+		}
 	}
 }
 
@@ -1347,7 +1420,10 @@ add_parts(struct reading *reading, struct parse *parse, const struct phrases_spa
 	if (((parse->unread || parse->loose || is_leaving) &&
 	        has_doubt(parse->language, span)) ||
 	    (is_leaving && is_short_question(span)) || has_unused_value(parse, span)) {
-		add_item(reading, item_new(PROSE_DOUBT, copy_span(span)), unit);
+		struct prose_item *item = item_new(PROSE_DOUBT, copy_span(span));
+
+		item->is_leaving = is_leaving;
+		add_item(reading, item, unit);
 		return;
 	}
 	if (parse->unread && !parse->wishes) {
@@ -1404,6 +1480,72 @@ lacks_filter(const struct phrases_match *match)
 	       !phrases_get_value(match, "nth", 0);
 }
 
+/* Add the values of the only phrase of a section that a sentence has to a match.
+ * @param used  set to the words of the phrase */
+static bool
+add_value(const char *section, struct phrases_span rest, struct phrases_match *match,
+    struct phrases_span *used)
+{
+	struct phrases_match found = {0};
+
+	for (; rest.from < rest.to; rest.from++) {
+		const struct phrases_span phrase =
+		    make_span(rest.text, rest.from, phrases_skip_any(section, &rest));
+		struct phrases_match one;
+
+		if (phrase.from == phrase.to || !phrases_cover(section, &phrase, &one))
+			continue;
+		if (found.values) {
+			phrases_match_clear(&found);
+			phrases_match_clear(&one);
+			return false;
+		}
+		found = one;
+		*used = phrase;
+		rest.from = phrase.to - 1;
+	}
+	for (guint i = 0; found.values && i < found.values->len; i++) {
+		const struct phrases_value *value =
+		    &g_array_index(found.values, struct phrases_value, i);
+
+		phrases_add_value(match, value->name, g_strdup(value->text));
+	}
+	phrases_match_clear(&found);
+	return used->text != NULL;
+}
+
+/*
+ * A wish without a value gets the only one that its sentence has: "I am on holiday
+ * until Monday, please pause."
+ */
+static void
+add_values(const struct phrases_span *span, struct parse *parse)
+{
+	static const struct {
+		const char *intent, *section;
+	} slots[] = {{"pause", "until"}, {"time", "hour"}, {"frequency", "every"}};
+
+	for (unsigned i = 0; i < parse->count; i++) {
+		struct part *part = &parse->parts[i];
+		struct phrases_span used = {0};
+		const char *section = NULL;
+
+		for (size_t j = 0; part->match.intent && j < G_N_ELEMENTS(slots); j++)
+			if (strcmp(part->match.intent, slots[j].intent) == 0)
+				section = slots[j].section;
+		if (!section || part->match.values->len ||
+		    !add_value(section, *span, &part->match, &used))
+			continue;
+		for (unsigned j = 0; j < parse->count; j++) {
+			struct part *other = &parse->parts[j];
+			unsigned at = MAX(used.from, other->from);
+
+			for (; at < MIN(used.to, other->to); at++)
+				other->match.used |= 1ULL << MIN(at - other->from, 63);
+		}
+	}
+}
+
 /* Find the number or name of a filter in words, and add it to a match. */
 static bool
 add_filter(struct phrases_span rest, struct phrases_match *match)
@@ -1432,7 +1574,8 @@ add_filter(struct phrases_span rest, struct phrases_match *match)
 	return false;
 }
 
-/* "Filter 1 is too broad. Make it ...": the filter is named before. */
+/* "Filter 1 is too broad. Make it ...": the filter is named before, or its words are
+ * in the sentence, which the value "context" has. */
 static void
 refer_to_filter(
     struct reading *reading, const struct phrases_span *span, struct parse *parse)
@@ -1453,6 +1596,9 @@ refer_to_filter(
 		if (!add_filter(before, &part->match)) {
 			if (goes_back && add_filter(reading->before, &part->match))
 				g_ptr_array_remove_index(items, items->len - 1);
+			else
+				phrases_add_value(
+				    &part->match, "context", copy_span(span));
 		} else if (i && parse->parts[i - 1].unread) {
 			parse->unread -= parse->parts[i - 1].unread;
 			parse->parts[i - 1].unread = 0;
@@ -1485,6 +1631,52 @@ join_sentences(struct reading *reading, struct phrases_span *span, struct parse 
 	*span = both;
 }
 
+/* Whether words ask for topics and name none: "Sign me up for". */
+static bool
+is_open(const char *language, const struct phrases_span *span)
+{
+	struct parse parse;
+	bool is_found;
+
+	parse_best(language, NULL, span, &parse);
+	is_found = parse.wishes == 1 && !parse.unread;
+	for (unsigned i = 0; is_found && i < parse.count; i++)
+		is_found = !parse.parts[i].match.intent ||
+		           (is_open_wish(parse.parts[i].match.intent) &&
+		               !phrases_get_value(&parse.parts[i].match, "topics", 0));
+	parse_clear(&parse);
+	return is_found;
+}
+
+/* "I need two more topics: robots, drones" @return whether the sentence is that */
+static bool
+read_list(
+    struct reading *reading, const struct phrases_span *span, const struct unit *unit)
+{
+	const struct phrases *language = find_language(reading->prose->language);
+	struct phrases_span head = make_span(span->text, span->from, span->from), tail;
+	struct prose_item *item;
+
+	while (head.to < span->to && *get_word(&head, head.to)->start != ':')
+		head.to++;
+	tail = make_span(span->text, head.to + 1, span->to);
+	while (tail.to > tail.from && get_word(&tail, tail.to - 1)->mark)
+		tail.to--;
+	if (head.from == head.to || tail.from >= tail.to || phrases_has("no", &head) ||
+	    phrases_has("hint exclude", &head) ||
+	    !(phrases_has("keyword", &head) ||
+	        is_open(reading->prose->language, &head)) ||
+	    !split_topics(language, &tail, true, NULL))
+		return false;
+	item = item_new(PROSE_WISH, copy_span(span));
+	item->wish.language = language;
+	item->wish.intent = "add";
+	add_topics(item, &tail);
+	add_item(reading, item, unit);
+	reading->has_topics = reading->has_topics || !unit->is_subject;
+	return true;
+}
+
 static void
 read_sentence(struct reading *reading, const struct phrases_span *sentence,
     const struct unit *unit)
@@ -1502,10 +1694,16 @@ read_sentence(struct reading *reading, const struct phrases_span *sentence,
 	        ? reading->languages
 	        : NULL,
 	    span, &parse);
+	if (parse.unread && !reading->has_closed && read_list(reading, span, unit)) {
+		reading->before = make_span(NULL, 0, 0);
+		parse_clear(&parse);
+		return;
+	}
 	if (parse.unread && !reading->has_closed && has_cues &&
 	    reading->cue_sentences++ < CUE_SENTENCES)
 		parse_by_cues(reading->prose->language, span, &parse);
 	refer_to_filter(reading, span, &parse);
+	add_values(span, &parse);
 	if (!parse.wishes && has_cues && reading->before.text &&
 	    reading->before.to == span->from)
 		join_sentences(reading, span, &parse);
@@ -1619,6 +1817,22 @@ read_topics(struct reading *reading, struct prose_item *item)
 	add_topics(item, &span);
 }
 
+/* Topics that another wish follows: "robots and drones, once a week". */
+static bool
+is_before_wish(const GPtrArray *items, guint at)
+{
+	static const char *const wishes[] = {
+	    "frequency", "time", "fewer", "author", NULL};
+	const struct prose_item *item = items->pdata[at];
+	const struct prose_item *next =
+	    at + 1 < items->len ? items->pdata[at + 1] : NULL;
+
+	return next && next->sentence == item->sentence && next->kind == PROSE_WISH &&
+	       g_strv_contains(wishes, next->wish.intent) &&
+	       (!at || ((const struct prose_item *)items->pdata[at - 1])->sentence !=
+	                   item->sentence);
+}
+
 /*
  * Lines are topics if the message asks for some, and has none in a sentence.  Those
  * with bullets always are; others only before the first sentence that was not
@@ -1641,7 +1855,8 @@ read_all_topics(struct reading *reading)
 		if (reading->last_paragraph &&
 		    item->paragraph > reading->last_paragraph && !item->is_listed)
 			continue;
-		if (item->is_whole && (can_be || item->is_listed) &&
+		if ((item->is_whole || is_before_wish(items, i)) &&
+		    (can_be || item->is_listed) &&
 		    !(mail->is_slip && mail->is_slip(item->line)))
 			read_topics(reading, item);
 		can_be = can_be && (item->kind == PROSE_WISH ||

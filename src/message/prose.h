@@ -28,8 +28,9 @@ struct prose_item {
 	struct phrases_match wish; /* PROSE_WISH: intent and values; each topic of the
 	                              slot topics is a value "topic" */
 	bool is_in_subject;
-	bool is_whole;     /* PROSE_UNREAD: a sentence, not a part of one */
-	bool is_listed;    /* with a bullet */
+	bool is_whole;   /* PROSE_UNREAD: a sentence, not a part of one */
+	bool is_leaving; /* PROSE_DOUBT: a wish to leave that may be for a time only */
+	bool is_listed;  /* with a bullet */
 	unsigned sentence; /* number of its sentence */
 	unsigned paragraph;
 };

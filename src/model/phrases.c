@@ -405,7 +405,7 @@ static const struct {
 	bool is_open;
 } slots[] = {
     {"topics", SLOT_WORDS BRACKETS, true},
-    {"author", SLOT_WORDS, true},
+    {"author", SLOT_ANY, true},
     {"title", SLOT_ANY, true},
     {"filter", SLOT_WORDS, true},
     {"place", SLOT_WORDS, true},
@@ -1179,6 +1179,14 @@ get_flagged(struct phrases_text *text, const struct phrases *language)
 	flag(text, language, "no", tokens, 2, '#');
 	flag(text, language, "not-no", tokens, 2, '-');
 	flag(text, language, "doubt", tokens, 2, '#');
+	/* Pictographs, which say nothing but in patterns that have them. */
+	for (guint i = 0; i < text->words->len; i++) {
+		const struct phrases_word *word = phrases_get_word(text, i);
+
+		if (g_unichar_type(g_utf8_get_char(word->start)) ==
+		    G_UNICODE_OTHER_SYMBOL)
+			tokens[get_offset(text, i)] = '^';
+	}
 	text->flagged->pdata[language->number] = tokens;
 	return tokens;
 }

@@ -235,12 +235,41 @@ parse_filter_number(const char *named)
 	return number;
 }
 
-/* The filter that a person means by its number, name or words. @return 0: none */
+/* The number of the only filter of which a text has the name or all words. @return 0:
+ * none */
+static int
+find_mentioned(const GPtrArray *own, const char *text)
+{
+	g_autofree char *folded = command_fold_words(text);
+	g_autofree char *all = g_strdup_printf(" %s ", folded);
+	int found = 0;
+
+	for (guint i = 0; own && i < own->len; i++) {
+		const struct subscription *one = own->pdata[i];
+		const char *const names[] = {
+		    one->text, one->name ? one->name : one->text};
+		bool is_here = false;
+
+		for (size_t j = 0; j < G_N_ELEMENTS(names); j++) {
+			g_autofree char *words = command_fold_words(names[j]);
+			g_autofree char *within = g_strdup_printf(" %s ", words);
+
+			is_here = is_here || (*words && strstr(all, within));
+		}
+		if (is_here)
+			found = found ? -1 : one->number;
+	}
+	return MAX(found, 0);
+}
+
+/* The filter that a person means by its number, name or words, or by words in the same
+ * sentence. @return 0: none */
 static int
 find_filter(struct request *request, const struct prose_item *item, const char *named)
 {
 	int number = named ? parse_filter_number(named)
 	                   : natural_time_find_number(&item->wish, 0);
+	const char *context;
 	int found = 0;
 	g_autoptr(GPtrArray) own =
 	    request->subscriber ? command_load_filters(request, NULL) : NULL;
@@ -254,6 +283,8 @@ find_filter(struct request *request, const struct prose_item *item, const char *
 		              (one->name && command_has_same_words(named, one->name)))
 			found = found ? -1 : one->number;
 	}
+	if (!found && (context = phrases_get_value(&item->wish, "context", 0)))
+		return find_mentioned(own, context);
 	return MAX(found, 0);
 }
 
@@ -425,12 +456,18 @@ format_address(struct request *request, const struct prose_item *item)
 static char *
 format_search(struct request *request, const struct prose_item *item)
 {
-	g_autofree char *unused = NULL;
-	g_autofree char *query =
-	    prose_format_topic(phrases_get_value(&item->wish, "topic", 0), &unused);
+	GString *line = g_string_new("search");
+	const char *topic;
 
 	(void)request;
-	return g_strdup_printf("search %s", query);
+	for (unsigned i = 0; (topic = phrases_get_value(&item->wish, "topic", i));
+	     i++) {
+		g_autofree char *unused = NULL;
+		g_autofree char *query = prose_format_topic(topic, &unused);
+
+		g_string_append_printf(line, "%s %s", i ? " OR" : "", query);
+	}
+	return g_string_free(line, FALSE);
 }
 
 /* ---- papers ---- */
@@ -562,22 +599,36 @@ is_change_command(const struct prose_item *item)
 	return row && row->decide && row->run != command_run_unsubscribe;
 }
 
-/* Whether the message asks for a change besides leaving. */
+/* A request for papers without topics */
 static bool
-has_change(const struct prose *prose, bool has_commands)
+is_open_wish(const struct prose_item *item)
 {
-	for (guint i = 0; i < prose->items->len; i++) {
-		const struct prose_item *item = prose->items->pdata[i];
-		const struct wish *wish = get_wish(item);
+	return item->kind == PROSE_WISH &&
+	       find_wish(item->wish.intent)->format == format_topics &&
+	       !phrases_get_value(&item->wish, "topic", 0);
+}
 
-		/* "Too many mails" */
-		if (has_stated(item, "less") || has_stated(item, "fewer"))
+/* Whether the message asks for a change besides leaving; not to remove a filter that
+ * there is not: "I no longer work on robots". */
+static bool
+has_change(const struct mail *mail, bool has_commands)
+{
+	for (guint i = 0; i < mail->prose->items->len; i++) {
+		const struct prose_item *item = mail->prose->items->pdata[i];
+		const struct wish *wish = get_wish(item);
+		g_autofree char *removal = wish && wish->format == format_del
+		                               ? format_del(mail->request, item)
+		                               : NULL;
+
+		/* "Too many mails"; "Cancel it at once"; "Subscription" above a text */
+		if (has_stated(item, "less") || has_stated(item, "fewer") ||
+		    g_strcmp0(phrases_get_value(&item->wish, "every", 0), "now") == 0 ||
+		    (item->is_in_subject && is_open_wish(item)))
 			continue;
 		if ((has_commands && is_change_command(item)) ||
 		    phrases_get_value(&item->wish, "topic", 0) ||
 		    (wish && wish->effect == EFFECT_PROPOSED &&
-		        (strcmp(wish->intent, "remove") != 0 ||
-		            natural_time_find_number(&item->wish, 0))))
+		        (wish->format != format_del || removal)))
 			return true;
 	}
 	return false;
@@ -676,15 +727,6 @@ is_field(const struct prose_item *item)
 	       prose_has("statement", item->line) && !prose_has("asking", item->line);
 }
 
-/* A request for papers without topics */
-static bool
-is_open_wish(const struct prose_item *item)
-{
-	return item->kind == PROSE_WISH &&
-	       find_wish(item->wish.intent)->format == format_topics &&
-	       !phrases_get_value(&item->wish, "topic", 0);
-}
-
 /* Whether a wish names no value, or the one that is so now: "Daily is too much" */
 static bool
 is_vague(const struct request *request, const struct prose_item *item)
@@ -710,7 +752,8 @@ has_topics(const struct prose *prose, unsigned sentence)
 		const struct prose_item *item = prose->items->pdata[i];
 		const struct wish *wish = get_wish(item);
 
-		if (wish && !is_field(item) && item->sentence != sentence &&
+		if (wish && !is_field(item) &&
+		    (item->sentence != sentence || prose_has("asking", item->line)) &&
 		    wish->format != format_block &&
 		    (phrases_get_value(&item->wish, "topic", 0) ||
 		        wish->effect == EFFECT_DONE))
@@ -783,7 +826,7 @@ is_redundant(const struct mail *mail, const struct prose_item *item)
 	       /* "Too many", and then how often it is to come */
 	       (item->is_in_subject && has_stated(item, "fewer") &&
 	           prose_find(prose, "frequency")) ||
-	       (strcmp(item->wish.intent, "help") == 0 && has_change(prose, true)) ||
+	       (strcmp(item->wish.intent, "help") == 0 && has_change(mail, true)) ||
 	       compare_settings(mail, item) < 0;
 }
 
@@ -1010,6 +1053,22 @@ run_item(struct mail *mail, const struct prose_item *item, GError **error)
 	g_assert_not_reached();
 }
 
+/* A wish to leave, in the text rather than in the subject. */
+static const struct prose_item *
+find_leave(const struct prose *prose)
+{
+	const struct prose_item *leave = prose_find(prose, "leave");
+
+	for (guint i = 0; leave && leave->is_in_subject && i < prose->items->len; i++) {
+		const struct prose_item *item = prose->items->pdata[i];
+
+		if (!item->is_in_subject && item->kind == PROSE_WISH &&
+		    strcmp(item->wish.intent, "leave") == 0)
+			leave = item;
+	}
+	return leave;
+}
+
 /* A condition, or "maybe", anywhere but in what is below the text. */
 static bool
 is_doubtful(const struct prose *prose, const struct prose_item *item)
@@ -1018,6 +1077,9 @@ is_doubtful(const struct prose *prose, const struct prose_item *item)
 	               strcmp(item->reason, "closing") == 0 ||
 	               strcmp(item->reason, "filler") == 0;
 
+	/* "Remove me from the list. I retire in May and do not need it any longer." */
+	if (item->is_leaving && find_leave(prose) && !prose_has("until", item->line))
+		return prose_has_doubt(prose, item->line);
 	return item->kind == PROSE_DOUBT ||
 	       (is_read && prose_has_doubt(prose, item->line));
 }
@@ -1056,7 +1118,7 @@ static bool
 run_leave(struct mail *mail, bool *is_done, GError **error)
 {
 	const struct prose *prose = mail->prose;
-	const struct prose_item *leave = prose_find(prose, "leave");
+	const struct prose_item *leave = find_leave(prose);
 	const struct prose_item *removal = prose_find(prose, "remove");
 	/* "Remove" above "remove filter 1" is a heading; "Filter 1 can go, I no longer
 	 * need it." is one wish. */
@@ -1075,7 +1137,7 @@ run_leave(struct mail *mail, bool *is_done, GError **error)
 	}
 	/* "Unsubscribe" above "or once a week, if that is possible" */
 	if (!is_leave && !(has_item(prose, is_leaving_command) &&
-	                     (has_change(prose, false) || has_doubtful(prose))))
+	                     (has_change(mail, false) || has_doubtful(prose))))
 		return true;
 	if (!mail->request->subscriber && prose_find(prose, "complaint")) {
 		*is_done = true;
@@ -1087,13 +1149,13 @@ run_leave(struct mail *mail, bool *is_done, GError **error)
 	    (prose_find(prose, "search") || prose_find(prose, "undo")))
 		return true;
 	*is_done = true;
-	if (!has_change(prose, is_leave) && is_until_return(mail, leave)) {
+	if (!has_change(mail, is_leave) && is_until_return(mail, leave)) {
 		g_autofree char *pause =
 		    format_pause(mail->request, find_absence(mail->request, prose));
 
 		return run_lines(mail, pause, EFFECT_PROPOSED, error);
 	}
-	if (has_change(prose, is_leave) || prose_find(prose, "away") ||
+	if (has_change(mail, is_leave) || prose_find(prose, "away") ||
 	    prose_find(prose, "undo") || has_doubtful(prose) ||
 	    (is_leave && leave->is_in_subject && has_item(prose, names_filter))) {
 		mail->is_doubt = true;
@@ -1201,12 +1263,26 @@ has_unread(const struct mail *mail, item_test_fn *test)
 }
 
 static void
+log_cut(
+    const struct request *request, const struct prose_item *item, const char *reason)
+{
+	event_log(EVENT_LINE_CUT,
+	    EVENT_INT("inbox", request->envelope ? request->envelope->id : 0),
+	    EVENT_INT("bytes", (int64_t)strlen(item->line)),
+	    EVENT_WORD("reason", reason));
+}
+
+/* Lines that were not used; remarks beside what was understood are not listed. */
+static void
 add_unread(const struct mail *mail)
 {
 	struct reply_text *text = &mail->request->text;
 	guint count = mail->unread->len;
+	bool is_listed = mail->commands || has_unread(mail, is_request);
 
-	if (!count)
+	for (guint i = 0; !is_listed && i < count; i++)
+		log_cut(mail->request, mail->unread->pdata[i], "remark");
+	if (!count || !is_listed)
 		return;
 	reply_text_add_blank(text);
 	reply_text_add_paragraph(
@@ -1229,9 +1305,10 @@ add_unread(const struct mail *mail)
 		    MSG_INT(count - UNREAD_SHOWN));
 }
 
+/* @param shown  examples so far; a new one is added */
 static void
 add_example(struct request *request, struct reply_text *reply, const struct wish *wish,
-    GHashTable *shown)
+    GPtrArray *shown)
 {
 	const struct command_row *row = command_table_find(wish->verb);
 	g_autofree char *brief = row ? command_table_find_text(row, "brief") : NULL;
@@ -1239,19 +1316,25 @@ add_example(struct request *request, struct reply_text *reply, const struct wish
 	bool is_of_papers = wish->format == format_papers;
 	pb_auto(digest) digest = is_of_papers ? load_digest(request) : NULL;
 
-	if (!brief || g_hash_table_size(shown) == EXAMPLES_MAX ||
+	if (!brief || shown->len == EXAMPLES_MAX ||
 	    (!request->subscriber && !row->is_for_unknown) ||
 	    (is_of_papers && !digest) ||
-	    !g_hash_table_add(shown, (gpointer)wish->example))
+	    g_ptr_array_find_with_equal_func(shown, wish->example, g_str_equal, NULL))
 		return;
+	g_ptr_array_add(shown, (gpointer)wish->example);
 	text = reply_text_format(reply, wish->brief ? wish->brief : brief);
 	text[strcspn(text, ";")] = '\0';
 	g_string_append_printf(reply->text, "  %-20s  %s\n", wish->example, text);
 }
 
-/* Whether an item that was not carried out may mean an intent. */
+/*
+ * Whether an item that was not carried out may mean an intent.
+ *
+ * @param is_read  it was read as that; else it has words of it
+ */
 static bool
-may_mean(const struct mail *mail, struct prose_item *item, const struct wish *wish)
+may_mean(const struct mail *mail, struct prose_item *item, const struct wish *wish,
+    bool is_read)
 {
 	/* "Remove the papers on mice" of somebody without such a filter */
 	bool is_unread = g_ptr_array_find(mail->unread, item, NULL) ||
@@ -1259,27 +1342,40 @@ may_mean(const struct mail *mail, struct prose_item *item, const struct wish *wi
 
 	if (item->kind == PROSE_WISH && strcmp(item->wish.intent, wish->intent) == 0)
 		return is_unread || mail->is_doubt;
-	return is_unread && has_hint(item, wish);
+	return !is_read && is_unread && has_hint(item, wish);
 }
 
-/* Lines for what the text may mean. @return their number */
-static unsigned
-add_suggested(const struct mail *mail, struct reply_text *reply, GHashTable *shown)
+/* Lines for what the text may mean, first for what it was read as. */
+static void
+add_suggested(const struct mail *mail, struct reply_text *reply, GPtrArray *shown)
 {
-	for (const struct wish *wish = wishes; wish->intent; wish++) {
-		const GPtrArray *items = mail->prose->items;
-		guint i = 0;
+	const GPtrArray *items = mail->prose->items;
 
-		while (i < items->len && !may_mean(mail, items->pdata[i], wish))
-			i++;
-		if (i < items->len && g_hash_table_size(shown) < SUGGESTED_MAX)
-			add_example(mail->request, reply, wish, shown);
-	}
-	return g_hash_table_size(shown);
+	for (int is_read = true; is_read >= false; is_read--)
+		for (const struct wish *wish = wishes; wish->intent; wish++) {
+			guint i = 0;
+
+			while (i < items->len &&
+			       !may_mean(mail, items->pdata[i], wish, is_read))
+				i++;
+			if (i < items->len && shown->len < SUGGESTED_MAX)
+				add_example(mail->request, reply, wish, shown);
+		}
+}
+
+/* Format the first suggestions as they stand in a sentence. @return NULL if there are
+ * none */
+static char *
+format_suggested(const struct reply_text *text, const GPtrArray *shown)
+{
+	if (shown->len > 1)
+		return reply_text_format(text, N_("\"{line}\" or \"{other}\""), "line",
+		    shown->pdata[0], "other", shown->pdata[1]);
+	return shown->len ? g_strdup_printf("\"%s\"", (char *)shown->pdata[0]) : NULL;
 }
 
 static void
-add_usual_examples(struct request *request, struct reply_text *reply, GHashTable *shown)
+add_usual_examples(struct request *request, struct reply_text *reply, GPtrArray *shown)
 {
 	static const char *const for_strangers[] = {
 	    "subscribe", "add", "search", "complaint", "help", NULL};
@@ -1298,7 +1394,7 @@ add_usual_examples(struct request *request, struct reply_text *reply, GHashTable
 void
 command_add_examples(struct request *request)
 {
-	g_autoptr(GHashTable) shown = g_hash_table_new(g_str_hash, g_str_equal);
+	g_autoptr(GPtrArray) shown = g_ptr_array_new();
 
 	add_usual_examples(request, &request->text, shown);
 }
@@ -1318,17 +1414,23 @@ add_not_understood(const struct mail *mail)
 {
 	struct request *request = mail->request;
 	struct reply_text *text = &request->text;
-	g_autoptr(GHashTable) shown = g_hash_table_new(g_str_hash, g_str_equal);
+	g_autoptr(GPtrArray) shown = g_ptr_array_new();
+	pb_local(reply_text) rows = {0};
+	g_autofree char *suggested = NULL;
 
+	reply_text_init(&rows, request->catalog, request->text_language, false);
+	add_suggested(mail, &rows, shown);
+	suggested = format_suggested(text, shown);
+	add_usual_examples(request, &rows, shown);
 	reply_text_add_paragraph(text,
-	    mail->is_doubt
-	        ? N_("What shall I do? Your message can be read in more than one way, "
-	             "so nothing was done. Reply with one of these lines:")
+	    suggested
+	        ? N_("I did not understand all of your message, so nothing was "
+	             "done. Did you mean {lines}? Reply with one of these lines:")
 	        : N_("I did not understand your message, and nothing was done. What "
-	             "shall I do? Reply with one of these lines:"));
+	             "shall I do? Reply with one of these lines:"),
+	    "lines", suggested ? suggested : "");
 	reply_text_add_blank(text);
-	add_suggested(mail, text, shown);
-	add_usual_examples(request, text, shown);
+	g_string_append(text->text, rows.text->str);
 	add_owner(request);
 }
 
@@ -1337,20 +1439,41 @@ static void
 set_rest(const struct mail *mail)
 {
 	struct request *request = mail->request;
-	g_autoptr(GHashTable) shown = g_hash_table_new(g_str_hash, g_str_equal);
-	pb_local(reply_text) rest = {0};
+	g_autoptr(GPtrArray) shown = g_ptr_array_new();
+	pb_local(reply_text) rest = {0}, rows = {0};
+	g_autofree char *suggested = NULL;
 
 	/* A sender of commands knows them already. */
 	if (mail->commands || !has_unread(mail, is_request))
 		return;
 	reply_text_init(&rest, request->catalog, request->text_language, false);
+	reply_text_init(&rows, request->catalog, request->text_language, false);
+	add_suggested(mail, &rows, shown);
+	suggested = format_suggested(&rest, shown);
+	if (!suggested)
+		add_usual_examples(request, &rows, shown);
 	reply_text_add_paragraph(&rest,
-	    N_("I did not understand all of your message. For the rest, reply with "
-	       "lines such as these"));
+	    suggested ? N_("I did not understand all of your message. For the rest, "
+	                   "did you mean {lines}? Reply with lines such as these")
+	              : N_("I did not understand all of your message. For the rest, "
+	                   "reply with lines such as these"),
+	    "lines", suggested ? suggested : "");
 	reply_text_add_blank(&rest);
-	if (!add_suggested(mail, &rest, shown))
-		add_usual_examples(request, &rest, shown);
+	g_string_append(rest.text, rows.text->str);
 	request->rest = g_strdup(rest.text->str);
+}
+
+/* "Thank you", alone or before a remark: "Thank you, I printed number one." */
+static bool
+has_thanks(const struct mail *mail)
+{
+	for (guint i = 0; i < mail->unread->len; i++) {
+		const struct prose_item *item = mail->unread->pdata[i];
+
+		if (prose_starts_with("thanks", item->line))
+			return true;
+	}
+	return prose_find(mail->prose, "thanks");
 }
 
 static void
@@ -1365,8 +1488,7 @@ finish_text(struct mail *mail)
 		mail->request->reply.silence = "automatic";
 	/* Thanks need no answer, nor do remarks of a subscriber beside them.  Those of
 	 * a stranger do: "kelp forests. thank you". */
-	else if (prose_find(mail->prose, "thanks") && !mail->is_doubt &&
-	         !has_unread(mail, may_ask) &&
+	else if (has_thanks(mail) && !mail->is_doubt && !has_unread(mail, is_request) &&
 	         (mail->request->subscriber || !mail->unread->len))
 		mail->request->reply.silence = "thanks";
 	else
@@ -1480,11 +1602,7 @@ log_cut_lines(const struct request *request, const struct prose *prose)
 		const struct prose_item *item = prose->items->pdata[i];
 
 		if (item->kind == PROSE_CUT)
-			event_log(EVENT_LINE_CUT,
-			    EVENT_INT(
-			        "inbox", request->envelope ? request->envelope->id : 0),
-			    EVENT_INT("bytes", (int64_t)strlen(item->line)),
-			    EVENT_WORD("reason", item->reason));
+			log_cut(request, item, item->reason);
 	}
 }
 

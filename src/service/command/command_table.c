@@ -373,7 +373,8 @@ command_table_is_command(const char *line)
 	if (takes_query(row))
 		return prose_is_topic(arguments);
 	return !strchr(arguments, ' ') || row->run == command_run_set ||
-	       row->run == command_run_share || row->run == command_run_del ||
+	       row->run == command_run_share ||
+	       (row->run == command_run_del && prose_is_topic(arguments)) ||
 	       row->run == command_run_pause || command_is_papers(arguments);
 }
 
