@@ -1272,13 +1272,14 @@ log_cut(
 	    EVENT_WORD("reason", reason));
 }
 
-/* Lines that were not used; remarks beside what was understood are not listed. */
+/* Lines that were not used; remarks beside an answer are not listed. */
 static void
 add_unread(const struct mail *mail)
 {
 	struct reply_text *text = &mail->request->text;
 	guint count = mail->unread->len;
-	bool is_listed = mail->commands || has_unread(mail, is_request);
+	bool is_listed =
+	    mail->commands || mail->proposed || has_unread(mail, is_request);
 
 	for (guint i = 0; !is_listed && i < count; i++)
 		log_cut(mail->request, mail->unread->pdata[i], "remark");
