@@ -1779,7 +1779,8 @@ read_unit(struct reading *reading, const struct unit *unit)
 		add_item(reading, item_new(PROSE_COMMAND, g_strdup(unit->text)), unit);
 	} else if (!count_words(&span)) {
 		cut(reading, g_strdup(unit->text), "filler", unit);
-	} else if (!unit->is_subject && reading->has_read && is_closing(text)) {
+	} else if (!unit->is_subject && (reading->has_read || reading->is_open) &&
+	           is_closing(text)) {
 		reading->has_closed = true;
 		cut(reading, g_strdup(unit->text), "closing", unit);
 	} else if (!unit->is_subject &&
