@@ -1648,14 +1648,27 @@ is_open(const char *language, const struct phrases_span *span)
 	return is_found;
 }
 
-/* "I need two more topics: robots, drones" @return whether the sentence is that */
+/*
+ * "I need two more topics: robots, drones"
+ *
+ * @param parse  of the sentence; other wishes in it stay
+ * @return whether the sentence is that
+ */
 static bool
-read_list(
-    struct reading *reading, const struct phrases_span *span, const struct unit *unit)
+read_list(struct reading *reading, const struct phrases_span *span,
+    const struct parse *parse, const struct unit *unit)
 {
-	const struct phrases *language = find_language(reading->prose->language);
+	const struct phrases *language = parse->language;
 	struct phrases_span head = make_span(span->text, span->from, span->from), tail;
 	struct prose_item *item;
+	bool has_wish = false;
+
+	/* "Nehmen Sie folgende Themen auf" looks like "nehmen Sie ... raus", which has
+	 * a word that refuses. */
+	for (unsigned i = 0; i < parse->count; i++)
+		has_wish = has_wish ||
+		           (parse->parts[i].match.intent &&
+		               strcmp(parse->parts[i].match.intent, "remove") != 0);
 
 	while (head.to < span->to && *get_word(&head, head.to)->start != ':')
 		head.to++;
@@ -1664,7 +1677,7 @@ read_list(
 		tail.to--;
 	if (head.from == head.to || tail.from >= tail.to || phrases_has("no", &head) ||
 	    phrases_has("hint exclude", &head) ||
-	    !(phrases_has("keyword", &head) ||
+	    !((!has_wish && phrases_has("keyword", &head)) ||
 	        is_open(reading->prose->language, &head)) ||
 	    !split_topics(language, &tail, true, NULL))
 		return false;
@@ -1694,7 +1707,8 @@ read_sentence(struct reading *reading, const struct phrases_span *sentence,
 	        ? reading->languages
 	        : NULL,
 	    span, &parse);
-	if (parse.unread && !reading->has_closed && read_list(reading, span, unit)) {
+	if (parse.unread && !reading->has_closed &&
+	    read_list(reading, span, &parse, unit)) {
 		reading->before = make_span(NULL, 0, 0);
 		parse_clear(&parse);
 		return;

@@ -1262,6 +1262,13 @@ has_unread(const struct mail *mail, item_test_fn *test)
 	       mail->unread->len;
 }
 
+/* A wish that could not be carried out is none, whatever its words. */
+static bool
+is_no_remark(const struct prose_item *item)
+{
+	return item->kind != PROSE_UNREAD || is_request(item);
+}
+
 static void
 log_cut(
     const struct request *request, const struct prose_item *item, const char *reason)
@@ -1279,7 +1286,7 @@ add_unread(const struct mail *mail)
 	struct reply_text *text = &mail->request->text;
 	guint count = mail->unread->len;
 	bool is_listed =
-	    mail->commands || mail->proposed || has_unread(mail, is_request);
+	    mail->commands || mail->proposed || has_unread(mail, is_no_remark);
 
 	for (guint i = 0; !is_listed && i < count; i++)
 		log_cut(mail->request, mail->unread->pdata[i], "remark");
@@ -1489,7 +1496,7 @@ finish_text(struct mail *mail)
 		mail->request->reply.silence = "automatic";
 	/* Thanks need no answer, nor do remarks of a subscriber beside them.  Those of
 	 * a stranger do: "kelp forests. thank you". */
-	else if (has_thanks(mail) && !mail->is_doubt && !has_unread(mail, is_request) &&
+	else if (has_thanks(mail) && !mail->is_doubt && !has_unread(mail, may_ask) &&
 	         (mail->request->subscriber || !mail->unread->len))
 		mail->request->reply.silence = "thanks";
 	else
