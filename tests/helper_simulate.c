@@ -19,6 +19,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -182,6 +183,7 @@ step(struct simulation *simulation)
 			simulation->collector_at =
 			    MIN(simulation->collector_at, collected.retry_at);
 		simulation->scheduler_at = now;
+		malloc_trim(0); /* as src/daemon/worker.c */
 	}
 	if (is_due(simulation->scheduler_at, now)) {
 		if (!check(scheduler_run(&simulation->scheduler, now, &built,
@@ -190,6 +192,7 @@ step(struct simulation *simulation)
 			simulation->scheduler_at = now + RETRY_S;
 		if (built.digests)
 			simulation->mailer_at = now;
+		malloc_trim(0);
 	}
 	if (is_due(simulation->mailer_at, now) &&
 	    !check(mailer_stage_run(&simulation->mailer, NULL, &mailed,
@@ -367,6 +370,9 @@ main(int argc, char **argv)
 		return 64;
 	}
 	umask(0077);
+	/* As src/daemon/main.c. */
+	mallopt(M_ARENA_MAX, 1);
+	mallopt(M_MMAP_THRESHOLD, 128 * 1024);
 	if (argc == 4) {
 		luck = g_rand_new_with_seed((guint32)atoi(argv[3]));
 		power_loss_install();

@@ -128,7 +128,8 @@ class Month:
                         for hour in range(5, (DAYS + 2) * 24, 6)]
 
     def poll(self, simulation):
-        """Note what the program has used so far."""
+        """Note what the program has used so far, and what maintenance will delete."""
+        simulation.record()
         self.seconds.append(time.monotonic())
         if simulation.process:
             with open(f"/proc/{simulation.process.pid}/status", encoding="ascii") as file:

@@ -4,6 +4,7 @@
 #include "daemon/worker.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
@@ -95,8 +96,12 @@ run(gpointer data)
 		heartbeat_arm(worker->options.heartbeat, worker->options.step_s);
 		next = worker->options.step(worker->options.data,
 		    clock_get_now(worker->options.clock), &worker->stop);
-		if (!is_last && !g_atomic_int_get(&worker->stop))
-			sleep_until(worker, next);
+		if (is_last || g_atomic_int_get(&worker->stop))
+			break;
+		/* glibc keeps what was freed below memory in use; another worker needs
+		 * it next. */
+		malloc_trim(0);
+		sleep_until(worker, next);
 	}
 	return NULL;
 }

@@ -20,11 +20,13 @@
 /* A batch of digests that begins with more papers, or more memory for filters, forgets
  * all: larger values need more memory, smaller ones more reading. */
 #define CACHE_PAPERS        10000
-#define CACHE_FILTERS_BYTES (8 * 1024 * 1024)
+#define CACHE_FILTERS_BYTES (4 * 1024 * 1024)
 
-/* About what a filter needs, and its parsed query if it matches something. */
+/* About what a filter needs, its parsed query if it matches something, and a paper in
+ * its matches. */
 #define FILTER_BYTES 150
 #define QUERY_BYTES  1500
+#define LISTED_BYTES 150
 
 /* Memory for the documents of papers, bytes: about 230 preprints.  With more, those
  * that were used last are kept. */
@@ -388,8 +390,10 @@ find_listed(struct digest_cache *cache, int64_t seq, struct listed_paper **paper
 		return true;
 	if (!papers_find_listed(cache->store, seq, paper, error))
 		return false;
-	if (*paper)
-		g_hash_table_insert(cache->listed, &(*paper)->seq, *paper);
+	if (!*paper)
+		return true;
+	g_hash_table_insert(cache->listed, &(*paper)->seq, *paper);
+	cache->filter_bytes += LISTED_BYTES;
 	return true;
 }
 

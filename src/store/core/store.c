@@ -46,12 +46,10 @@ static const char pragmas[] = "PRAGMA foreign_keys = ON;"
                               "PRAGMA journal_mode = WAL;"
                               "PRAGMA synchronous = FULL;"
                               "PRAGMA temp_store = MEMORY;"
-                              "PRAGMA secure_delete = ON;"
-                              "PRAGMA cache_size = -4096;";
+                              "PRAGMA secure_delete = ON;";
 
 static const char pragmas_read[] = "PRAGMA query_only = ON;"
-                                   "PRAGMA temp_store = MEMORY;"
-                                   "PRAGMA cache_size = -4096;";
+                                   "PRAGMA temp_store = MEMORY;";
 
 static bool
 set_file_error(GError **error, const char *doing, const char *path)

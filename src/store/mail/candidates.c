@@ -60,18 +60,17 @@ candidates_load_filters(
 	return g_steal_pointer(&filters);
 }
 
-/* A slot of a hash table with open addressing; without a paper it is free. */
 struct excluded {
 	int64_t seq, replacement;
 	enum digest_exclusion exclusion;
 };
 
-/* @param size  a power of 2 */
-static unsigned
-find_slot(int64_t seq, unsigned size)
+static int
+compare_excluded(const void *a, const void *b)
 {
-	/* Knuth's multiplicative hash. */
-	return (unsigned)((uint64_t)seq * 0x9e3779b97f4a7c15 >> 32) & (size - 1);
+	const struct excluded *one = a, *other = b;
+
+	return (one->seq > other->seq) - (one->seq < other->seq);
 }
 
 /* A row of a subscriber: some of the papers of all. */
@@ -82,19 +81,15 @@ struct part {
 };
 
 static void
-insert_papers(const struct part *part, const GArray *papers)
+add_papers(const struct part *part, const GArray *papers)
 {
-	GArray *excluded = part->previous->excluded;
-
 	for (unsigned i = part->first; i < part->end; i++) {
 		const struct digest_contents_version *paper =
 		    packed_papers_get(papers, i);
-		unsigned at = find_slot(paper->seq, excluded->len);
+		const struct excluded excluded = {
+		    paper->seq, paper->replacement, part->exclusion};
 
-		while (g_array_index(excluded, struct excluded, at).seq)
-			at = (at + 1) & (excluded->len - 1);
-		g_array_index(excluded, struct excluded, at) =
-		    (struct excluded){paper->seq, paper->replacement, part->exclusion};
+		g_array_append_val(part->previous->excluded, excluded);
 	}
 }
 
@@ -204,16 +199,13 @@ candidates_load_previous(struct store *store, struct candidate_previous **all,
 			return false;
 	if (!packed_papers_follow(store, papers, error))
 		return false;
-	for (unsigned i = 0; i < count; i++) {
-		unsigned size = all[i]->papers ? 2 : 0;
-
-		while (size < 2 * all[i]->papers)
-			size *= 2;
-		all[i]->excluded = g_array_new(FALSE, TRUE, sizeof(struct excluded));
-		g_array_set_size(all[i]->excluded, size);
-	}
+	for (unsigned i = 0; i < count; i++)
+		all[i]->excluded = g_array_sized_new(
+		    FALSE, FALSE, sizeof(struct excluded), all[i]->papers);
 	for (unsigned i = 0; i < parts->len; i++)
-		insert_papers(&g_array_index(parts, struct part, i), papers);
+		add_papers(&g_array_index(parts, struct part, i), papers);
+	for (unsigned i = 0; i < count; i++)
+		g_array_sort(all[i]->excluded, compare_excluded);
 	return true;
 }
 
@@ -231,19 +223,19 @@ candidate_previous_free(struct candidate_previous *previous)
 enum digest_exclusion
 candidates_find_exclusion(const GArray *excluded, int64_t seq, int64_t replacement)
 {
+	const struct excluded *all = (const struct excluded *)excluded->data;
+	const struct excluded key = {.seq = seq};
 	enum digest_exclusion found = DIGEST_EXCLUSION_NONE;
-	const struct excluded *slot;
-	unsigned at;
+	guint at;
 
-	if (!excluded->len)
+	if (!g_array_binary_search((GArray *)excluded, &key, compare_excluded, &at))
 		return found;
-	for (at = find_slot(seq, excluded->len);
-	     (slot = &g_array_index(excluded, struct excluded, at))->seq;
-	     at = (at + 1) & (excluded->len - 1))
-		if (slot->seq == seq &&
-		    (slot->exclusion != DIGEST_EXCLUSION_DELIVERED ||
-		        slot->replacement >= replacement) &&
-		    (!found || slot->exclusion < found))
-			found = slot->exclusion;
+	while (at && all[at - 1].seq == seq)
+		at--;
+	for (; at < excluded->len && all[at].seq == seq; at++)
+		if ((all[at].exclusion != DIGEST_EXCLUSION_DELIVERED ||
+		        all[at].replacement >= replacement) &&
+		    (!found || all[at].exclusion < found))
+			found = all[at].exclusion;
 	return found;
 }
