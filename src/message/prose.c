@@ -17,7 +17,7 @@
 #define AUTHOR_WORDS    4  /* of the name of an author of papers */
 #define TITLE_WORDS     12 /* of the title of a paper */
 #define NAMED_WORDS     5  /* of a filter or place */
-#define STATED_WORDS    4  /* of a topic that ends like a sentence */
+#define STATED_WORDS    5  /* of a topic that ends like a sentence */
 #define GREETED_WORDS   5  /* of a name after a salutation */
 #define NAME_WORDS      4  /* of a name at the end of a mail */
 #define CLOSING_WORDS   3  /* of a closing formula before a name */
@@ -172,6 +172,18 @@ is_subject_word(
 	       phrases_skip(language, "subject-word", &word) > at;
 }
 
+/* Whether a word can be of a topic, and is not only one of requests. */
+static bool
+is_new_word(
+    const struct phrases *language, const struct phrases_span *span, unsigned at)
+{
+	const struct phrases_word *word = get_word(span, at);
+
+	return is_unspaced(word) ||
+	       (!phrases_knows(language, word) && !g_ascii_isdigit(*word->plain)) ||
+	       is_subject_word(language, span, at);
+}
+
 /* Whether words may be one topic. @param is_first  the request is before it */
 static bool
 is_topic(const struct phrases *language, const struct phrases_span *span, bool is_first)
@@ -195,10 +207,7 @@ is_topic(const struct phrases *language, const struct phrases_span *span, bool i
 		    (*word->end == '.' && !word->plain[1]))
 			return false;
 		weight += is_unspaced(word) ? 1 : WORD_WEIGHT;
-		is_new = is_new || is_unspaced(word) ||
-		         (!phrases_knows(language, word) &&
-		             !g_ascii_isdigit(*word->plain)) ||
-		         is_subject_word(language, span, at);
+		is_new = is_new || is_new_word(language, span, at);
 		has_letter = has_letter || !strpbrk(word->plain, "0123456789");
 	}
 	/* "up to 30 % off" */
@@ -298,6 +307,15 @@ is_after(const struct phrases_span *span, const char *section)
 }
 
 static bool
+has_new_word(const struct phrases *language, const struct phrases_span *span)
+{
+	for (unsigned at = span->from; at < span->to; at++)
+		if (!get_word(span, at)->mark && is_new_word(language, span, at))
+			return true;
+	return false;
+}
+
+static bool
 accept_value(
     const struct phrases *language, const char *slot, const struct phrases_span *span)
 {
@@ -318,6 +336,9 @@ accept_value(
 		return is_author(span);
 	if (strcmp(slot, "place") == 0 && !is_place(span))
 		return false;
+	/* "stop stop stop" is not about a filter. */
+	if (strcmp(slot, "filter") == 0 && !has_new_word(language, span))
+		return false;
 	return (is_title || !phrases_has_in(language, "never", span)) &&
 	       span->to - span->from <= (is_title ? TITLE_WORDS : NAMED_WORDS) &&
 	       !phrases_is_filler(language, span) &&
@@ -327,6 +348,13 @@ accept_value(
 /* Slots that take any words. */
 static const char *const open_slots[] = {
     "topics", "author", "title", "filter", "place", NULL};
+
+/* Topics may follow it, each on a line. */
+static bool
+is_open_wish(const char *intent)
+{
+	return strcmp(intent, "subscribe") == 0 || strcmp(intent, "add") == 0;
+}
 
 /* Whether the slots of a match have what they are for. */
 static bool
@@ -531,6 +559,13 @@ is_formula(const struct phrases *language, const struct phrases_span *span)
 	return rest.from > span->from && is_name_like(&rest);
 }
 
+/* "Please skip papers that are about robots" is not a wish for robots. */
+static bool
+is_excluding(const struct phrases_span *span, const struct phrases_match *match)
+{
+	return is_open_wish(match->intent) && phrases_has("hint exclude", span);
+}
+
 static void
 read_part(const struct phrases *language, const struct phrases_span *span,
     bool has_cues, struct part *part)
@@ -552,7 +587,11 @@ read_part(const struct phrases *language, const struct phrases_span *span,
 		                    language, span, true, accept_match, &part->match)) {
 			part->loose =
 			    MAX(count_unused(language, span, &part->match), 1);
-			return;
+			if (!is_excluding(span, &part->match))
+				return;
+			phrases_match_clear(&part->match);
+			part->match = (struct phrases_match){0};
+			part->loose = 0;
 		}
 	}
 	part->unread = count_words(span);
@@ -927,6 +966,7 @@ struct reading {
 	bool has_read;              /* a sentence or command of the text */
 	unsigned last_paragraph;    /* that can have such lines; 0: any */
 	bool is_subject_only;       /* the text has no wish */
+	bool is_alone;              /* the subject has no text below it */
 	struct phrases_span before; /* the sentence before, if it was not understood */
 };
 
@@ -946,13 +986,15 @@ is_divider(const char *line)
 	return size >= 2 && strspn(line, "-_=*~") == size;
 }
 
-/* A telephone number, a link, an address, or a label before one. */
+/* A telephone number, a link, an address, opening hours, a room. */
 static bool
 is_contact(const char *line)
 {
 	static const char pattern[] =
 	    "(?:\\+|\\(0|\\b0)[\\d ()/.-]{7,}\\d|\\(\\d{3}\\) "
-	    "?\\d{3}|https?://|www\\.|\\S@\\S+\\.\\w";
+	    "?\\d{3}|https?://|www\\.|\\S@\\S+\\.\\w|"
+	    "\\d{1,2} ?[-\\x{2013}] ?\\d{1,2} ?(?:Uhr|h\\b)|"
+	    "\\b(?:Raum|Room|Zimmer|ext\\.) ?\\S*\\d";
 
 	return g_regex_match_simple(pattern, line, 0, 0);
 }
@@ -988,7 +1030,9 @@ goes_on(const struct unit *before, const char *line)
 	return before && !before->is_command && !before->is_subject &&
 	       g_utf8_strlen(before->text, -1) >= WRAPPED_CHARS &&
 	       !strchr(".!?:", before->text[strlen(before->text) - 1]) &&
-	       skip_bullet(line) == line && !prose_starts_with("closing", line);
+	       skip_bullet(line) == line && !prose_starts_with("closing", line) &&
+	       /* "name: Ada" */
+	       !g_regex_match_simple("^\\p{L}{1,20}:\\s", line, 0, 0);
 }
 
 static void
@@ -1138,7 +1182,8 @@ is_closing(struct phrases_text *text)
 	const struct phrases_span span = make_whole(text);
 	unsigned at = phrases_skip_any("closing", &span), words = 0;
 
-	if (!at)
+	/* German "Grüß Gott" is no name after "Gruß". */
+	if (!at || phrases_skip_any("salutation", &span) > at)
 		return false;
 	for (; at < span.to; at++) {
 		struct phrases_span rest = make_span(text, at, span.to);
@@ -1213,13 +1258,6 @@ skip_salutation(struct phrases_text *text)
 
 /* ---- reading ---- */
 
-/* Topics may follow it, each on a line. */
-static bool
-is_open_wish(const char *intent)
-{
-	return strcmp(intent, "subscribe") == 0 || strcmp(intent, "add") == 0;
-}
-
 /* @param part  its match is taken over */
 static void
 add_wish(struct reading *reading, struct part *part, struct phrases_text *text,
@@ -1258,6 +1296,14 @@ count_language(struct reading *reading, const struct phrases *language)
 		reading->prose->language = code;
 }
 
+/* "Auf Deutsch" in "Auf Deutsch, mein Englisch ist nicht gut." */
+static bool
+is_between_marks(const struct part *part, const struct phrases_span *span)
+{
+	return (part->start == span->from || get_word(span, part->start - 1)->mark) &&
+	       (part->to == span->to || get_word(span, part->to)->mark);
+}
+
 /*
  * One word of an intent beside others that were not understood may have another
  * meaning: "the end of my sabbatical".  Not so "unsubscribe", or between commas.
@@ -1277,13 +1323,12 @@ is_weak(const struct part *part, const struct phrases_span *span)
 	 * complaint only gets an answer. */
 	if (part->match.literal < WEAK_WORDS &&
 	    strcmp(part->match.intent, "complaint") != 0 &&
+	    !(part->match.values->len && is_between_marks(part, span)) &&
 	    count_words(&words) * 2 < count_words(span) &&
 	    !phrases_get_value(&part->match, "topics", 0))
 		return true;
-	if (part->match.literal > 1 || part->match.values->len)
-		return false;
-	return (part->start > span->from && !get_word(span, part->start - 1)->mark) ||
-	       (part->to < span->to && !get_word(span, part->to)->mark);
+	return part->match.literal <= 1 && !part->match.values->len &&
+	       !is_between_marks(part, span);
 }
 
 /* "Unsubscribe?" is undecided, "Can you unsubscribe me?" and "Unsubscribe, please?"
@@ -1660,6 +1705,7 @@ read_list(struct reading *reading, const struct phrases_span *span,
 {
 	const struct phrases *language = parse->language;
 	struct phrases_span head = make_span(span->text, span->from, span->from), tail;
+	g_autoptr(GPtrArray) topics = g_ptr_array_new_with_free_func(g_free);
 	struct prose_item *item;
 	bool has_wish = false;
 
@@ -1677,9 +1723,10 @@ read_list(struct reading *reading, const struct phrases_span *span,
 		tail.to--;
 	if (head.from == head.to || tail.from >= tail.to || phrases_has("no", &head) ||
 	    phrases_has("hint exclude", &head) ||
-	    !((!has_wish && phrases_has("keyword", &head)) ||
-	        is_open(reading->prose->language, &head)) ||
-	    !split_topics(language, &tail, true, NULL))
+	    !split_topics(language, &tail, true, topics) ||
+	    !((!has_wish && (phrases_has("keyword", &head) ||
+	                        (topics->len > 1 && phrases_has("asking", &head)))) ||
+	        is_open(reading->prose->language, &head)))
 		return false;
 	item = item_new(PROSE_WISH, copy_span(span));
 	item->wish.language = language;
@@ -1748,6 +1795,18 @@ read_sentence(struct reading *reading, const struct phrases_span *sentence,
 	parse_clear(&parse);
 }
 
+/* Whether a topic follows a semicolon: "robots; drones", not "stop; I am busy". */
+static bool
+is_before_topic(const struct reading *reading, struct phrases_text *text, unsigned from)
+{
+	struct phrases_span span = make_span(text, from, from);
+
+	while (span.to < text->words->len && !get_word(&span, span.to)->mark)
+		span.to++;
+	return span.to > from && split_topics(find_language(reading->prose->language),
+	                             &span, false, NULL);
+}
+
 static void
 read_sentences(struct reading *reading, struct phrases_text *text, unsigned from,
     const struct unit *unit)
@@ -1758,8 +1817,10 @@ read_sentences(struct reading *reading, struct phrases_text *text, unsigned from
 		char mark = phrases_get_word(text, at)->mark;
 		const struct phrases_span word =
 		    make_span(text, at - (at > span.from), at);
-		bool is_end =
-		    mark == '?' || (mark == '.' && !phrases_has("abbreviation", &word));
+		bool is_end = mark == '?' ||
+		              (mark == '.' && !phrases_has("abbreviation", &word)) ||
+		              (*phrases_get_word(text, at)->start == ';' &&
+		                  !is_before_topic(reading, text, at + 1));
 
 		if (!is_end && at + 1 < text->words->len)
 			continue;
@@ -1819,11 +1880,16 @@ read_topics(struct reading *reading, struct prose_item *item)
 	struct phrases_span span = make_whole(text);
 	const struct phrases *language = find_language(reading->prose->language);
 
-	/* "Robots. Drones." are topics, "I have to run now." is not. */
-	while (span.to && get_word(&span, span.to - 1)->mark == '.' &&
-	       (item->is_listed || count_words(&span) <= STATED_WORDS))
+	g_autoptr(GPtrArray) topics = g_ptr_array_new_with_free_func(g_free);
+	unsigned words = count_words(&span), stops = 0;
+
+	while (span.to && get_word(&span, span.to - 1)->mark == '.') {
 		span.to--;
-	if (!split_topics(language, &span, false, NULL))
+		stops++;
+	}
+	/* "Robots. Drones." are topics, "I have to run now." is not. */
+	if (!split_topics(language, &span, false, topics) ||
+	    (stops && !item->is_listed && words > STATED_WORDS * topics->len))
 		return;
 	reading->has_topics = true;
 	item->kind = PROSE_WISH;
@@ -1848,6 +1914,66 @@ is_before_wish(const GPtrArray *items, guint at)
 	                   item->sentence);
 }
 
+/* "Could you send me what is new on" above lines with bullets */
+static bool
+is_above_list(const GPtrArray *items, guint at)
+{
+	const struct prose_item *item = items->pdata[at];
+	const struct prose_item *next =
+	    at + 1 < items->len ? items->pdata[at + 1] : NULL;
+
+	return next && next->is_listed && next->kind == PROSE_UNREAD &&
+	       next->sentence != item->sentence && !item->is_listed &&
+	       item->kind == PROSE_UNREAD && !item->is_in_subject &&
+	       !prose_has("no", item->line) && !prose_has("hint exclude", item->line) &&
+	       (prose_has("asking", item->line) || g_str_has_suffix(item->line, ":"));
+}
+
+/* Whether a text asks for topics, and for nothing else. */
+static bool
+is_only_wish(const GPtrArray *items)
+{
+	for (guint i = 0; i < items->len; i++) {
+		const struct prose_item *item = items->pdata[i];
+
+		if (!item->is_in_subject && item->kind != PROSE_CUT &&
+		    item->kind != PROSE_WISH)
+			return false;
+	}
+	return true;
+}
+
+/* Whether no pattern has a word of a line: "seismic inversion", not "new papers". */
+static bool
+has_no_known(const char *code, const char *line)
+{
+	pb_auto(phrases_text) text = phrases_text_new(line);
+
+	for (guint i = 0; i < text->words->len; i++)
+		if (phrases_get_word(text, i)->mark ||
+		    phrases_knows(find_language(code), phrases_get_word(text, i)))
+			return false;
+	return true;
+}
+
+/* Whether nothing of a sentence was understood. */
+static bool
+is_all_unread(const GPtrArray *items, guint at)
+{
+	unsigned sentence = ((const struct prose_item *)items->pdata[at])->sentence;
+
+	for (guint i = 0; i < items->len; i++) {
+		const struct prose_item *item = items->pdata[i];
+
+		if (item->sentence == sentence &&
+		    (item->kind == PROSE_DOUBT ||
+		        (item->kind == PROSE_WISH &&
+		            !phrases_get_value(&item->wish, "topic", 0))))
+			return false;
+	}
+	return true;
+}
+
 /*
  * Lines are topics if the message asks for some, and has none in a sentence.  Those
  * with bullets always are; others only before the first sentence that was not
@@ -1858,11 +1984,25 @@ read_all_topics(struct reading *reading)
 {
 	const struct prose_mail *mail = reading->mail;
 	const GPtrArray *items = reading->prose->items;
-	bool is_open = reading->is_open && !reading->has_topics, can_be = is_open;
+	bool is_open, can_be;
 
+	for (guint i = 0; !reading->has_topics && i < items->len; i++) {
+		struct prose_item *item = items->pdata[i];
+
+		if (!is_above_list(items, i))
+			continue;
+		reading->is_open = true;
+		item->kind = PROSE_CUT;
+		item->reason = "heading";
+	}
+	is_open = can_be = reading->is_open && !reading->has_topics;
 	for (guint i = 0; is_open && i < items->len; i++) {
 		struct prose_item *item = items->pdata[i];
 
+		/* "A friend told me. Sign me up. Robots and drones." */
+		if (item->kind == PROSE_WISH && !item->is_in_subject &&
+		    is_open_wish(item->wish.intent))
+			can_be = true;
 		if (item->kind == PROSE_DOUBT)
 			can_be = false;
 		if (item->kind != PROSE_UNREAD || item->is_in_subject)
@@ -1870,7 +2010,7 @@ read_all_topics(struct reading *reading)
 		if (reading->last_paragraph &&
 		    item->paragraph > reading->last_paragraph && !item->is_listed)
 			continue;
-		if ((item->is_whole || is_before_wish(items, i)) &&
+		if ((is_all_unread(items, i) || is_before_wish(items, i)) &&
 		    (can_be || item->is_listed) &&
 		    !(mail->is_slip && mail->is_slip(item->line)))
 			read_topics(reading, item);
@@ -1879,12 +2019,14 @@ read_all_topics(struct reading *reading)
 		                       prose_has("keyword", item->line));
 	}
 	/* "Subject: robots, drones": a list, and the text only asks to subscribe. */
-	is_open = reading->is_open && !reading->has_topics;
+	is_open = !reading->has_topics && (reading->is_open || reading->is_alone);
 	for (guint i = 0; is_open && i < items->len; i++) {
 		struct prose_item *item = items->pdata[i];
 
 		if (item->kind == PROSE_UNREAD && item->is_in_subject &&
-		    (!item->is_whole || strpbrk(item->line, ",;")))
+		    (!item->is_whole || strpbrk(item->line, ",;") ||
+		        (is_only_wish(items) &&
+		            has_no_known(reading->prose->language, item->line))))
 			read_topics(reading, item);
 	}
 }
@@ -1940,6 +2082,7 @@ is_automatic_subject(const char *subject)
 		return false;
 	/* "Away Re: your subject" */
 	return *get_word(&span, end)->start == ':' ||
+	       *get_word(&span, end - 1)->start == ':' ||
 	       command_text_skip_prefixes(get_word(&span, end)->start) !=
 	           get_word(&span, end)->start;
 }
@@ -2003,6 +2146,7 @@ prose_read(const struct prose_mail *mail)
 	find_units(&reading, mail->text);
 	for (guint i = 0; i < units->len; i++)
 		read_unit(&reading, units->pdata[i]);
+	reading.is_alone = *mail->subject && units->len == 1;
 	if (*mail->subject && !has_wish(prose, false))
 		read_subject_again(&reading);
 	read_all_topics(&reading);
@@ -2015,9 +2159,9 @@ prose_read(const struct prose_mail *mail)
 	prose->is_automatic =
 	    is_automatic_subject(
 	        mail->whole_subject ? mail->whole_subject : mail->subject) ||
-	    (!has_wish(prose, true) &&
+	    (!has_wish(prose, true) && mail->is_reply &&
 	        (prose_has("automatic", mail->subject) ||
-	            (mail->is_reply && prose_has("automatic", first))));
+	            prose_has("automatic", first)));
 	return prose;
 }
 

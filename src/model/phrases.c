@@ -1491,7 +1491,9 @@ find_meant(const struct phrases_word *word)
 	for (; size >= MISSPELT_BYTES && *language; language++)
 		if ((one = find_misspelt(*language, word->plain, &best)))
 			found = one;
-	if (found && best > 0 && strlen(found) <= size + SLIPS_MAX)
+	/* German "bestellen" is not meant as "abbestellen". */
+	if (found && best > 0 && strlen(found) <= size + SLIPS_MAX &&
+	    !g_str_has_suffix(found, word->plain))
 		return found;
 	return best == 0 ? NULL : find_swapped(word);
 }

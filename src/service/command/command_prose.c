@@ -213,10 +213,10 @@ format_author(struct request *request, const struct prose_item *item)
 	g_autofree char *name = g_strdup(phrases_get_value(&item->wish, "author", 0));
 
 	(void)request;
-	for (size_t i = 0; i < G_N_ELEMENTS(genitives); i++)
+	for (size_t i = 0; name && i < G_N_ELEMENTS(genitives); i++)
 		if (g_str_has_suffix(name, genitives[i]))
 			name[strlen(name) - strlen(genitives[i])] = '\0';
-	return g_strdup_printf("add author:\"%s\"", name);
+	return name ? g_strdup_printf("add author:\"%s\"", name) : NULL;
 }
 
 /* "the second one" @return 0: it is no number */
@@ -322,11 +322,11 @@ format_edit(struct request *request, const struct prose_item *item)
 {
 	const char *named = phrases_get_value(&item->wish, "filter", 0);
 	int number = find_filter(request, item, named);
+	const char *topic = phrases_get_value(&item->wish, "topic", 0);
 	g_autofree char *unused = NULL;
-	g_autofree char *query =
-	    prose_format_topic(phrases_get_value(&item->wish, "topic", 0), &unused);
+	g_autofree char *query = topic ? prose_format_topic(topic, &unused) : NULL;
 
-	return number && !phrases_get_value(&item->wish, "topic", 1)
+	return number && query && !phrases_get_value(&item->wish, "topic", 1)
 	           ? g_strdup_printf("edit %d %s", number, query)
 	           : NULL;
 }
@@ -436,9 +436,10 @@ format_max(struct request *request, const struct prose_item *item)
 static char *
 format_language(struct request *request, const struct prose_item *item)
 {
+	const char *code = phrases_get_value(&item->wish, "speech", 0);
+
 	(void)request;
-	return g_strdup_printf(
-	    "set language %s", phrases_get_value(&item->wish, "speech", 0));
+	return code ? g_strdup_printf("set language %s", code) : NULL;
 }
 
 static char *
@@ -450,7 +451,7 @@ format_address(struct request *request, const struct prose_item *item)
 	/* "from old@... to new@..." */
 	for (unsigned i = 1; (next = phrases_get_value(&item->wish, "address", i)); i++)
 		address = next;
-	return g_strdup_printf("address %s", address);
+	return address ? g_strdup_printf("address %s", address) : NULL;
 }
 
 static char *
@@ -608,6 +609,21 @@ is_open_wish(const struct prose_item *item)
 	       !phrases_get_value(&item->wish, "topic", 0);
 }
 
+/* Whether a wish names no value, or the one that is so now: "Daily is too much" */
+static bool
+is_vague(const struct request *request, const struct prose_item *item)
+{
+	const char *every = phrases_get_value(&item->wish, "every", 0);
+	const struct subscriber *subscriber = request->subscriber;
+	const char *now = subscriber
+	                      ? schedule_frequency_name(subscriber->schedule.frequency)
+	                      : "daily";
+
+	return has_stated(item, "less") || has_stated(item, "fewer") ||
+	       (g_strcmp0(every, now) == 0 &&
+	           !phrases_get_value(&item->wish, "weekday", 0));
+}
+
 /* Whether the message asks for a change besides leaving; not to remove a filter that
  * there is not: "I no longer work on robots". */
 static bool
@@ -620,8 +636,9 @@ has_change(const struct mail *mail, bool has_commands)
 		                               ? format_del(mail->request, item)
 		                               : NULL;
 
-		/* "Too many mails"; "Cancel it at once"; "Subscription" above a text */
-		if (has_stated(item, "less") || has_stated(item, "fewer") ||
+		/* "Too many mails"; "It comes every day"; "Cancel it at once";
+		 * "Subscription" above a text */
+		if ((wish && is_vague(mail->request, item)) ||
 		    g_strcmp0(phrases_get_value(&item->wish, "every", 0), "now") == 0 ||
 		    (item->is_in_subject && is_open_wish(item)))
 			continue;
@@ -705,7 +722,9 @@ is_heading(const struct prose *prose, const struct prose_item *heading)
 		const struct prose_item *item = prose->items->pdata[i];
 		const struct wish *wish = get_wish(item);
 
+		/* "plus drones" below "Subscribe: robots" */
 		if (wish && !item->is_in_subject && wish->effect != EFFECT_NONE &&
+		    !prose_starts_with("connective", item->line) &&
 		    (phrases_get_value(&item->wish, "topic", 0) ||
 		        (wish->format != format_topics &&
 		            strcmp(wish->verb, "set") != 0)))
@@ -725,21 +744,6 @@ is_field(const struct prose_item *item)
 	return find_wish(item->wish.intent)->format == format_topics &&
 	       phrases_get_value(&item->wish, "topic", 0) &&
 	       prose_has("statement", item->line) && !prose_has("asking", item->line);
-}
-
-/* Whether a wish names no value, or the one that is so now: "Daily is too much" */
-static bool
-is_vague(const struct request *request, const struct prose_item *item)
-{
-	const char *every = phrases_get_value(&item->wish, "every", 0);
-	const struct subscriber *subscriber = request->subscriber;
-	const char *now = subscriber
-	                      ? schedule_frequency_name(subscriber->schedule.frequency)
-	                      : "daily";
-
-	return has_stated(item, "less") || has_stated(item, "fewer") ||
-	       (g_strcmp0(every, now) == 0 &&
-	           !phrases_get_value(&item->wish, "weekday", 0));
 }
 
 /* Whether there is a wish besides what the sender works on that has topics, or that has
@@ -798,6 +802,33 @@ compare_settings(const struct mail *mail, const struct prose_item *item)
 	return result;
 }
 
+/* Find a wish, in the text rather than in the subject. */
+static const struct prose_item *
+find_in_text(const struct prose *prose, const char *intent)
+{
+	const struct prose_item *found = prose_find(prose, intent);
+
+	for (guint i = 0; found && found->is_in_subject && i < prose->items->len; i++) {
+		const struct prose_item *item = prose->items->pdata[i];
+
+		if (!item->is_in_subject && item->kind == PROSE_WISH &&
+		    strcmp(item->wish.intent, intent) == 0)
+			found = item;
+	}
+	return found;
+}
+
+/* Whether an item is a wish of the subject, and the text has another one. */
+static bool
+is_other_in_text(const struct prose *prose, const struct prose_item *item,
+    const char *intent, const char *other)
+{
+	const struct prose_item *below = find_in_text(prose, other);
+
+	return item && item->is_in_subject && strcmp(item->wish.intent, intent) == 0 &&
+	       below && !below->is_in_subject;
+}
+
 /* A wish that changes or adds nothing by itself is part of another one. */
 static bool
 is_redundant(const struct mail *mail, const struct prose_item *item)
@@ -812,9 +843,14 @@ is_redundant(const struct mail *mail, const struct prose_item *item)
 	    {"resume", "pause"}, {"thanks", NULL}};
 	const struct prose *prose = mail->prose;
 
+	/* "Paused" above "start again": the text counts. */
+	if (is_other_in_text(prose, item, "pause", "resume"))
+		return true;
 	for (size_t i = 0; i < G_N_ELEMENTS(yields); i++)
 		if (strcmp(item->wish.intent, yields[i].intent) == 0 &&
-		    (!yields[i].other || prose_find(prose, yields[i].other)))
+		    (!yields[i].other || prose_find(prose, yields[i].other)) &&
+		    !is_other_in_text(prose, find_in_text(prose, "pause"), "pause",
+		        item->wish.intent))
 			return true;
 	if (is_field(item))
 		return has_topics(prose, item->sentence) ||
@@ -1053,22 +1089,6 @@ run_item(struct mail *mail, const struct prose_item *item, GError **error)
 	g_assert_not_reached();
 }
 
-/* A wish to leave, in the text rather than in the subject. */
-static const struct prose_item *
-find_leave(const struct prose *prose)
-{
-	const struct prose_item *leave = prose_find(prose, "leave");
-
-	for (guint i = 0; leave && leave->is_in_subject && i < prose->items->len; i++) {
-		const struct prose_item *item = prose->items->pdata[i];
-
-		if (!item->is_in_subject && item->kind == PROSE_WISH &&
-		    strcmp(item->wish.intent, "leave") == 0)
-			leave = item;
-	}
-	return leave;
-}
-
 /* A condition, or "maybe", anywhere but in what is below the text. */
 static bool
 is_doubtful(const struct prose *prose, const struct prose_item *item)
@@ -1078,7 +1098,8 @@ is_doubtful(const struct prose *prose, const struct prose_item *item)
 	               strcmp(item->reason, "filler") == 0;
 
 	/* "Remove me from the list. I retire in May and do not need it any longer." */
-	if (item->is_leaving && find_leave(prose) && !prose_has("until", item->line))
+	if (item->is_leaving && find_in_text(prose, "leave") &&
+	    !prose_has("until", item->line))
 		return prose_has_doubt(prose, item->line);
 	return item->kind == PROSE_DOUBT ||
 	       (is_read && prose_has_doubt(prose, item->line));
@@ -1118,7 +1139,7 @@ static bool
 run_leave(struct mail *mail, bool *is_done, GError **error)
 {
 	const struct prose *prose = mail->prose;
-	const struct prose_item *leave = find_leave(prose);
+	const struct prose_item *leave = find_in_text(prose, "leave");
 	const struct prose_item *removal = prose_find(prose, "remove");
 	/* "Remove" above "remove filter 1" is a heading; "Filter 1 can go, I no longer
 	 * need it." is one wish. */

@@ -149,8 +149,9 @@ is_corrected(const struct phrases_span *line)
 	unsigned after = line->to, at = find_contrast(line, &after);
 	g_autofree char *wish = phrases_copy(line->text, after, line->to);
 	pb_auto(prose_item) item = at < line->to ? prose_read_line(wish) : NULL;
+	const struct phrases_span rest = {line->text, skip_consent(line), line->to};
 
-	return (at < line->to && !item) || phrases_has("correction", line);
+	return (at < line->to && !item) || phrases_has("correction", &rest);
 }
 
 /*
