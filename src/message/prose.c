@@ -82,6 +82,16 @@ count_words(const struct phrases_span *span)
 	return count;
 }
 
+/* @return English if the code is NULL */
+static const struct phrases *
+find_language(const char *code)
+{
+	FOREACH_LANGUAGE(language)
+	if (strcmp(phrases_get_language(*language), code ? code : "en") == 0)
+		return *language;
+	g_assert_not_reached();
+}
+
 /* ---- topics ---- */
 
 static bool
@@ -184,6 +194,15 @@ is_new_word(
 	       is_subject_word(language, span, at);
 }
 
+/* "お願いします" in an English mail is no topic. */
+static bool
+is_foreign_courtesy(const struct phrases_span *span)
+{
+	return !g_ascii_isalnum(*get_word(span, span->from)->start) &&
+	       (phrases_skip_any("courtesy", span) == span->to ||
+	           phrases_skip_any("filler", span) == span->to);
+}
+
 /* Whether words may be one topic. @param is_first  the request is before it */
 static bool
 is_topic(const struct phrases *language, const struct phrases_span *span, bool is_first)
@@ -219,7 +238,7 @@ is_topic(const struct phrases *language, const struct phrases_span *span, bool i
 	       !phrases_has_in(language, "never", &outside) &&
 	       phrases_skip(language, "not-first", span) == span->from &&
 	       (is_first || phrases_skip(language, "not-next", span) == span->from) &&
-	       !phrases_is_filler(language, span) &&
+	       !phrases_is_filler(language, span) && !is_foreign_courtesy(span) &&
 	       !has_filler_at_end(language, span) && !is_named_author(span);
 }
 
@@ -227,9 +246,13 @@ is_topic(const struct phrases *language, const struct phrases_span *span, bool i
 static unsigned
 skip_connective(const struct phrases *language, const struct phrases_span *span)
 {
+	unsigned end;
+
 	if (get_word(span, span->from)->mark == ',')
 		return span->from + 1;
-	return phrases_skip(language, "connective", span);
+	/* Topics are English in mails of any language: "sur robots and drones". */
+	end = phrases_skip(language, "connective", span);
+	return MAX(end, phrases_skip(find_language("en"), "connective", span));
 }
 
 /*
@@ -768,16 +791,6 @@ parse_best(const char *first, GHashTable *seen, const struct phrases_span *span,
 			parse_clear(&one);
 		}
 	}
-}
-
-/* @return English if the code is NULL */
-static const struct phrases *
-find_language(const char *code)
-{
-	FOREACH_LANGUAGE(language)
-	if (strcmp(phrases_get_language(*language), code ? code : "en") == 0)
-		return *language;
-	g_assert_not_reached();
 }
 
 /*

@@ -1478,6 +1478,22 @@ find_swapped(const struct phrases_word *word)
 	return found;
 }
 
+/* "Pleeease", "obrigadaaa" @return the word with single letters, if a language has it
+ */
+static const char *
+find_stretched(const struct phrases_word *word)
+{
+	const struct phrases *const *language = phrases_get_all();
+	g_autoptr(GRegex) stretch = g_regex_new("(.)\\1\\1+", 0, 0, NULL);
+	g_autofree char *single =
+	    g_regex_replace(stretch, word->plain, -1, 0, "\\1", 0, NULL);
+
+	for (; strcmp(single, word->plain) != 0 && *language; language++)
+		if (g_hash_table_contains((*language)->words, single))
+			return g_intern_string(single);
+	return NULL;
+}
+
 static const char *
 find_meant(const struct phrases_word *word)
 {
@@ -1488,6 +1504,8 @@ find_meant(const struct phrases_word *word)
 
 	if (size < SWAPPED_BYTES || size > 2 * MISSPELT_BYTES)
 		return NULL;
+	if ((found = find_stretched(word)))
+		return found;
 	for (; size >= MISSPELT_BYTES && *language; language++)
 		if ((one = find_misspelt(*language, word->plain, &best)))
 			found = one;

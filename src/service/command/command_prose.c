@@ -28,6 +28,9 @@
 /* A pause that is to begin within so many days begins now. */
 #define PAUSE_SOON_DAYS 1
 
+/* A remark beside thanks that is longer is answered. */
+#define REMARK_BYTES 80
+
 /* A longer line that starts with a yes has something else in it. */
 #define CONSENT_BYTES 30
 
@@ -1492,6 +1495,19 @@ set_rest(const struct mail *mail)
 	request->rest = g_strdup(rest.text->str);
 }
 
+/* Whether so much is left that it may be more than a remark. */
+static bool
+has_long_remark(const struct mail *mail)
+{
+	for (guint i = 0; i < mail->unread->len; i++) {
+		const struct prose_item *item = mail->unread->pdata[i];
+
+		if (strlen(item->line) > REMARK_BYTES)
+			return true;
+	}
+	return false;
+}
+
 /* "Thank you", alone or before a remark: "Thank you, I printed number one." */
 static bool
 has_thanks(const struct mail *mail)
@@ -1518,6 +1534,7 @@ finish_text(struct mail *mail)
 	/* Thanks need no answer, nor do remarks of a subscriber beside them.  Those of
 	 * a stranger do: "kelp forests. thank you". */
 	else if (has_thanks(mail) && !mail->is_doubt && !has_unread(mail, may_ask) &&
+	         !has_long_remark(mail) &&
 	         (mail->request->subscriber || !mail->unread->len))
 		mail->request->reply.silence = "thanks";
 	else
