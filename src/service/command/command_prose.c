@@ -842,8 +842,10 @@ is_redundant(const struct mail *mail, const struct prose_item *item)
 	static const struct {
 		const char *intent, *other;
 	} yields[] = {{"away", "pause"}, {"away", "resume"}, {"complaint", "human"},
-	    {"help", "leave"}, {"keep", NULL}, {"leave", "remove"}, {"leave", "undo"},
-	    {"resume", "pause"}, {"thanks", NULL}};
+	    {"help", "leave"}, {"help", "complaint"}, {"help", "human"},
+	    {"help", "sources"}, {"show", "complaint"}, {"show", "human"},
+	    {"keep", NULL}, {"leave", "remove"}, {"leave", "undo"}, {"resume", "pause"},
+	    {"thanks", NULL}};
 	const struct prose *prose = mail->prose;
 
 	/* "Paused" above "start again": the text counts. */
@@ -1713,8 +1715,9 @@ command_has_wish(const struct request *request)
 		const struct prose_item *item = prose->items->pdata[i];
 		const struct wish *wish = get_wish(item);
 
-		if (wish && wish->effect == EFFECT_PROPOSED &&
-		    strcmp(wish->intent, "forget") != 0)
+		if (is_change_command(item) ||
+		    (wish && wish->effect == EFFECT_PROPOSED &&
+		        strcmp(wish->intent, "forget") != 0))
 			return true;
 	}
 	return false;

@@ -582,10 +582,11 @@ get_case(const struct request *request)
 	return RATE_CASE_UNKNOWN;
 }
 
+/* @param has_proven  whether messages that only the person can send still get one */
 static const char *
-get_last_reply_phrase(enum rate_case rate_case)
+get_last_reply_phrase(enum rate_case rate_case, bool has_proven)
 {
-	if (rate_case == RATE_CASE_UNPROVEN)
+	if (rate_case == RATE_CASE_UNPROVEN && has_proven)
 		return N_("This is the last reply for now to messages that anybody "
 		          "could have sent in your name: the limit is {most} in 24 "
 		          "hours. Replies to this message or to a digest still get a "
@@ -604,16 +605,19 @@ announce_limit(struct request *request, enum rate_case rate_case, GError **error
 {
 	struct command_reply *reply = &request->reply;
 	g_autofree char *number = NULL, *words = NULL, *wrapped = NULL;
+	const char *proven = NULL;
 	char *whole;
 	unsigned most;
 
-	if (!rate_limit_find_last(request, rate_case, request->address, &most, error))
+	if (!rate_limit_find_last(request, rate_case, request->address, &most, error) ||
+	    (most && !rate_limit_check(
+	                 request, RATE_CASE_PROVEN, request->address, &proven, error)))
 		return false;
 	if (!most || !request->catalog)
 		return true;
 	number = g_strdup_printf("%u", most);
 	words = catalog_format(request->catalog, get_language(request),
-	    get_last_reply_phrase(rate_case), "most", number, NULL);
+	    get_last_reply_phrase(rate_case, !proven), "most", number, NULL);
 	wrapped = wrap_format_text(words, BOUNDS_TEXT_COLUMNS);
 	whole = g_strconcat(reply->text, "\n", wrapped, NULL);
 	g_free(reply->text);
@@ -626,10 +630,14 @@ handler_reply(struct request *request, GError **error)
 {
 	const struct command_reply *reply = &request->reply;
 	enum rate_case rate_case = get_case(request);
-	const char *reason;
+	const char *reason = NULL;
 
-	if (!send_invitations(request, error) ||
-	    !rate_limit_check(request, rate_case, request->address, &reason, error))
+	if (!send_invitations(request, error))
+		return false;
+	/* What was confirmed: its request was counted. */
+	if (request->is_confirmed && request->subscriber && !reply->pending)
+		return send_reply(request, error);
+	if (!rate_limit_check(request, rate_case, request->address, &reason, error))
 		return false;
 	/* Unsubscribing and erasure are always reported: the sender may be forged. */
 	if (reason && (!reply->undo || request->is_removed) && !reply->is_erased) {
