@@ -1052,6 +1052,17 @@ backtest_compare(struct store *store, const char *before, const char *after,
 }
 
 bool
+backtest_limit_days(struct store *store, int64_t now, unsigned *days, GError **error)
+{
+	int64_t known;
+
+	if (!load_known_days(store, now, &known, error))
+		return false;
+	*days = (unsigned)CLAMP(known, 1, (int64_t)*days);
+	return true;
+}
+
+bool
 backtest_count(struct store *store, const char *canonical, unsigned days, int64_t now,
     unsigned *found, GError **error)
 {

@@ -166,8 +166,8 @@ add_proposed(struct request *request, const struct command_row *row,
 	g_autofree char *line =
 	    g_strconcat(row->verb, *arguments ? " " : "", arguments, NULL);
 	g_autofree char *shown = reply_text_quote(&request->text, line);
-	g_autofree char *papers = NULL;
-	unsigned found;
+	g_autofree char *papers = NULL, *span = NULL;
+	unsigned found, days = BACKTEST_DAYS;
 
 	/* The question asks for that. */
 	if (row->run == command_run_subscribe)
@@ -186,17 +186,19 @@ add_proposed(struct request *request, const struct command_row *row,
 		return true;
 	}
 	if (!backtest_count(request->store, decision->filter, BACKTEST_DAYS,
-	        request->now, &found, error))
+	        request->now, &found, error) ||
+	    !backtest_limit_days(request->store, request->now, &days, error))
 		return false;
+	span = reply_text_format_count(
+	    &request->text, PL_("in 1 day", "in {count} days"), days);
 	papers = reply_text_format_count(
 	    &request->text, PL_("1 paper", "{count} papers"), found);
 	reply_phrase(&request->text, "-",
-	    found ? N_("{line}  ({papers} in {days} days)")
-	    : is_english
-	        ? N_("{line}  (nothing in {days} days; it is kept for later papers)")
-	        : N_("{line}  (nothing in {days} days; it is kept for later papers, "
-	             "and nearly all papers are in English)"),
-	    "line", shown, "papers", papers, "days", G_STRINGIFY(BACKTEST_DAYS));
+	    found        ? N_("{line}  ({papers} {span})")
+	    : is_english ? N_("{line}  (nothing {span}; it is kept for later papers)")
+	                 : N_("{line}  (nothing {span}; it is kept for later papers, "
+	                      "and nearly all papers are in English)"),
+	    "line", shown, "papers", papers, "span", span);
 	return true;
 }
 

@@ -148,8 +148,8 @@ command_add_welcome(struct request *request, GError **error)
 	g_autoptr(GPtrArray) own = command_load_filters(request, error);
 	g_autoptr(GString) all = g_string_new(NULL);
 	g_autofree char *filters = own ? format_filters(own, all) : NULL;
-	g_autofree char *papers = NULL;
-	unsigned found = 0;
+	g_autofree char *papers = NULL, *span = NULL;
+	unsigned found = 0, days = BACKTEST_DAYS;
 
 	if (!own)
 		return false;
@@ -164,8 +164,11 @@ command_add_welcome(struct request *request, GError **error)
 		return true;
 	}
 	if (!backtest_count(
-	        request->store, all->str, BACKTEST_DAYS, request->now, &found, error))
+	        request->store, all->str, BACKTEST_DAYS, request->now, &found, error) ||
+	    !backtest_limit_days(request->store, request->now, &days, error))
 		return false;
+	span = reply_text_format_count(
+	    &request->text, PL_("in 1 day", "in {count} days"), days);
 	papers = reply_text_format_count(
 	    &request->text, PL_("1 paper", "{count} papers"), found);
 	reply_text_add_paragraph(&request->text,
@@ -173,10 +176,10 @@ command_add_welcome(struct request *request, GError **error)
 	    subscriber->address, "filters", filters);
 	reply_text_add_blank(&request->text);
 	reply_text_add_paragraph(&request->text,
-	    found ? N_("In the last {days} days this would have found {papers}.")
-	          : N_("In the last {days} days this would have found nothing: papers "
-	               "that match come as soon as they appear."),
-	    "days", G_STRINGIFY(BACKTEST_DAYS), "papers", papers);
+	    found ? N_("This would have found {papers} {span}.")
+	          : N_("This would have found nothing {span}: papers that match come "
+	               "as soon as they appear."),
+	    "span", span, "papers", papers);
 	reply_text_add_blank(&request->text);
 	reply_text_add_paragraph(&request->text,
 	    N_("The first digest comes as soon as there are papers of the last three "

@@ -598,7 +598,7 @@ archive_find_nearest(
 	static const char sql[] =
 	    "SELECT text, papers FROM vocabulary WHERE length(text) BETWEEN ?1 AND ?2";
 	unsigned chars = (unsigned)g_utf8_strlen(folded, -1);
-	unsigned best = chars < 4 ? 0 : chars < 6 ? 2 : 3; /* exclusive */
+	unsigned best = chars < 4 ? 0 : chars < 8 ? 2 : 3; /* exclusive */
 	g_autofree char *nearest = NULL;
 	int64_t most = 0;
 	sql_auto *statement = NULL;
@@ -618,7 +618,10 @@ archive_find_nearest(
 		unsigned distance = edit_distance_count_slips(
 		    folded, strlen(folded), text, strlen(text));
 
-		if (distance > best || (distance == best && papers <= most) ||
+		/* A slip is rarely in the first letter: "cell" is not meant as "well".
+		 */
+		if (*text != *folded || distance > best ||
+		    (distance == best && papers <= most) ||
 		    (distance == best && !nearest))
 			continue;
 		best = distance;
