@@ -42,7 +42,7 @@ VOTED = 40 // PART  # of them at Hugging Face, too
 # Most requests of a number of seconds, as the terms of the services have it.
 LIMITS = {"biorxiv": (1, 1), "arxiv": (1, 3), "crossref": (3, 1), "europepmc": (10, 1),
           "hf": (500, 300)}
-PEAK_MB = 72  # of all stages in one process, as paperboyd is
+PEAK_MB = 64  # of all stages in one process, as paperboyd is
 
 
 def recorded(name):

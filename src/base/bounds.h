@@ -153,7 +153,7 @@
 /* Memory for rendered papers and reasons, which are shared by digests. */
 #define BOUNDS_RENDER_CACHE_BYTES    (4 * 1024 * 1024)
 /* Papers that are cached when digests are loaded to be composed. */
-#define BOUNDS_CACHE_PAPERS          1000
+#define BOUNDS_CACHE_PAPERS          500
 
 /* SMTP replies. */
 #define BOUNDS_REPLY_LINE_BYTES 1024

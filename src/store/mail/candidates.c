@@ -60,9 +60,11 @@ candidates_load_filters(
 	return g_steal_pointer(&filters);
 }
 
+/* Somebody with wide filters has ten thousands of them. */
 struct excluded {
-	int64_t seq, replacement;
-	enum digest_exclusion exclusion;
+	int64_t seq;
+	int64_t replacement : 60;
+	int64_t exclusion : 4; /* enum digest_exclusion */
 };
 
 static int
@@ -235,7 +237,7 @@ candidates_find_exclusion(const GArray *excluded, int64_t seq, int64_t replaceme
 	for (; at < excluded->len && all[at].seq == seq; at++)
 		if ((all[at].exclusion != DIGEST_EXCLUSION_DELIVERED ||
 		        all[at].replacement >= replacement) &&
-		    (!found || all[at].exclusion < found))
-			found = all[at].exclusion;
+		    (!found || all[at].exclusion < (int)found))
+			found = (enum digest_exclusion)all[at].exclusion;
 	return found;
 }
