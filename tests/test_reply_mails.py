@@ -69,7 +69,7 @@ def parts_of(mail):
 
 def test_texts(language, replies):
     "the first line answers, and both parts say the same"
-    assert replies["confirmation"]["Subject"] == SUBJECTS[language]
+    assert replies["confirmation"]["Subject"] == SUBJECTS[language], replies["confirmation"]
     for (name, mail), first in zip(replies.items(), FIRST[language]):
         text, page = parts_of(mail)
         assert text.startswith(first), (name, text)

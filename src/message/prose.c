@@ -1460,16 +1460,52 @@ add_loose(struct reading *reading, const struct phrases *language, struct part *
 	}
 }
 
+/* "Nothing at all in 30 days?" asks for no pause: it requests nothing. */
+static bool
+is_mere_question(const struct part *part, const struct phrases_span *span)
+{
+	static const char *const intents[] = {
+	    "pause", "leave", "remove", "edit", "fewer", NULL};
+
+	if (get_word(span, span->to - 1)->mark != '?')
+		return false;
+	return part->loose
+	           ? g_strv_contains(intents, part->match.intent) &&
+	                 !phrases_has("asking", span)
+	           : strcmp(part->match.intent, "pause") == 0 &&
+	                 !phrases_has("hold", span) && !phrases_has("courtesy", span);
+}
+
+/* "The Falcon paper | I do not want to see again": neither a mark nor a connective is
+ * between a part and the one before. */
+static bool
+goes_on_in(const struct phrases *language, const struct phrases_span *span,
+    const struct part *part)
+{
+	const struct phrases_span before =
+	    make_span(span->text, part->start - 1, part->to);
+
+	return part->start == part->from && !get_word(span, part->start - 1)->mark &&
+	       skip_connective(language, &before) == before.from;
+}
+
 /* A sentence in which nothing was understood is one item. */
 static void
 add_parts(struct reading *reading, struct parse *parse, const struct phrases_span *span,
     const struct unit *unit)
 {
-	bool has_topics = false, is_leaving = false;
+	bool has_topics = false, is_leaving = false, is_leaving_of_rest = false;
 
-	for (unsigned i = 0; i < parse->count; i++)
-		is_leaving =
-		    is_leaving || g_strcmp0(parse->parts[i].match.intent, "leave") == 0;
+	for (unsigned i = 0; i < parse->count; i++) {
+		const struct part *part = &parse->parts[i];
+
+		if (g_strcmp0(part->match.intent, "leave") != 0)
+			continue;
+		is_leaving = true;
+		is_leaving_of_rest =
+		    is_leaving_of_rest || (i && parse->parts[i - 1].unread &&
+		                              goes_on_in(parse->language, span, part));
+	}
 	for (unsigned i = 0; i < parse->count; i++)
 		has_topics = has_topics || (parse->parts[i].match.values &&
 		                               phrases_get_value(&parse->parts[i].match,
@@ -1477,7 +1513,8 @@ add_parts(struct reading *reading, struct parse *parse, const struct phrases_spa
 		                               i + 1 < parse->count);
 	if (((parse->unread || parse->loose || is_leaving) &&
 	        has_doubt(parse->language, span)) ||
-	    (is_leaving && is_short_question(span)) || has_unused_value(parse, span)) {
+	    is_leaving_of_rest || (is_leaving && is_short_question(span)) ||
+	    has_unused_value(parse, span)) {
 		struct prose_item *item = item_new(PROSE_DOUBT, copy_span(span));
 
 		item->is_leaving = is_leaving;
@@ -1502,6 +1539,7 @@ add_parts(struct reading *reading, struct parse *parse, const struct phrases_spa
 
 		/* "robots without surveys", not "I tried without success" */
 		if (part->match.intent && (has_topics || !goes_on) &&
+		    !is_mere_question(part, span) &&
 		    (part->loose || !(parse->unread && is_weak(part, span))) &&
 		    !(parse->unread > part->match.literal && !part->loose &&
 		        phrases_get_value(&part->match, "topics", 0))) {
