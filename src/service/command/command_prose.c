@@ -1573,7 +1573,13 @@ is_command_line(const char *line)
 {
 	pb_auto(prose_item) question =
 	    g_str_has_suffix(line, "?") ? prose_read_line(line) : NULL;
+	const char *arguments;
+	const struct command_row *row = command_table_parse(line, &arguments);
+	bool is_why = row && row->run == command_run_why;
 
+	/* A paper's number or id has a digit. */
+	if (is_why && strcspn(arguments, "0123456789") >= strcspn(arguments, " "))
+		return false;
 	return !question && command_table_is_command(line);
 }
 

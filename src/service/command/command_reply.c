@@ -258,8 +258,10 @@ add_question(struct request *request, struct reply_text *text, const char *quest
 	const char *address = request->reply.new_address;
 
 	reply_text_add_paragraph(text, question, "new", address ? address : "");
-	if (request->rest)
+	if (request->rest) {
+		reply_text_add_blank(text);
 		g_string_append(text->text, request->rest);
+	}
 	g_clear_pointer(&request->rest, g_free);
 	add_page_link(request, text, COMMAND_CONFIRM_MARK);
 	if (!otherwise)
