@@ -370,9 +370,6 @@ main(int argc, char **argv)
 		return 64;
 	}
 	umask(0077);
-	/* As src/daemon/main.c. */
-	mallopt(M_ARENA_MAX, 1);
-	mallopt(M_MMAP_THRESHOLD, 128 * 1024);
 	if (argc == 4) {
 		luck = g_rand_new_with_seed((guint32)atoi(argv[3]));
 		power_loss_install();

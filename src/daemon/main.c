@@ -3,7 +3,6 @@
  */
 #include <glib.h>
 #include <locale.h>
-#include <malloc.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -136,15 +135,6 @@ hold_reload(void)
 __attribute__((section(".preinit_array"), used)) static void (*const first)(
     void) = hold_reload;
 
-/* What glibc keeps of freed memory: an arena of each thread, and, unless the threshold
- * is set to its own default, more blocks of any size that was freed before. */
-static void
-bound_free_memory(void)
-{
-	mallopt(M_ARENA_MAX, 1);
-	mallopt(M_MMAP_THRESHOLD, 128 * 1024);
-}
-
 int
 main(int argc, char **argv)
 {
@@ -156,7 +146,6 @@ main(int argc, char **argv)
 	setlocale(LC_ALL, "C.UTF-8");
 	signal(SIGPIPE, SIG_IGN);
 	umask(0077);
-	bound_free_memory();
 	/* A core file would contain the relay's password and addresses. */
 	prctl(PR_SET_DUMPABLE, 0);
 	json_init();
