@@ -19,7 +19,7 @@
 
 /* A batch of digests that begins with more papers, or more memory for filters, forgets
  * all: larger values need more memory, smaller ones more reading. */
-#define CACHE_PAPERS        10000
+#define CACHE_PAPERS        5000
 #define CACHE_FILTERS_BYTES (4 * 1024 * 1024)
 
 /* About what a filter needs, its parsed query if it matches something, and a paper in
