@@ -84,8 +84,8 @@ bool backtest_compare(struct store *store, const char *before, const char *after
     unsigned days, int64_t now, struct backtest_difference *difference, GError **error);
 
 /** Limit days to those that the archive covers, at least 1. @param days  set */
-bool backtest_limit_days(
-    struct store *store, int64_t now, unsigned *days, GError **error);
+bool
+backtest_limit_days(struct store *store, int64_t now, unsigned *days, GError **error);
 
 /** Count the matches of a filter by its canonical text. */
 bool backtest_count(struct store *store, const char *canonical, unsigned days,
