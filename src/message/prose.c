@@ -246,13 +246,12 @@ is_topic(const struct phrases *language, const struct phrases_span *span, bool i
 static unsigned
 skip_connective(const struct phrases *language, const struct phrases_span *span)
 {
-	unsigned end;
+	const struct phrases_word *word = get_word(span, span->from);
 
-	if (get_word(span, span->from)->mark == ',')
-		return span->from + 1;
 	/* Topics are English in mails of any language: "sur robots and drones". */
-	end = phrases_skip(language, "connective", span);
-	return MAX(end, phrases_skip(find_language("en"), "connective", span));
+	if (word->mark == ',' || g_strcmp0(word->plain, "and") == 0)
+		return span->from + 1;
+	return phrases_skip(language, "connective", span);
 }
 
 /*
@@ -1006,8 +1005,8 @@ is_contact(const char *line)
 	static const char pattern[] =
 	    "(?:\\+|\\(0|\\b0)[\\d ()/.-]{7,}\\d|\\(\\d{3}\\) "
 	    "?\\d{3}|https?://|www\\.|\\S@\\S+\\.\\w|"
-	    "\\d{1,2} ?[-\\x{2013}] ?\\d{1,2} ?(?:Uhr|h\\b)|"
-	    "\\b(?:Raum|Room|Zimmer|ext\\.) ?\\S*\\d";
+	    "\\b(?:Mo|Di|Mi|Do|Fr|Sa|Mon|Tue|Wed|Thu|Fri|Sat)\\w* ?[-\\x{2013}].*"
+	    "\\d ?[-\\x{2013}] ?\\d|(?:^|[,|] ?)(?:Raum|Room|Zimmer) ?[A-Z]?\\d";
 
 	return g_regex_match_simple(pattern, line, 0, 0);
 }
@@ -1846,16 +1845,21 @@ read_sentence(struct reading *reading, const struct phrases_span *sentence,
 	parse_clear(&parse);
 }
 
-/* Whether a topic follows a semicolon: "robots; drones", not "stop; I am busy". */
+/* Whether a wish is before a semicolon, and no topic after it: "stop the mails; I am
+ * busy", not "filter 2; stop it" or "send robots; drones". */
 static bool
-is_before_topic(const struct reading *reading, struct phrases_text *text, unsigned from)
+is_between_sentences(
+    const struct reading *reading, const struct phrases_span *span, unsigned at)
 {
-	struct phrases_span span = make_span(text, from, from);
+	const struct phrases_span before = make_span(span->text, span->from, at);
+	struct phrases_span next = make_span(span->text, at + 1, at + 1);
 
-	while (span.to < text->words->len && !get_word(&span, span.to)->mark)
-		span.to++;
-	return span.to > from && split_topics(find_language(reading->prose->language),
-	                             &span, false, NULL);
+	while (next.to < span->text->words->len && !get_word(&next, next.to)->mark)
+		next.to++;
+	return next.to > next.from && before.from < before.to &&
+	       !split_topics(
+	           find_language(reading->prose->language), &next, false, NULL) &&
+	       is_wish(&before);
 }
 
 static void
@@ -1863,15 +1867,17 @@ read_sentences(struct reading *reading, struct phrases_text *text, unsigned from
     const struct unit *unit)
 {
 	struct phrases_span span = make_span(text, from, from);
+	unsigned semicolons = 0; /* in the sentence: a look at one takes long */
 
 	for (unsigned at = from; at < text->words->len; at++) {
 		char mark = phrases_get_word(text, at)->mark;
 		const struct phrases_span word =
 		    make_span(text, at - (at > span.from), at);
-		bool is_end = mark == '?' ||
-		              (mark == '.' && !phrases_has("abbreviation", &word)) ||
-		              (*phrases_get_word(text, at)->start == ';' &&
-		                  !is_before_topic(reading, text, at + 1));
+		bool is_end =
+		    mark == '?' ||
+		    (mark == '.' && !phrases_has("abbreviation", &word)) ||
+		    (*phrases_get_word(text, at)->start == ';' && !semicolons++ &&
+		        is_between_sentences(reading, &span, at));
 
 		if (!is_end && at + 1 < text->words->len)
 			continue;
@@ -1879,6 +1885,7 @@ read_sentences(struct reading *reading, struct phrases_text *text, unsigned from
 		if (count_words(&span))
 			read_sentence(reading, &span, unit);
 		span.from = at + 1;
+		semicolons = 0;
 	}
 }
 
@@ -2043,6 +2050,8 @@ read_all_topics(struct reading *reading)
 		if (!is_above_list(items, i))
 			continue;
 		reading->is_open = true;
+		if (strchr(item->line, '?'))
+			continue;
 		item->kind = PROSE_CUT;
 		item->reason = "heading";
 	}
@@ -2121,6 +2130,20 @@ has_wish(const struct prose *prose, bool is_of_text)
 	return false;
 }
 
+/* Whether the text asks for something that was not understood. */
+static bool
+has_request(const struct prose *prose)
+{
+	for (guint i = 0; i < prose->items->len; i++) {
+		const struct prose_item *item = prose->items->pdata[i];
+
+		if (!item->is_in_subject && item->kind > PROSE_CUT &&
+		    prose_has("asking", item->line))
+			return true;
+	}
+	return false;
+}
+
 /* A phrase of automatic replies, and then a colon and another subject. */
 static bool
 is_automatic_subject(const char *subject)
@@ -2133,7 +2156,6 @@ is_automatic_subject(const char *subject)
 		return false;
 	/* "Away Re: your subject" */
 	return *get_word(&span, end)->start == ':' ||
-	       *get_word(&span, end - 1)->start == ':' ||
 	       command_text_skip_prefixes(get_word(&span, end)->start) !=
 	           get_word(&span, end)->start;
 }
@@ -2210,9 +2232,9 @@ prose_read(const struct prose_mail *mail)
 	prose->is_automatic =
 	    is_automatic_subject(
 	        mail->whole_subject ? mail->whole_subject : mail->subject) ||
-	    (!has_wish(prose, true) && mail->is_reply &&
+	    (!has_wish(prose, true) && (mail->is_reply || !has_request(prose)) &&
 	        (prose_has("automatic", mail->subject) ||
-	            prose_has("automatic", first)));
+	            (mail->is_reply && prose_has("automatic", first))));
 	return prose;
 }
 

@@ -1484,13 +1484,17 @@ static const char *
 find_stretched(const struct phrases_word *word)
 {
 	const struct phrases *const *language = phrases_get_all();
-	g_autoptr(GRegex) stretch = g_regex_new("(.)\\1\\1+", 0, 0, NULL);
-	g_autofree char *single =
-	    g_regex_replace(stretch, word->plain, -1, 0, "\\1", 0, NULL);
+	g_autoptr(GString) single = g_string_new(NULL);
+	size_t size = strlen(word->plain);
 
-	for (; strcmp(single, word->plain) != 0 && *language; language++)
-		if (g_hash_table_contains((*language)->words, single))
-			return g_intern_string(single);
+	for (const char *at = word->plain; *at; at++)
+		if (at < word->plain + 2 || at[0] != at[-1] || at[0] != at[-2])
+			g_string_append_c(single, *at);
+		else if (single->len > 1 && single->str[single->len - 2] == *at)
+			g_string_truncate(single, single->len - 1);
+	for (; single->len < size && *language; language++)
+		if (g_hash_table_contains((*language)->words, single->str))
+			return g_intern_string(single->str);
 	return NULL;
 }
 
@@ -1511,7 +1515,7 @@ find_meant(const struct phrases_word *word)
 			found = one;
 	/* German "bestellen" is not meant as "abbestellen". */
 	if (found && best > 0 && strlen(found) <= size + SLIPS_MAX &&
-	    !g_str_has_suffix(found, word->plain))
+	    !(strlen(found) > size + 1 && g_str_has_suffix(found, word->plain)))
 		return found;
 	return best == 0 ? NULL : find_swapped(word);
 }

@@ -194,8 +194,9 @@ command_find_language(const char *pending)
 }
 
 bool
-command_has_wish(const struct request *request)
+command_has_wish(const struct request *request, const char *asked)
 {
+	(void)asked;
 	(void)request;
 	return false;
 }

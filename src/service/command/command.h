@@ -91,8 +91,9 @@ char *command_find_language(const char *pending);
  */
 const char *command_find_question(const struct request *request);
 
-/** Whether a reply to a confirmation has a wish: "No, pause until Monday" */
-bool command_has_wish(const struct request *request);
+/** Whether a reply to a confirmation has a wish: "No, pause until Monday".
+ * @param asked  the lines that wait */
+bool command_has_wish(const struct request *request, const char *asked);
 
 /** Run the command of a line. Errors as in command_private.h. */
 bool command_run_line(struct request *request, const char *line, GError **error);

@@ -851,12 +851,15 @@ is_redundant(const struct mail *mail, const struct prose_item *item)
 	/* "Paused" above "start again": the text counts. */
 	if (is_other_in_text(prose, item, "pause", "resume"))
 		return true;
-	for (size_t i = 0; i < G_N_ELEMENTS(yields); i++)
+	for (size_t i = 0; i < G_N_ELEMENTS(yields); i++) {
+		const struct prose_item *other =
+		    yields[i].other ? find_in_text(prose, yields[i].other) : NULL;
+
 		if (strcmp(item->wish.intent, yields[i].intent) == 0 &&
-		    (!yields[i].other || prose_find(prose, yields[i].other)) &&
-		    !is_other_in_text(prose, find_in_text(prose, "pause"), "pause",
-		        item->wish.intent))
+		    (!yields[i].other || other) &&
+		    !is_other_in_text(prose, other, "pause", "resume"))
 			return true;
+	}
 	if (is_field(item))
 		return has_topics(prose, item->sentence) ||
 		       (mail->request->subscriber && !has_item(prose, is_open_wish));
@@ -922,6 +925,16 @@ find_absence(struct request *request, const struct prose *prose)
 }
 
 static bool
+asks_for_papers(const struct prose_item *item)
+{
+	static const char *const verbs[] = {"subscribe", "add", "search", NULL};
+
+	return is_command(item) ||
+	       (item->kind == PROSE_WISH &&
+	           g_strv_contains(verbs, find_wish(item->wish.intent)->verb));
+}
+
+static bool
 run_wish(struct mail *mail, const struct prose_item *item, GError **error)
 {
 	struct request *request = mail->request;
@@ -965,6 +978,7 @@ run_wish(struct mail *mail, const struct prose_item *item, GError **error)
 	    (has_item(mail->prose, is_open_wish) ||
 	        (!request->subscriber && !strchr(item->line, '?') &&
 	            (prose_find(mail->prose, "subscribe") ||
+	                prose_find(mail->prose, "author") ||
 	                prose_find(mail->prose, "frequency")))))
 		wish = find_wish("add");
 	lines = wish->format ? wish->format(request, item) : g_strdup(wish->example);
@@ -980,6 +994,12 @@ run_wish(struct mail *mail, const struct prose_item *item, GError **error)
 	}
 	if (strcmp(wish->intent, "subscribe") == 0 && !subscribe(mail, error))
 		return false;
+	/* "10,000 visitors a month" of a stranger who asks for no papers */
+	if (!request->subscriber && strcmp(wish->verb, "set") == 0 &&
+	    !has_item(mail->prose, asks_for_papers)) {
+		g_ptr_array_add(mail->unread, (gpointer)item);
+		return true;
+	}
 	/* "add" of a stranger */
 	if (!request->subscriber && wish->effect == EFFECT_PROPOSED &&
 	    strcmp(wish->verb, "forget") != 0 && !subscribe(mail, error))
@@ -1578,7 +1598,8 @@ is_command_line(const char *line)
 	bool is_why = row && row->run == command_run_why;
 
 	/* A paper's number or id has a digit. */
-	if (is_why && strcspn(arguments, "0123456789") >= strcspn(arguments, " "))
+	if (is_why && *arguments &&
+	    strcspn(arguments, "0123456789") >= strcspn(arguments, " "))
 		return false;
 	return !question && command_table_is_command(line);
 }
@@ -1713,7 +1734,7 @@ command_find_question(const struct request *request)
 }
 
 bool
-command_has_wish(const struct request *request)
+command_has_wish(const struct request *request, const char *asked)
 {
 	pb_auto(prose) prose = command_read_prose(request->mail, true);
 
@@ -1721,7 +1742,8 @@ command_has_wish(const struct request *request)
 		const struct prose_item *item = prose->items->pdata[i];
 		const struct wish *wish = get_wish(item);
 
-		if (is_change_command(item) ||
+		/* A program may send our own lines back. */
+		if ((is_change_command(item) && !strstr(asked, item->line)) ||
 		    (wish && wish->effect == EFFECT_PROPOSED &&
 		        strcmp(wish->intent, "forget") != 0))
 			return true;
@@ -1761,7 +1783,7 @@ bool
 command_propose_more(struct request *request, const char *text, GError **error)
 {
 	const struct prose_mail raw = {
-	    .subject = "", .text = text, .is_command = command_table_is_command};
+	    .subject = "", .text = text, .is_command = is_command_line};
 	pb_auto(prose) prose = prose_read(&raw);
 	g_autoptr(GPtrArray) unread = g_ptr_array_new();
 	g_autoptr(GHashTable) seen =

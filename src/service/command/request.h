@@ -121,6 +121,7 @@ struct request {
 	bool has_token;                /* a valid token of ours came with the request */
 	bool is_removed;               /* unsubscribed before this message */
 	bool is_reply;     /* the message replies to a confirmation request */
+	bool is_awaited;   /* it is the yes to one, which was counted as a reply */
 	int64_t digest_id; /* the digest replied to, or 0 */
 	const struct confirmation *undo; /* of the earlier removal; borrowed, or NULL */
 	const char *language; /* preferred, or NULL: by subscriber and text */

@@ -151,7 +151,7 @@ repair_due_times(struct store *store, int64_t now, GError **error)
 
 /* Minimum number of subscribers in a batch, and the number in the first one; a batch
  * that takes twice BATCH_US ends earlier. */
-#define BATCH_SUBSCRIBERS_LEAST 25
+#define BATCH_SUBSCRIBERS_LEAST 10
 
 /* Time to decide about a batch, µs; loading and saving it take about as long again.  A
  * larger one lets other writers wait longer, a smaller one makes building slower. */

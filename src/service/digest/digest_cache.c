@@ -22,8 +22,8 @@
 #define CACHE_PAPERS        5000
 #define CACHE_FILTERS_BYTES (4 * 1024 * 1024)
 
-/* About what a filter needs, its parsed query if it matches something, and a paper in
- * its matches. */
+/* About what a filter needs, its parsed query if it matches something, and a paper that
+ * some match. */
 #define FILTER_BYTES 150
 #define QUERY_BYTES  1500
 #define LISTED_BYTES 150

@@ -334,8 +334,8 @@ static bool
 find_new_request(struct request *request, const struct confirmation *confirmation,
     bool *has_more, GError **error)
 {
-	*has_more =
-	    confirmation->purpose == CONFIRMATION_CONFIRM && command_has_wish(request);
+	*has_more = confirmation->purpose == CONFIRMATION_CONFIRM &&
+	            command_has_wish(request, confirmation->action);
 	if (!*has_more)
 		return true;
 	request_clear(request);
@@ -421,6 +421,7 @@ handler_process_confirmation(struct request *request,
 	switch (handler_match_consent(request, confirmation, token)) {
 	case CONSENT_YES:
 		request->is_reply = true;
+		request->is_awaited = confirmation->purpose == CONFIRMATION_CONFIRM;
 		return handler_apply_confirmation(request, confirmation, error);
 	case CONSENT_NO:
 		return answer_refusal(request, confirmation, error);

@@ -634,8 +634,8 @@ handler_reply(struct request *request, GError **error)
 
 	if (!send_invitations(request, error))
 		return false;
-	/* What was confirmed: its request was counted. */
-	if (request->is_confirmed && request->subscriber && !reply->pending)
+	/* The result of a request, once. */
+	if (request->is_awaited && request->subscriber && !reply->pending)
 		return send_reply(request, error);
 	if (!rate_limit_check(request, rate_case, request->address, &reason, error))
 		return false;
