@@ -157,7 +157,7 @@ class Ledger:
         self.known = collections.defaultdict(dict)
 
     def update(self):
-        """@return {recipient: [(Message-ID, size), ...]} of the accepted messages"""
+        """@return {recipient: [(Message-ID, size without Postfix's name of it), ...]}"""
         lines = self.postfix.log
         while self.at < len(lines):
             found = QUEUED.search(lines[self.at])
@@ -171,9 +171,9 @@ class Ledger:
                 if value:
                     message[name] = value[1]
         copies = collections.defaultdict(list)
-        for message in self.known.values():
+        for name, message in self.known.items():
             if "to" in message:
-                copies[message["to"]].append((message["id"], message["size"]))
+                copies[message["to"]].append((message["id"], int(message["size"]) - len(name)))
         return copies
 
 

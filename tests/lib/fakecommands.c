@@ -196,8 +196,7 @@ command_find_language(const char *pending)
 bool
 command_has_wish(const struct request *request, const char *asked)
 {
-	(void)asked;
-	(void)request;
+	(void)request, (void)asked;
 	return false;
 }
 
