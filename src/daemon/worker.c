@@ -98,8 +98,8 @@ run(gpointer data)
 		    clock_get_now(worker->options.clock), &worker->stop);
 		if (is_last || g_atomic_int_get(&worker->stop))
 			break;
-		/* What was freed below memory in use stays with the process otherwise:
-		 * the peaks of all workers would add up. */
+		/* Or freed memory below memory in use would stay with the process: the
+		 * peaks of all workers would add up. */
 		malloc_trim(0);
 		sleep_until(worker, next);
 	}

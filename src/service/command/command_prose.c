@@ -821,15 +821,14 @@ find_in_text(const struct prose *prose, const char *intent)
 	return found;
 }
 
-/* Whether an item is a wish of the subject, and the text has another one. */
+/* "Paused" above "start again": the text counts. */
 static bool
-is_other_in_text(const struct prose *prose, const struct prose_item *item,
-    const char *intent, const char *other)
+is_former_pause(const struct prose *prose, const struct prose_item *item)
 {
-	const struct prose_item *below = find_in_text(prose, other);
+	const struct prose_item *resume = find_in_text(prose, "resume");
 
-	return item && item->is_in_subject && strcmp(item->wish.intent, intent) == 0 &&
-	       below && !below->is_in_subject;
+	return item->is_in_subject && strcmp(item->wish.intent, "pause") == 0 &&
+	       resume && !resume->is_in_subject;
 }
 
 /* A wish that changes or adds nothing by itself is part of another one. */
@@ -848,16 +847,14 @@ is_redundant(const struct mail *mail, const struct prose_item *item)
 	    {"thanks", NULL}};
 	const struct prose *prose = mail->prose;
 
-	/* "Paused" above "start again": the text counts. */
-	if (is_other_in_text(prose, item, "pause", "resume"))
+	if (is_former_pause(prose, item))
 		return true;
 	for (size_t i = 0; i < G_N_ELEMENTS(yields); i++) {
 		const struct prose_item *other =
 		    yields[i].other ? find_in_text(prose, yields[i].other) : NULL;
 
 		if (strcmp(item->wish.intent, yields[i].intent) == 0 &&
-		    (!yields[i].other || other) &&
-		    !is_other_in_text(prose, other, "pause", "resume"))
+		    (other ? !is_former_pause(prose, other) : !yields[i].other))
 			return true;
 	}
 	if (is_field(item))
@@ -1517,17 +1514,11 @@ set_rest(const struct mail *mail)
 	request->rest = g_strdup(rest.text->str);
 }
 
-/* Whether so much is left that it may be more than a remark. */
+/* Whether it is so long that it may be more than a remark. */
 static bool
-has_long_remark(const struct mail *mail)
+is_long(const struct prose_item *item)
 {
-	for (guint i = 0; i < mail->unread->len; i++) {
-		const struct prose_item *item = mail->unread->pdata[i];
-
-		if (strlen(item->line) > REMARK_BYTES)
-			return true;
-	}
-	return false;
+	return strlen(item->line) > REMARK_BYTES;
 }
 
 /* "Thank you", alone or before a remark: "Thank you, I printed number one." */
@@ -1556,7 +1547,7 @@ finish_text(struct mail *mail)
 	/* Thanks need no answer, nor do remarks of a subscriber beside them.  Those of
 	 * a stranger do: "kelp forests. thank you". */
 	else if (has_thanks(mail) && !mail->is_doubt && !has_unread(mail, may_ask) &&
-	         !has_long_remark(mail) &&
+	         !has_unread(mail, is_long) &&
 	         (mail->request->subscriber || !mail->unread->len))
 		mail->request->reply.silence = "thanks";
 	else
