@@ -1,13 +1,14 @@
 """idle.py - wake-ups of an idle paperboyd.
 
-They are context switches of all threads.  All threads run and send heartbeats, as under
-systemd with WatchdogSec=120s.
+They are the voluntary context switches of all threads, which run and send heartbeats, as
+under systemd with WatchdogSec=120s.
 """
 
 import os
 import re
 import socket
 import subprocess
+import tempfile
 import threading
 import time
 
@@ -20,22 +21,21 @@ SETTLE_S = 5  # the first poll of the sources, and the first check for alerts
 READY_S = 60
 
 
-def read(path):
+def number(path, name):
+    """@return a number of a file like /proc/PID/status"""
     with open(path, encoding="ascii", errors="replace") as file:
-        return file.read()
+        return int(re.search(rf"^{name}:\s+(\d+)", file.read(), re.M).group(1))
 
 
 def switches(pid):
-    """Context switches of all threads so far."""
-    count = 0
-    for tid in os.listdir(f"/proc/{pid}/task"):
-        reported = read(f"/proc/{pid}/task/{tid}/status")
-        count += sum(map(int, re.findall(r"ctxt_switches:\s+(\d+)", reported)))
-    return count
+    """How often threads waited and were woken so far."""
+    task = f"/proc/{pid}/task"
+    return sum(number(f"{task}/{tid}/status", "voluntary_ctxt_switches")
+               for tid in os.listdir(task))
 
 
-def kilobytes(pid, name):
-    return int(re.search(rf"^{name}:\s+(\d+)", read(f"/proc/{pid}/status"), re.M).group(1))
+def megabytes(pid):
+    return number(f"/proc/{pid}/status", "VmRSS") / 1024
 
 
 def start(instance, notify, prefix):
@@ -63,7 +63,7 @@ def hear(notify, is_over):
 
 def bench_idle(options, prefix=()):
     people = min(options.crowd)
-    directory = os.path.join(options.directory, "idle")
+    directory = tempfile.mkdtemp(dir=options.directory)
     instance = Instance(directory, port=1,
                         receive__lmtp_socket=os.path.join(directory, "lmtp"),
                         receive__maildir=os.path.join(directory, "Maildir"))
@@ -85,9 +85,9 @@ def bench_idle(options, prefix=()):
             time.sleep(options.idle_s)
             rate = (switches(child.pid) - before) / (time.monotonic() - begin)
             yield Row(f"idle, {people:,} people", rate, "/s", 1,
-                      f"{kilobytes(child.pid, 'VmRSS') / 1024:.0f} MB")
+                      f"{megabytes(child.pid):.0f} MB")
             if prefix:
-                yield Row("  memory", kilobytes(child.pid, "VmRSS") / 1024, "MB", 24)
+                yield Row("  memory", megabytes(child.pid), "MB", 24)
         finally:
             child.terminate()
             child.wait()
