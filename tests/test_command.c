@@ -600,6 +600,7 @@ TEST(commands_beside_a_consent_are_proposed)
 		const char *text;
 		bool is_proposed;
 	} rows[] = {{"yes\nadd mamba\n", true}, {"yes\n", false},
+	    {"Ja, und nur freitags bitte.\n", true}, {"Ja bitte!\n", false},
 	    {"subscribe\n", false}, {"yes\n\nEve\n", false}};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {

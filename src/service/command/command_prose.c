@@ -1758,7 +1758,7 @@ run_more(struct mail *mail, struct prose_item *item, GError **error)
 	if (item->kind == PROSE_CUT || (wish && wish->effect == EFFECT_NONE) ||
 	    (row && (row->run == command_run_confirm || row->run == command_run_yes ||
 	                row->run == command_run_subscribe)) ||
-	    (item->kind != PROSE_COMMAND && prose_starts_with("yes", item->line) &&
+	    (!row && prose_starts_with("yes", item->line) &&
 	        strlen(item->line) < CONSENT_BYTES))
 		return true;
 	if (!row || row->run == command_run_unsubscribe ||
