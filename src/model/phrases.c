@@ -411,7 +411,8 @@ static const struct {
     {"place", SLOT_WORDS, true},
     {"number", ANY_WORD "\\d{1,4}(?:st|nd|rd|th)?" WORD_END, false},
     {"clock",
-        ANY_WORD "(?:\\d{1,2}[:.h]\\d\\d(?:am|pm|h)?|\\d{1,2}(?:am|pm|h))" WORD_END,
+        ANY_WORD
+        "(?:(?:[01]?\\d|2[0-4])[:.h][0-5]\\d(?:am|pm|h)?|\\d{1,2}(?:am|pm|h))" WORD_END,
         false},
     {"date",
         ANY_WORD

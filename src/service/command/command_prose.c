@@ -799,7 +799,12 @@ compare_settings(const struct mail *mail, const struct prose_item *item)
 		if (is_vague(mail->request, item) ||
 		    (g_str_has_prefix(line, own) && line[strlen(own)] == ' '))
 			return -1;
-		if (!g_str_has_prefix(own, line) || own[strlen(line)] != ' ')
+		if (g_str_has_prefix(own, line) && own[strlen(line)] == ' ')
+			continue;
+		/* The text counts, not the subject. */
+		if (item->is_in_subject && !other->is_in_subject)
+			return -1;
+		if (item->is_in_subject == other->is_in_subject)
 			result = 1;
 	}
 	return result;
