@@ -257,7 +257,9 @@ read_mark(struct phrases_text *text, const char *at, const char **closing)
 		*closing = g_strstr_len(end, BRACKET_BYTES, utf8);
 		mark = *closing ? mark : 0;
 	} else if (mark == ')') {
-		mark = *closing == at ? mark : 0;
+		bool is_smiley = at > text->text && strchr(":;-", at[-1]);
+
+		mark = *closing == at ? mark : is_smiley ? '.' : 0;
 	} else if (c == '-') {
 		/* A dash, or the beginning of an item. */
 		mark =
