@@ -41,7 +41,7 @@ WEB_TEST(people_with_high_ids_get_links)
 	g_autofree char *token = NULL;
 	pb_auto(web_reply) shown = NULL;
 
-	store_fixture_set_sequence(c->fixture, "subscriber", INT64_C(1) << 39);
+	store_fixture_set_sequence(c->fixture, "subscriber", INT64_C(1) << 37);
 	store_fixture_subscribe(
 	    c->fixture, "late@example.org", "UTC", "diffusion", c->options.now);
 	web_reply_free(web_submit(

@@ -388,8 +388,9 @@ store_fixture_set_sequence(
 	              "ALTER TABLE %s ALTER id RESTART WITH %" G_GINT64_FORMAT, table,
 	              last + 1)
 	        : g_strdup_printf(
-	              "INSERT INTO sqlite_sequence VALUES ('%s', %" G_GINT64_FORMAT ")",
-	              table, last);
+	              "DELETE FROM sqlite_sequence WHERE name = '%s'; INSERT INTO"
+	              " sqlite_sequence VALUES ('%s', %" G_GINT64_FORMAT ")",
+	              table, table, last);
 
 	store_fixture_run(fixture, sql);
 }
